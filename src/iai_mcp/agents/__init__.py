@@ -1,0 +1,1 @@
+"""Use cases of the agents half: projects, profiles, agents, launch, sessions."""

@@ -1,0 +1,1 @@
+"""stdio <-> daemon socket for MCP hosts: a reconnecting pipe, standard library only."""

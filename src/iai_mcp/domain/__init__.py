@@ -1,0 +1,1 @@
+"""Values and rules that hold whatever the machine: pure, no I/O, no clock, no environment."""

@@ -1,0 +1,108 @@
+"""Every error a person can meet, each with a stable code and a sentence that says what to do.
+
+    IaiError
+    ├── InvalidInput          INVALID          what was given can not be used
+    │   ├── MissingParam      INVALID          a required parameter is absent
+    │   └── EmptyCue          INVALID          a recall without a question
+    ├── NotFound              NOT_FOUND
+    ├── AlreadyExists         ALREADY_EXISTS
+    ├── NotInstalled          NOT_INSTALLED    a program or model that is needed is absent
+    ├── Busy                  BUSY             someone else holds it right now
+    ├── IoFailed              IO               the file system said no
+    │   ├── DiskFull          DISK_FULL
+    │   └── ReadOnly          READ_ONLY
+    ├── PtyFailed             PTY              a terminal could not be had
+    ├── RemoteFailed          REMOTE
+    ├── DaemonUnreachable     UNREACHABLE      nothing answers on the socket
+    └── StoreError            STORE
+        ├── KeyMissing        KEY_MISSING
+        ├── KeyWrong          KEY_WRONG
+        ├── StoreDamaged      DAMAGED
+        └── StoreTooNew       TOO_NEW
+"""
+
+
+class IaiError(Exception):
+    """The root. `code` travels on the wire and never changes; the message is for people."""
+
+    code = "ERROR"
+
+    @property
+    def message(self) -> str:
+        return str(self.args[0]) if self.args else self.code
+
+
+class InvalidInput(IaiError):
+    code = "INVALID"
+
+
+class MissingParam(InvalidInput):
+    """`args[0]` is the full sentence; `name` the parameter that is absent."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"missing required param: '{name}'")
+        self.name = name
+
+
+class EmptyCue(InvalidInput):
+    pass
+
+
+class NotFound(IaiError):
+    code = "NOT_FOUND"
+
+
+class AlreadyExists(IaiError):
+    code = "ALREADY_EXISTS"
+
+
+class NotInstalled(IaiError):
+    code = "NOT_INSTALLED"
+
+
+class Busy(IaiError):
+    code = "BUSY"
+
+
+class IoFailed(IaiError):
+    code = "IO"
+
+
+class DiskFull(IoFailed):
+    code = "DISK_FULL"
+
+
+class ReadOnly(IoFailed):
+    code = "READ_ONLY"
+
+
+class PtyFailed(IaiError):
+    code = "PTY"
+
+
+class RemoteFailed(IaiError):
+    code = "REMOTE"
+
+
+class DaemonUnreachable(IaiError):
+    code = "UNREACHABLE"
+
+
+class StoreError(IaiError):
+    code = "STORE"
+
+
+class KeyMissing(StoreError):
+    code = "KEY_MISSING"
+
+
+class KeyWrong(StoreError):
+    code = "KEY_WRONG"
+
+
+class StoreDamaged(StoreError):
+    code = "DAMAGED"
+
+
+class StoreTooNew(StoreError):
+    code = "TOO_NEW"

@@ -1,0 +1,1 @@
+"""Use cases of the memory half: capture, recall, contradict, reinforce, forget, sleep, profile."""
