@@ -1,0 +1,1 @@
+"""One hand-written fake per port."""
