@@ -1,0 +1,104 @@
+"""One call to the daemon, blocking: connect, send a line, read the answer, close."""
+
+import json
+import os
+import socket
+
+from iai_mcp import paths
+from iai_mcp.domain.errors import DaemonUnreachable, IaiError, InvalidInput
+from iai_mcp.protocol.codes import INVALID_PARAMS, MAX_LINE
+
+_HINT = "start it with: iai-mcp up"
+
+
+class CallFailed(IaiError):
+    """The daemon answered with an error. `rpc_code` is JSON-RPC's number."""
+
+    code = "FAILED"
+
+    def __init__(self, message: str, rpc_code: int, code: str = "FAILED") -> None:
+        super().__init__(message)
+        self.rpc_code = rpc_code
+        self.code = code
+
+
+def dial(timeout: float) -> socket.socket:
+    """A connected socket to the daemon that the environment names."""
+    path = paths.socket_path()
+    problem = paths.socket_path_problem(path)
+    if problem:
+        raise InvalidInput(problem)
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(timeout)
+    try:
+        connection.connect(path)
+    except OSError as refused:
+        connection.close()
+        reason = "is not running" if not os.path.exists(path) else "does not answer"
+        raise DaemonUnreachable(f"the memory daemon {reason}; {_HINT}") from refused
+    return connection
+
+
+def exchange(message: dict[str, object], timeout: float) -> dict[str, object]:
+    """Send one message and return the one answer."""
+    line = json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    if len(line) > MAX_LINE:
+        raise InvalidInput(f"that is {len(line)} bytes and one call may carry {MAX_LINE}: split it")
+    connection = dial(timeout)
+    try:
+        connection.sendall(line + b"\n")
+        answer = _read_line(connection)
+    except OSError as broken:
+        raise DaemonUnreachable(f"the memory daemon stopped answering; {_HINT}") from broken
+    finally:
+        connection.close()
+    parsed = json.loads(answer)
+    if not isinstance(parsed, dict):
+        raise DaemonUnreachable("something that is not iai-mcp answers on the socket")
+    return parsed
+
+
+def call(method: str, params: dict[str, object] | None = None, timeout: float = 60.0) -> dict[str, object]:
+    """Call a method and return its result.
+
+    Raises:
+        DaemonUnreachable: nothing answers on the socket.
+        CallFailed: the daemon answered with an error; InvalidInput for bad params.
+    """
+    answer = exchange(
+        {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}, timeout
+    )
+    error = answer.get("error")
+    if isinstance(error, dict):
+        message, number = str(error.get("message")), int(error.get("code", 0))
+        if number == INVALID_PARAMS:
+            raise InvalidInput(message)
+        data = error.get("data")
+        code = str(data.get("code", "FAILED")) if isinstance(data, dict) else "FAILED"
+        raise CallFailed(message, number, code)
+    result = answer.get("result")
+    return result if isinstance(result, dict) else {}
+
+
+def control(kind: str, timeout: float = 5.0, **fields: object) -> dict[str, object]:
+    """Send a control message (`status`, `pause`, …) and return the daemon's answer."""
+    return exchange({"type": kind, **fields}, timeout)
+
+
+def is_up(timeout: float = 1.0) -> bool:
+    """Whether a daemon answers `status` on the socket."""
+    try:
+        return bool(control("status", timeout=timeout).get("ok"))
+    except (DaemonUnreachable, InvalidInput, ValueError):
+        return False
+
+
+def _read_line(connection: socket.socket) -> bytes:
+    parts: list[bytes] = []
+    while True:
+        part = connection.recv(1 << 16)
+        if not part:
+            raise ConnectionError("closed before an answer")
+        parts.append(part)
+        if part.endswith(b"\n") or b"\n" in part:
+            return b"".join(parts)

@@ -1,0 +1,116 @@
+"""What is remembered: a `Turn` as it arrives, a `CleanTurn` that may be stored, a `Memory` that was."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Literal, get_args
+
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.instants import Instant
+
+Tier = Literal["working", "episodic", "semantic", "procedural", "parametric"]
+TIERS: tuple[str, ...] = get_args(Tier)
+
+META_LIMIT = 4096  # bytes of JSON: meta comes back with every hit, so every recall pays for it
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a turn was said, and by whom. Empty strings mean unknown."""
+
+    session_id: str = ""
+    project: str = ""  # the key of its project: a root path or a name
+    host: str = ""
+    agent_id: str = ""
+    agent_name: str = ""
+    branch: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """Something that was said, as it arrived. It may hold secrets: it is never stored."""
+
+    identity: bytes
+    text: str
+    role: str
+    at: Instant
+    speaker: str = ""
+    tier: str = "episodic"
+    cue: str = ""
+    provenance: Provenance = field(default_factory=Provenance)
+    meta: str = ""  # canonical JSON, "" when there is none
+
+    def __post_init__(self) -> None:
+        if not self.text.strip():
+            raise InvalidInput("there is nothing to remember: the text was blank")
+        if self.tier not in TIERS:
+            raise InvalidInput(f"tier must be one of {', '.join(TIERS)}, not {self.tier[:40]!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CleanTurn(Turn):
+    """A turn whose secrets were replaced by markers: the only kind a store accepts."""
+
+
+def clean(turn: Turn, text: str, cue: str) -> CleanTurn:
+    """The same turn with redacted words. Call it with what the redactor returned, never around it."""
+    kept = {f.name: getattr(turn, f.name) for f in fields(Turn)}
+    return replace(CleanTurn(**kept), text=text, cue=cue)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A stored turn or derived memory. `key` orders by arrival; `id` is what the world calls it."""
+
+    key: int
+    id: str
+    text: str
+    role: str
+    at: Instant
+    speaker: str = ""
+    tier: str = "episodic"
+    cue: str = ""
+    provenance: Provenance = field(default_factory=Provenance)
+    meta: Mapping[str, object] = field(default_factory=dict)
+    valid_from: int | None = None
+    valid_to: int | None = None
+    successor: int | None = None  # the key of the memory that supersedes this one
+    pinned: bool = False
+
+
+def turn_identity(
+    salt: bytes,
+    session_id: str,
+    *,
+    turn_id: str = "",
+    role: str = "",
+    text: str = "",
+    occurrence: int | None = None,
+) -> bytes:
+    """The 16 bytes that make a turn itself and no other.
+
+    With an id of the host's own: (session, id). Without: (session, role, words, how many times
+    these words came before in that transcript); `memory_capture` has no transcript, so no count.
+    The salt belongs to the store: an identity seen outside tells nothing about the words.
+    """
+    digest = hashlib.blake2b(digest_size=16, key=salt)
+    if turn_id:
+        parts = ("id", session_id, turn_id)
+    elif occurrence is None:
+        parts = ("said", session_id, role, text)
+    else:
+        parts = ("nth", session_id, role, text, str(occurrence))
+    for part in parts:
+        encoded = part.encode("utf-8")
+        digest.update(len(encoded).to_bytes(8, "big"))
+        digest.update(encoded)
+    return digest.digest()
+
+
+def encodable(text: str) -> str:
+    """`text` with lone surrogates replaced: JSON can carry them, UTF-8 and the store can not."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return text

@@ -1,0 +1,120 @@
+"""Where memories outlive the process."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from iai_mcp.domain.memories import CleanTurn, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which memories a question is about. Empty means all; the conditions combine by AND."""
+
+    projects: tuple[str, ...] = ()  # keys of projects
+    not_projects: tuple[str, ...] = ()
+    session_id: str = ""
+    host: str = ""
+    agent: str = ""  # an agent's id or name
+    role: str = ""
+    since: int | None = None  # microseconds, inclusive
+    until: int | None = None  # microseconds, exclusive
+    known_at: int | None = None  # only what had been said by then
+
+    @property
+    def everything(self) -> bool:
+        return self == Scope()
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of one turn."""
+
+    status: str  # "inserted", "duplicate" or "forgotten"
+    id: str
+    key: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WordHit:
+    """A memory found by its words. `strength` is larger for better; it is not bounded."""
+
+    key: int
+    strength: float
+
+
+class Memories(Protocol):
+    """The store as the use cases see it. Every call is safe from any thread.
+
+    Each method may raise `StoreError` or `IoFailed` with a sentence for people.
+    """
+
+    @property
+    def salt(self) -> bytes:
+        """The store's own secret that keeps identities from telling anything."""
+        ...
+
+    def add(self, turns: Sequence[CleanTurn]) -> list[Stored]:
+        """Store all turns durably in one transaction, each at most once, in order.
+
+        A turn whose identity was forgotten is not brought back.
+        """
+        ...
+
+    def get(self, keys: Sequence[int]) -> list[Memory]:
+        """The memories that exist among `keys`, in the order asked."""
+        ...
+
+    def find(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories that exist among the public `ids`, in the order asked."""
+        ...
+
+    def timeline(self, scope: Scope, limit: int) -> list[Memory]:
+        """The newest `limit` of the scope, oldest first; equal times in order of arrival."""
+        ...
+
+    def neighbours(self, memory: Memory, count: int) -> tuple[list[Memory], list[Memory]]:
+        """Up to `count` turns before and after it in its session, each in reading order."""
+        ...
+
+    def keys(self, scope: Scope) -> Sequence[int] | None:
+        """All keys of the scope, ascending; None when the scope is everything."""
+        ...
+
+    def by_words(self, terms: Sequence[str], scope: Scope, limit: int) -> list[WordHit]:
+        """Memories with any of the terms, best first."""
+        ...
+
+    def supersede(self, old: Memory, new: CleanTurn, at: int) -> Stored:
+        """Store `new` and mark `old` as no longer valid from `at` on, in one transaction."""
+        ...
+
+    def link(self, pairs: Iterable[tuple[int, int]], kind: str, step: float, at: int) -> int:
+        """Strengthen the links between the pairs; how many there were."""
+        ...
+
+    def forget(self, keys: Sequence[int], at: int) -> list[str]:
+        """Remove text, vectors and index entries for good, leave tombstones; the ids that went."""
+        ...
+
+    def pending(self, limit: int) -> list[tuple[int, str]]:
+        """Key and text of the oldest memories that still lack a vector."""
+        ...
+
+    def pending_count(self) -> int: ...
+
+    def count(self) -> int: ...
+
+    def projects(self) -> list[str]:
+        """The keys of all projects that anything was said in."""
+        ...
+
+    def record_event(self, kind: str, data: Mapping[str, object], at: int) -> None: ...
+
+    def events(self, kind: str, since: int | None, limit: int) -> list[dict[str, object]]:
+        """The newest `limit` events, oldest first."""
+        ...
+
+    def setting(self, name: str) -> str | None: ...
+
+    def set_setting(self, name: str, value: str) -> None: ...
