@@ -63,10 +63,23 @@ ContextInjectionPlan = FilePlan | ArgsPlan | EnvPlan | StdinPlan
 
 
 @dataclass(frozen=True, slots=True)
+class RunFile:
+    """A private file to write before the spawn, at `path` relative to the run directory."""
+
+    path: str
+    text: str
+
+    def __post_init__(self) -> None:
+        for part in self.path.split("/"):
+            bare_file_name(part)
+
+
+@dataclass(frozen=True, slots=True)
 class SpawnSpec:
     """One program to start: `command` with `args`, at `cwd` (absolute).
 
     `env` is what we add to the environment of the person who launches, not the whole of it.
+    `files` are what the program's own configuration needs in the run directory.
     """
 
     command: str
@@ -74,6 +87,7 @@ class SpawnSpec:
     cwd: str
     env: Mapping[str, str] = field(default_factory=lambda: _NO_ENV)
     context_plan: ContextInjectionPlan | None = None
+    files: tuple[RunFile, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.command.strip():

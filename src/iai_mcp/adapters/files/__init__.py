@@ -1,0 +1,1 @@
+"""Plain files: projects, profiles, manifests, contexts, templates and skills."""

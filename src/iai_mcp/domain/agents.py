@@ -1,0 +1,162 @@
+"""An agent: a name, a persona and a profile, kept in the project's manifest."""
+
+import re
+import unicodedata
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from iai_mcp.domain.errors import AlreadyExists, InvalidInput, NotFound
+from iai_mcp.domain.launching import bare_file_name
+
+MANIFEST_VERSION = 1
+CONTEXTS = "agents"
+
+# A file name may have 255 bytes; this leaves room for "-2" and ".md" in any script.
+_LONGEST_SLUG = 48
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+_AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}\Z")
+
+
+def slug_of(name: str) -> str:
+    """`Backend Dev` -> `backend-dev`: letters and digits of any script, the rest as one dash."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    kept = "".join(char if char.isalnum() else "-" for char in folded)
+    return re.sub("-+", "-", kept)[:_LONGEST_SLUG].strip("-") or "agent"
+
+
+def free_slug(name: str, taken: Container[str]) -> str:
+    """The slug of `name`, with `-2`, `-3` … if it is taken."""
+    slug = slug_of(name)
+    candidate, number = slug, 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{slug}-{number}"
+    return candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """Made without a template."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromTemplate:
+    """Made from, or last synchronized with, this version of a template."""
+
+    id: str
+    version: int
+
+    def __post_init__(self) -> None:
+        if not self.id.strip():
+            raise InvalidInput("a template has an id, and this one was blank")
+        if self.version < 1:
+            raise InvalidInput(f"a template's versions start at 1, not at {self.version}")
+
+
+Origin = Scratch | FromTemplate
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """`context_path` is relative to `.ideai/`; `extra` is what others keep in the entry."""
+
+    id: str
+    name: str
+    context_path: str
+    profile_id: str
+    origin: Origin = field(default_factory=Scratch)
+    synchronized: bool = False
+    skills: tuple[str, ...] = ()
+    extra: Mapping[str, object] = field(default_factory=lambda: _NOTHING)
+
+    def __post_init__(self) -> None:
+        if not _AGENT_ID.match(self.id):
+            raise InvalidInput(
+                f"'{self.id}' can not be an agent's id: use letters, digits, '-' and '_'"
+            )
+        if not self.name.strip() or any(unicodedata.category(char) == "Cc" for char in self.name):
+            raise InvalidInput(
+                "give the agent a name of one line: it was blank or had control characters"
+            )
+        if not self.profile_id.strip():
+            raise InvalidInput("an agent needs a profile: it was blank")
+        folder, _, file = self.context_path.partition("/")
+        if folder != CONTEXTS or not file.endswith(".md") or file == ".md":
+            raise InvalidInput(
+                f"a context lies at {CONTEXTS}/<name>.md, not at '{self.context_path}'"
+            )
+        bare_file_name(file)
+        if self.synchronized and isinstance(self.origin, Scratch):
+            raise InvalidInput("only an agent made from a template can be synchronized with one")
+
+    @property
+    def slug(self) -> str:
+        return self.context_path.removeprefix(f"{CONTEXTS}/").removesuffix(".md")
+
+
+def context_path_of(slug: str) -> str:
+    return f"{CONTEXTS}/{slug}.md"
+
+
+def _all_different(what: str, values: Sequence[str]) -> None:
+    for number, value in enumerate(values):
+        if value in values[:number]:
+            raise AlreadyExists(f"two agents have the same {what}: {value}")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentManifest:
+    """Every agent of a project. No two share an id or a context."""
+
+    entries: tuple[Agent, ...] = ()
+    version: int = MANIFEST_VERSION
+    extra: Mapping[str, object] = field(default_factory=lambda: _NOTHING)
+
+    def __post_init__(self) -> None:
+        if self.version != MANIFEST_VERSION:
+            raise InvalidInput(
+                f"the manifest has version {self.version}, and this iai-mcp knows "
+                f"{MANIFEST_VERSION}: update iai-mcp"
+            )
+        _all_different("id", [agent.id for agent in self.entries])
+        _all_different("context", [agent.context_path for agent in self.entries])
+
+    def with_agent(self, agent: Agent) -> "AgentManifest":
+        return replace(self, entries=(*self.entries, agent))
+
+    def with_changed(self, agent: Agent) -> "AgentManifest":
+        self.by_id(agent.id)
+        return replace(self, entries=tuple(agent if a.id == agent.id else a for a in self.entries))
+
+    def without(self, agent_id: str) -> "AgentManifest":
+        self.by_id(agent_id)
+        return replace(self, entries=tuple(a for a in self.entries if a.id != agent_id))
+
+    def by_id(self, agent_id: str) -> Agent:
+        for agent in self.entries:
+            if agent.id == agent_id:
+                return agent
+        raise NotFound(f"there is no agent '{agent_id}' here: 'iai-mcp agent list' shows them")
+
+    def named(self, reference: str) -> Agent:
+        """The agent with this id; else the only one with this slug or name.
+
+        A name that is one agent's and another one's slug is refused, not guessed.
+        """
+        for agent in self.entries:
+            if agent.id == reference:
+                return agent
+        wanted = reference.casefold()
+        found = [a for a in self.entries if reference in (a.slug, a.name)]
+        found = found or [a for a in self.entries if a.name.casefold() == wanted]
+        if len(found) > 1:
+            ids = ", ".join(f"{a.name} ({a.slug}) {a.id}" for a in found)
+            raise InvalidInput(
+                f"'{reference}' names {len(found)} agents; say which by its id: {ids}"
+            )
+        if not found:
+            raise NotFound(
+                f"there is no agent '{reference}' in this project: 'iai-mcp agent list' shows them"
+            )
+        return found[0]

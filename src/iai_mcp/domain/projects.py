@@ -1,0 +1,88 @@
+"""A project: a directory with a name, on this machine or reached over ssh."""
+
+import posixpath
+import re
+from dataclasses import dataclass
+
+from iai_mcp.domain.errors import InvalidInput
+
+# Everything the agents half keeps in a project lives below this directory.
+PROJECT_DATA = ".ideai"
+
+_SSH = re.compile(r"ssh://(?P<user>[^@/:\s]+)@(?P<host>[^@/:\s]+):(?P<port>\d{1,5})\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectPath:
+    """The absolute path of a project's root, without `.`, `..` or a slash at the end."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if not self.text.startswith("/"):
+            raise InvalidInput(f"a project's path is absolute, and '{self.text}' is not")
+        if "\0" in self.text or "\n" in self.text:
+            raise InvalidInput("a project's path can not hold a NUL byte or a line break")
+        object.__setattr__(self, "text", posixpath.normpath("/" + self.text.lstrip("/")))
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def data(self) -> str:
+        """`<project>/.ideai`."""
+        return posixpath.join(self.text, PROJECT_DATA)
+
+    def run_dir(self, agent_id: str) -> str:
+        """Where the agent of that id runs: a directory no other agent shares."""
+        if not agent_id or "/" in agent_id or agent_id.startswith("."):
+            raise InvalidInput(
+                f"'{agent_id}' can not be an agent's id: it would not name a directory"
+            )
+        return posixpath.join(self.data, "run", agent_id)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRef:
+    """Where a project lives: here, or on a host reached over ssh."""
+
+    user: str | None = None
+    host: str | None = None
+    port: int | None = None
+
+    def __post_init__(self) -> None:
+        parts = (self.user, self.host, self.port)
+        if any(part is None for part in parts) and any(part is not None for part in parts):
+            raise InvalidInput("a remote project needs a user, a host and a port")
+        if self.port is not None and not 1 <= self.port <= 65_535:
+            raise InvalidInput(f"{self.port} is not a port: give one from 1 to 65535")
+
+    @classmethod
+    def parse(cls, text: str) -> "RemoteRef":
+        """`local`, or `ssh://user@host:port`."""
+        if text == "local":
+            return cls()
+        found = _SSH.match(text)
+        if not found:
+            raise InvalidInput(f"'{text}' is neither 'local' nor 'ssh://user@host:port'")
+        return cls(found["user"], found["host"], int(found["port"]))
+
+    def __str__(self) -> str:
+        return "local" if self.host is None else f"ssh://{self.user}@{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    id: str
+    name: str
+    path: ProjectPath
+    created_at: int
+    remote: RemoteRef = RemoteRef()
+
+    def __post_init__(self) -> None:
+        if not self.id.strip():
+            raise InvalidInput("a project has an id, and this one was blank")
+        if not self.name.strip():
+            raise InvalidInput("give the project a name: it was blank")
+        if self.created_at < 0:
+            raise InvalidInput("a project can not be older than 1970")
