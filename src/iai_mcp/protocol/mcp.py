@@ -1,0 +1,44 @@
+"""What the bridge and the daemon both say about themselves to an MCP host."""
+
+from iai_mcp import __version__
+
+SERVER_NAME = "iai-mcp"
+
+# What the SDK negotiates by handshake, oldest first; a test holds the two lists together.
+HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+
+# Under this key of `params._meta` the first message of a connection may say who is calling.
+CONTEXT_META = "iai-mcp/context"
+CONTEXT_KEYS = ("cwd", "project", "session_id", "agent_id", "agent_name")
+
+INSTRUCTIONS = (
+    "Memory shared by every agent on this machine. Recall at the start of a task and before "
+    "asking the user; capture decisions, preferences and facts that later sessions will need."
+)
+
+
+def negotiate(requested: str) -> str:
+    """The version both sides speak: the one asked for, else the newest we know."""
+    return requested if requested in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+
+
+def initialize_result(requested: str) -> dict[str, object]:
+    """The answer to `initialize`: the same words whoever gives it."""
+    return {
+        "protocolVersion": negotiate(requested),
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": SERVER_NAME, "version": __version__},
+        "instructions": INSTRUCTIONS,
+    }
+
+
+def caller_context(message: object) -> dict[str, str]:
+    """Who a connection's first message says is calling; empty when it does not say."""
+    params = message.get("params") if isinstance(message, dict) else None
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    claimed = meta.get(CONTEXT_META) if isinstance(meta, dict) else None
+    if not isinstance(claimed, dict):
+        return {}
+    return {
+        key: value for key in CONTEXT_KEYS if isinstance(value := claimed.get(key), str) and value
+    }

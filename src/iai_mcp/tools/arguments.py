@@ -1,0 +1,103 @@
+"""A tool's arguments, checked at the door against the very schema that hosts were shown.
+
+Names the schema does not know pass through: the method behind the tool judges them, as it does
+for every other caller.
+"""
+
+from collections.abc import Mapping
+
+from iai_mcp.domain.errors import InvalidInput, MissingParam
+from iai_mcp.protocol.tools import DEFINITIONS, Schema
+
+_SCHEMAS: dict[str, Schema] = {
+    str(tool["name"]): schema
+    for tool in DEFINITIONS
+    if isinstance(schema := tool["inputSchema"], dict)
+}
+
+_KINDS: dict[str, tuple[str, type | tuple[type, ...]]] = {
+    "string": ("a string", str),
+    "integer": ("a whole number", int),
+    "number": ("a number", (int, float)),
+    "boolean": ("true or false", bool),
+    "array": ("a list", list),
+    "object": ("an object", dict),
+}
+
+
+def checked(tool: str, arguments: Mapping[str, object] | None) -> dict[str, object]:
+    """The arguments, without those that were explicitly null.
+
+    Raises:
+        MissingParam: a required one is absent.
+        InvalidInput: there is no such tool, or a value is not what the schema says.
+    """
+    schema = _SCHEMAS.get(tool)
+    if schema is None:
+        raise InvalidInput(f"unknown tool {tool!r}")
+    given = {name: value for name, value in (arguments or {}).items() if value is not None}
+    _require(schema, given)
+    properties = schema["properties"]
+    if isinstance(properties, dict):
+        given = {name: _whole(value, properties.get(name)) for name, value in given.items()}
+        for name, value in given.items():
+            _check(name, value, properties.get(name, {}))
+    return given
+
+
+def method_and_params(tool: str, arguments: dict[str, object]) -> tuple[str, dict[str, object]]:
+    """The core's method behind a tool. Only the settings tool stands for two."""
+    if tool != "profile_get_set":
+        return tool, arguments
+    if "value" not in arguments:
+        return "profile_get", arguments
+    if "knob" not in arguments:
+        raise MissingParam("knob")
+    return "profile_set", arguments
+
+
+def _require(schema: Schema, given: dict[str, object]) -> None:
+    required = schema.get("required", ())
+    for name in required if isinstance(required, list) else ():
+        if name not in given:
+            raise MissingParam(name)
+
+
+def _check(name: str, value: object, schema: Schema) -> None:
+    kind = schema.get("type")
+    if isinstance(kind, str) and not _is_a(value, kind):
+        raise InvalidInput(f"param '{name}' must be {_KINDS[kind][0]}")
+    if isinstance(value, str):
+        _check_text(name, value)
+    allowed = schema.get("enum")
+    if isinstance(allowed, list) and value not in allowed:
+        raise InvalidInput(f"param '{name}' must be one of: {', '.join(map(str, allowed))}")
+    most = schema.get("maximum")
+    if isinstance(most, int) and isinstance(value, int) and value > most:
+        raise InvalidInput(f"param '{name}' must be at most {most}")
+    items = schema.get("items")
+    if isinstance(value, list) and isinstance(items, dict):
+        for item in value:
+            _check(f"{name}[]", item, items)
+
+
+def _is_a(value: object, kind: str) -> bool:
+    # JSON knows no difference between true and 1 that Python's isinstance would keep.
+    if isinstance(value, bool):
+        return kind == "boolean"
+    return isinstance(value, _KINDS[kind][1])
+
+
+def _whole(value: object, schema: object) -> object:
+    """5.0 is a whole number in JSON; the methods behind the tools want Python's."""
+    wanted = isinstance(schema, dict) and schema.get("type") == "integer"
+    return int(value) if wanted and isinstance(value, float) and value.is_integer() else value
+
+
+def _check_text(name: str, value: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(
+            f"param '{name}' holds half a surrogate pair: send whole characters"
+        ) from None
