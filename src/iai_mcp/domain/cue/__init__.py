@@ -1,0 +1,1 @@
+"""What a cue says: its words, the names and identifiers in it, and the time it speaks of."""

@@ -1,0 +1,87 @@
+"""A cue read once: what to look for by words, by meaning, by speaker and by time."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from iai_mcp.domain.cue.exact import quoted
+from iai_mcp.domain.cue.stop_words import stop_words
+from iai_mcp.domain.cue.times import windows
+from iai_mcp.domain.cue.windows import Window
+from iai_mcp.domain.words import index_terms, words
+
+# Politeness and reference to earlier talk: true of every cue, so it tells nothing apart.
+_FILLER = re.compile(
+    r"\b(?:(?:can|could|would) you (?:please )?(?:remind me|tell me|help me remember)"
+    r"|please remind me|remind me"
+    r"|(?:in|from|during|about|on|to|at) (?:our|my|the) (?:previous|last|earlier|past)"
+    r" (?:chat|conversation|discussion|talk|session)s?(?: about| on| regarding)?"
+    r"|our (?:previous|last|earlier|past) (?:chat|conversation|discussion|session)s?"
+    r"(?: about| on| regarding)?"
+    r"|i(?:'m| am| was)? (?:just )?(?:wondering|curious|looking back at|checking|going (?:back )?"
+    r"through|following up on)(?: if| whether)?"
+    r"|i (?:wanted|want|was trying|would like|'d like) to (?:follow up|check back|check|confirm|"
+    r"know|remember|recall)(?: on| about)?"
+    r"|do you (?:remember|recall|know)"
+    r"|you (?:mentioned|said|suggested|told me|recommended)(?: that)?"
+    r"|i mentioned(?: that)?)\b",
+    re.IGNORECASE,
+)
+_OF_THE_ASSISTANT = re.compile(
+    r"\b(?:you (?:said|told|suggested|recommended|mentioned|provided|gave|listed|wrote|made|shared"
+    r"|described|explained|created|advised|proposed|helped)|remind me|did you|"
+    r"your (?:suggestion|recommendation|advice|answer|explanation|list|proposal)|"
+    r"our (?:previous|last|earlier) (?:chat|conversation|discussion))\b",
+    re.IGNORECASE,
+)
+_FEWEST_WORDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CueReading:
+    """`terms` go to the word index, `meaning` to the embedder, `exact` must match as written."""
+
+    terms: tuple[str, ...]
+    exact: tuple[str, ...]
+    meaning: str
+    speakers: tuple[str, ...]
+    of_the_assistant: bool
+    windows: tuple[Window, ...]
+
+
+def read(
+    cue: str, now: datetime, speakers: Sequence[str] = (), language: str | None = None
+) -> CueReading:
+    """Read `cue` as asked at `now`, by somebody who knows `speakers` by name."""
+    named = tuple(name for name in speakers if _names(cue, name))
+    return CueReading(
+        terms=tuple(_terms(cue, language)),
+        exact=quoted(cue),
+        meaning=_meaning(cue, named),
+        speakers=named,
+        of_the_assistant=_OF_THE_ASSISTANT.search(cue) is not None,
+        windows=windows(cue, now),
+    )
+
+
+def _names(cue: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", cue, re.IGNORECASE) is not None
+
+
+def _terms(cue: str, language: str | None) -> list[str]:
+    said = words(cue)
+    silent = stop_words(said, language)
+    telling = [word for word in said if word not in silent]
+    found: dict[str, None] = {}
+    for word in telling or said:
+        found.update(dict.fromkeys(index_terms(word.removesuffix("'s"))))
+    return [term for term in found if term not in silent] or list(found)
+
+
+def _meaning(cue: str, named: Sequence[str]) -> str:
+    text = _FILLER.sub(" ", cue)
+    for name in named:
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?:['’]s)?(?!\w)", " ", text, flags=re.IGNORECASE)
+    text = re.sub(r"\s+([?.!,])", r"\1", re.sub(r"\s+", " ", text)).strip(" ,")
+    return text if len(text.split()) >= _FEWEST_WORDS else cue

@@ -1,0 +1,73 @@
+"""A stretch of time that a cue names, and how near a moment is to it.
+
+People write about an event on the day or in the days after it, seldom before: so
+closeness falls slowly behind a window and quickly ahead of it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+# Over how many seconds closeness falls from one to nothing, on each side.
+FALL_AFTER = 14 * 86400.0
+FALL_BEFORE = 7 * 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """From `start` up to, not including, `end`. `weight` is what being inside is worth."""
+
+    start: datetime
+    end: datetime
+    weight: float = 1.0
+
+    def closeness(self, moment: float) -> float:
+        """1 inside, falling to 0; `moment` in seconds since 1970."""
+        start, end = self.start.timestamp(), self.end.timestamp()
+        if moment < start:
+            return self.weight * max(0.0, 1.0 - (start - moment) / FALL_BEFORE)
+        if moment >= end:
+            return self.weight * max(0.0, 1.0 - (moment - end) / FALL_AFTER)
+        return self.weight
+
+
+def closeness(windows: Iterable[Window], moment: float) -> float:
+    """How near `moment` is to the nearest of `windows`; 0 when there are none."""
+    return max((window.closeness(moment) for window in windows), default=0.0)
+
+
+def midnight(moment: datetime) -> datetime:
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def day(moment: datetime, length: int = 1, weight: float = 1.0) -> Window:
+    """`length` whole days from the one that `moment` lies in."""
+    start = midnight(moment)
+    return Window(start, start + timedelta(days=length), weight)
+
+
+def around(moment: datetime, days: float) -> Window:
+    return Window(moment - timedelta(days=days), moment + timedelta(days=days))
+
+
+def month(year: int, number: int, like: datetime, weight: float = 1.0) -> Window:
+    """A calendar month, in the time zone of `like`."""
+    start = midnight(like).replace(year=year, month=number, day=1)
+    after = start.replace(year=year + number // 12, month=number % 12 + 1)
+    return Window(start, after, weight)
+
+
+def year(number: int, like: datetime) -> Window:
+    start = midnight(like).replace(year=number, month=1, day=1)
+    return Window(start, start.replace(year=number + 1))
+
+
+def months_back(moment: datetime, count: int) -> datetime:
+    """The same day `count` months earlier, or the last day of a shorter month."""
+    index = moment.year * 12 + moment.month - 1 - count
+    for day_of_month in (moment.day, 30, 29, 28):
+        try:
+            return moment.replace(year=index // 12, month=index % 12 + 1, day=day_of_month)
+        except ValueError:
+            continue
+    raise AssertionError("every month has 28 days")

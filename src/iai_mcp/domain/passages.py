@@ -1,0 +1,47 @@
+"""A turn cut into passages, so that one telling sentence of a long turn can be found."""
+
+import re
+
+# Closing quotes stay with their sentence; Chinese and Japanese need no space after a full stop.
+_BOUNDARY = re.compile(r"(?<=[.!?])[\"')\]]*\s+|(?<=[。！？])|\n+")
+_FEW_WORDS = 4
+# A piece this long stands alone, whatever its count of spaces (Chinese has none).
+_FEW_LETTERS = 24
+_LONG = 400
+
+
+def passages(text: str, limit: int = 12) -> list[str]:
+    """At most `limit` passages that together hold all of `text`, in order; sentences if few.
+
+    Pieces of fewer than four words join a neighbour. Where there are more sentences than
+    `limit`, neighbours are joined into passages of about equal length.
+    """
+    sentences = _sentences(text)
+    if len(sentences) <= limit:
+        return sentences
+    goal = sum(map(len, sentences)) / limit
+    joined: list[str] = []
+    current = ""
+    for sentence in sentences:
+        current = f"{current} {sentence}" if current else sentence
+        if len(current) >= goal and len(joined) < limit - 1:
+            joined.append(current)
+            current = ""
+    return [*joined, current] if current else joined
+
+
+def _sentences(text: str) -> list[str]:
+    found: list[str] = []
+    for piece in _BOUNDARY.split(text):
+        sentence = piece.strip()
+        if not sentence:
+            continue
+        if found and len(found[-1]) < _LONG and (_short(sentence) or _short(found[-1])):
+            found[-1] = f"{found[-1]} {sentence}"
+        else:
+            found.append(sentence)
+    return found
+
+
+def _short(sentence: str) -> bool:
+    return len(sentence) < _FEW_LETTERS and len(sentence.split()) < _FEW_WORDS
