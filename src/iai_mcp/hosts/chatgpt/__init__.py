@@ -1,0 +1,1 @@
+"""ChatGPT's export."""

@@ -1,0 +1,138 @@
+"""Claude Code: `~/.claude/projects/<cwd>/<session>.jsonl`, sub-agents in `<session>/subagents/`.
+
+One message of the assistant is several lines that share `message.id`; each line has a `uuid` of
+its own, and that is the turn's id. Lines of sub-agents name their agent and the parent's session.
+"""
+
+import os
+
+from iai_mcp.hosts.reading import NotATranscriptError, Reading, document, lines_of, name_of
+from iai_mcp.hosts.turns import Event, Record, blocks_text, count_occurrence, text_at, turn
+from iai_mcp.protocol.compact_json import loads
+
+TYPE_CHECKING = False  # see compact_json
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HOST = "claude-code"
+
+# fmt: off
+_SILENT_TYPES = frozenset((
+    "agent-color", "agent-name", "ai-title", "attachment", "content-replacement", "custom-title",
+    "file-history-snapshot", "last-prompt", "mode", "permission-mode", "pr-link", "progress",
+    "queue-operation", "result", "summary", "system", "tag", "task-summary", "worktree-state",
+))
+# fmt: on
+_SILENT_MARKS = ("isMeta", "isCompactSummary", "isApiErrorMessage")
+_CONTINUED = "This session is being continued from a previous conversation"
+
+
+def walk(reading: Reading) -> "Iterator[Event]":
+    """The turns of a session's or a sub-agent's file; also of the web's one-document export."""
+    _place(reading)
+    if reading.path.endswith(".json"):
+        yield from _exported(reading)
+    else:
+        yield from lines_of(parse)(reading)
+
+
+def parse(record: Record, reading: Reading) -> list[Event] | None:
+    """The events of one line: one if somebody spoke, none if not, None if it is unknown."""
+    kind = record.get("type")
+    if kind not in ("user", "assistant"):
+        return [] if kind in _SILENT_TYPES else None
+    message = record.get("message")
+    if not isinstance(message, dict):
+        return None
+    _learn(record, reading.carry)
+    if any(record.get(mark) for mark in _SILENT_MARKS) or message.get("model") == "<synthetic>":
+        return []
+    words = blocks_text(message.get("content"), of_user=kind == "user")
+    if words is None:
+        return None
+    if kind == "user" and words.startswith(_CONTINUED):
+        return []
+    return _turn(record, str(kind), words, reading)
+
+
+def _learn(record: Record, carry: Record) -> None:
+    """Session and directory, from the first line that names them."""
+    for key, name in (("session_id", "sessionId"), ("cwd", "cwd")):
+        value = record.get(name)
+        if key not in carry and isinstance(value, str) and value:
+            carry[key] = value
+
+
+def _turn(record: Record, role: str, words: str, reading: Reading) -> list[Event]:
+    carry = reading.carry
+    event = turn(
+        HOST,
+        role,
+        words,
+        ts=record.get("timestamp"),
+        turn_id=record.get("uuid"),
+        cwd=record.get("cwd") or carry.get("cwd"),
+        branch=record.get("gitBranch"),
+        agent_id=record.get("agentId") or carry.get("agent_id"),
+        agent_name=carry.get("agent_name"),
+    )
+    if event is None:
+        return []
+    if record.get("isSidechain"):
+        event["meta"] = {"sidechain": True}
+    if "id" not in event:
+        event["occurrence"] = count_occurrence(reading.seen(), event)
+    return [event]
+
+
+def related(path: str) -> list[str]:
+    """The sub-agents' files that belong to a session's file."""
+    directory = os.path.join(path.removesuffix(".jsonl"), "subagents")
+    try:
+        names = sorted(os.listdir(directory))
+    except OSError:
+        return []
+    return [
+        os.path.join(directory, name)
+        for name in names
+        if name.startswith("agent-") and name.endswith(".jsonl")
+    ]
+
+
+def _place(reading: Reading) -> None:
+    """What the file's own name and neighbours tell: the session, or the sub-agent."""
+    carry, name = reading.carry, name_of(reading.path)
+    if name.startswith("agent-"):
+        carry.setdefault("agent_id", name.removeprefix("agent-"))
+        kind = _agent_kind(reading.path.removesuffix(".jsonl") + ".meta.json")
+        if kind:
+            carry.setdefault("agent_name", kind)
+    elif _is_uuid(name):
+        # A resumed session's file can begin with lines of the one it came from.
+        carry.setdefault("session_id", name)
+
+
+def _agent_kind(path: str) -> str | None:
+    try:
+        with open(path, "rb") as file:
+            return text_at(loads(file.read(65_536).decode("utf-8", "replace")), "agentType")
+    except (OSError, ValueError):
+        return None
+
+
+def _is_uuid(name: str) -> bool:
+    return len(name) == 36 and [len(part) for part in name.split("-")] == [8, 4, 4, 4, 12]
+
+
+def _exported(reading: Reading) -> "Iterator[Event]":
+    whole = document(reading)
+    lines = whole.get("loglines") if isinstance(whole, dict) else whole
+    if not isinstance(lines, list):
+        raise NotATranscriptError("no lines in it")
+    reading.carry.setdefault("session_id", name_of(reading.path))
+    for line in lines:
+        events = parse(line, reading) if isinstance(line, dict) else None
+        if events is None:
+            reading.skipped += 1
+        else:
+            yield from events

@@ -1,0 +1,182 @@
+"""Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`, cold ones compressed as `.jsonl.zst`.
+
+Lines are `{timestamp, type, payload}`. The same words appear as a `response_item` (what the model
+saw) and as an `event_msg` (what was shown); either may be missing, and neither order is certain.
+So each side counts its words, and a turn is new when one side has said it more often than any
+turn that was given out. The identity is the words and that count: it is the same from both sides.
+"""
+
+from iai_mcp.hosts.reading import Reading, lines_of, records
+from iai_mcp.hosts.turns import Event, Record, is_wrapper, text_at, turn, words_key
+
+TYPE_CHECKING = False  # see compact_json
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+HOST = "codex"
+
+# fmt: off
+_SILENT_TYPES = frozenset((
+    "compacted", "ghost_snapshot", "inter_agent_communication", "session_state", "state",
+    "token_usage_record", "turn_context", "world_state",
+))
+# fmt: on
+_TEXT_KINDS = ("input_text", "output_text", "text", "Text")
+_AGENTS_FILE = ("# AGENTS.md instructions", "<INSTRUCTIONS>")
+_ENVELOPE_NAME_LENGTH = 60
+
+
+def walk(reading: Reading) -> "Iterator[Event]":
+    """The turns of a rollout, compressed or not."""
+    if reading.path.endswith(".zst"):
+        yield from _walk_compressed(reading)
+    else:
+        yield from lines_of(parse)(reading)
+
+
+def parse(record: Record, reading: Reading) -> list[Event] | None:
+    """The events of one line; see the module for how the two sides are joined."""
+    kind, payload = record.get("type"), record.get("payload")
+    if not isinstance(payload, dict):
+        return _bare(record, reading)
+    if kind == "session_meta":
+        _learn(payload, reading)
+        return []
+    if kind == "turn_context":
+        cwd = payload.get("cwd")
+        if isinstance(cwd, str) and cwd:
+            reading.carry["cwd"] = cwd
+        return []
+    if kind == "response_item":
+        return _said(_answer(payload), "r", record, reading)
+    if kind == "event_msg":
+        return _said(_shown(payload), "e", record, reading)
+    return [] if kind in _SILENT_TYPES else None
+
+
+def _bare(record: Record, reading: Reading) -> list[Event] | None:
+    """Rollouts of early versions: a header line, then the items themselves."""
+    if "record_type" in record:
+        return []
+    if isinstance(record.get("id"), str) and "timestamp" in record and "type" not in record:
+        _learn(record, reading)
+        return []
+    if isinstance(record.get("type"), str) and record["type"] not in _SILENT_TYPES:
+        return _said(_answer(record), "r", record, reading)
+    return None
+
+
+def _learn(meta: Record, reading: Reading) -> None:
+    """Session, directory, branch and sub-agent, from the header line."""
+    carry = reading.carry
+    if "session_id" in carry:
+        return  # a forked rollout repeats its parent's header after its own
+    for key, value in (
+        ("session_id", meta.get("id")),
+        ("cwd", meta.get("cwd")),
+        ("branch", text_at(meta, "git", "branch")),
+    ):
+        if isinstance(value, str) and value:
+            carry[key] = value
+    source = meta.get("source")
+    if isinstance(source, dict) and "subagent" in source:
+        carry["agent_id"] = carry.get("session_id")
+        name = meta.get("agent_nickname") or meta.get("agent_role")
+        if isinstance(name, str):
+            carry["agent_name"] = name
+
+
+def _answer(item: Record) -> tuple[str, str] | None:
+    """(role, words) of a message among the items; tools and reasoning have none."""
+    role = item.get("role")
+    if item.get("type", "message") != "message" or role not in ("user", "assistant"):
+        return None
+    return str(role), _words(item.get("content"), of_user=role == "user")
+
+
+def _shown(event: Record) -> tuple[str, str] | None:
+    """(role, words) of an event that shows a message."""
+    kind, words = event.get("type"), event.get("message")
+    if kind == "item_completed":
+        item = event.get("item")
+        if not isinstance(item, dict):
+            return None
+        role = {"UserMessage": "user", "AgentMessage": "assistant"}.get(str(item.get("type")))
+        return (role, _words(item.get("content"), of_user=role == "user")) if role else None
+    if not isinstance(words, str):
+        return None
+    if kind == "user_message" and event.get("kind", "plain") in ("plain", None):
+        return "user", words
+    return ("assistant", words) if kind == "agent_message" else None
+
+
+def _words(content: object, *, of_user: bool) -> str:
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    said: list[str] = []
+    for block in content if isinstance(content, list) else ():
+        words = block.get("text") if isinstance(block, dict) else None
+        if not isinstance(words, str) or not words or block.get("type") not in _TEXT_KINDS:
+            continue
+        if not (of_user and _from_harness(words)):
+            said.append(words)
+    return "\n".join(said)
+
+
+def _from_harness(words: str) -> bool:
+    """What Codex itself puts on the user's side: files, context, notices, all in envelopes."""
+    head = words.lstrip()
+    if head.startswith(_AGENTS_FILE) or is_wrapper(head):
+        return True
+    if not head.startswith("<"):
+        return False
+    name = head[1:_ENVELOPE_NAME_LENGTH].split(">", 1)[0].split(" ", 1)[0]
+    if name in ("image", "/image"):
+        return True
+    return "_" in name and head.rstrip().endswith(f"</{name}>")
+
+
+def _said(
+    spoken: tuple[str, str] | None, side: str, record: Record, reading: Reading
+) -> list[Event]:
+    if spoken is None:
+        return []
+    carry = reading.carry
+    event = turn(
+        HOST,
+        *spoken,
+        ts=record.get("timestamp"),
+        cwd=carry.get("cwd"),
+        branch=carry.get("branch"),
+        agent_id=carry.get("agent_id"),
+        agent_name=carry.get("agent_name"),
+    )
+    if event is None:
+        return []
+    seen, key = reading.seen(), words_key(event)
+    count = seen.get(side + key, 0) + 1
+    seen[side + key] = count
+    if count <= seen.get(("e" if side == "r" else "r") + key, 0):
+        return []  # the other side gave this turn out already
+    event["occurrence"] = count - 1
+    return [event]
+
+
+def _walk_compressed(reading: Reading) -> "Iterator[Event]":
+    import io
+
+    import zstandard  # late: only a cold rollout needs it
+
+    with open(reading.path, "rb") as file:
+        stream = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+        plain: BinaryIO = io.BufferedReader(stream)
+        try:
+            for record in records(reading, plain):
+                events = parse(record, reading)
+                if events is None:
+                    reading.skipped += 1
+                else:
+                    yield from events
+        except zstandard.ZstdError:
+            reading.skipped += 1  # cut short: what came before the damage is kept

@@ -1,0 +1,156 @@
+"""Walking through one transcript: turns out, damage counted, never an exception.
+
+A `Reading` is iterated once. Meanwhile, and afterwards, it tells how many lines were skipped,
+up to which byte everything was read, and what a later reading needs to go on from there.
+"""
+
+import os
+
+from iai_mcp.hosts.turns import Event, Record
+from iai_mcp.protocol.compact_json import loads
+
+TYPE_CHECKING = False  # see compact_json
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO
+
+# Longer than any turn: a line beyond this is no conversation, and holding it could end the host.
+LONGEST_LINE = 512 * 1024 * 1024
+_PADDING = b" \t\r\n\0"  # a crash can leave NULs where a line was to be written
+
+
+class NotATranscriptError(ValueError):
+    """The file holds something else."""
+
+
+class Reading:
+    """The turns of one transcript, from `start` on.
+
+    `carry` is what the parser knows so far (session, directory, words counted). It is plain JSON:
+    keep it with `end`, give both to the next reading, and that goes on as if without a break.
+    """
+
+    __slots__ = ("_walk", "carry", "end", "host", "path", "problem", "skipped", "start", "wanted")
+
+    def __init__(
+        self,
+        path: str,
+        host: str,
+        walk: "Callable[[Reading], Iterator[Event]]",
+        *,
+        start: int = 0,
+        carry: Record | None = None,
+        wanted: str | None = None,
+    ) -> None:
+        self.path = path
+        self.host = host
+        self.start = start
+        self.end = start
+        self.carry: Record = {} if carry is None else carry
+        self.wanted = wanted  # the one session to read where a file holds many
+        self.skipped = 0
+        self.problem: str | None = None
+        self._walk = walk
+
+    def __iter__(self) -> "Iterator[Event]":
+        try:
+            yield from self._walk(self)
+        except OSError as refused:
+            self.problem = f"{refused.strerror or type(refused).__name__}: {self.path}"
+        except ValueError:  # a path with a NUL, a document that is no JSON
+            self.problem = f"not a transcript: {self.path}"
+            self.skipped += 1
+
+    @property
+    def session_id(self) -> str | None:
+        """The session that the transcript says it is, once its lines were read."""
+        value = self.carry.get("session_id")
+        return value if isinstance(value, str) else None
+
+    @property
+    def cwd(self) -> str | None:
+        value = self.carry.get("cwd")
+        return value if isinstance(value, str) else None
+
+    def seen(self) -> dict[str, int]:
+        """The counts of words, kept in `carry`."""
+        counts = self.carry.get("seen")
+        if not isinstance(counts, dict):
+            counts = {}
+            self.carry["seen"] = counts
+        return counts
+
+
+def records(reading: Reading, file: "BinaryIO") -> "Iterator[Record]":
+    """The objects of a file of JSON lines; `reading.end` follows, damage is counted.
+
+    The last line may still be in the making: if it is not whole, `end` stays before it.
+    """
+    while line := file.readline(LONGEST_LINE):
+        whole = line.endswith(b"\n")
+        if not whole and len(line) >= LONGEST_LINE:
+            reading.end += len(line) + _pass_line(file)
+            reading.skipped += 1
+            continue
+        record = _record(line)
+        if record is not None:
+            reading.end += len(line)
+            yield record
+            continue
+        if line.strip(_PADDING):
+            reading.skipped += 1
+        elif not whole:
+            return
+        if whole:
+            reading.end += len(line)
+
+
+def lines_of(
+    parse: "Callable[[Record, Reading], list[Event] | None]",
+) -> "Callable[[Reading], Iterator[Event]]":
+    """A walk over JSON lines. `parse` makes events of each; None says that the line is unknown."""
+
+    def walk(reading: Reading) -> "Iterator[Event]":
+        with open(reading.path, "rb") as file:
+            file.seek(reading.start)
+            for record in records(reading, file):
+                events = parse(record, reading)
+                if events is None:
+                    reading.skipped += 1
+                else:
+                    yield from events
+
+    return walk
+
+
+def document(reading: Reading) -> object:
+    """The whole file as one JSON value; raises ValueError if it is none."""
+    with open(reading.path, "rb") as file:
+        raw = file.read()
+    reading.end = len(raw)
+    return loads(raw.decode("utf-8-sig", "replace"))
+
+
+def name_of(path: str) -> str:
+    """The file's name without its endings."""
+    return os.path.basename(path).split(".", 1)[0]
+
+
+def _record(line: bytes) -> Record | None:
+    stripped = line.strip(_PADDING)
+    if not stripped.startswith(b"{"):
+        return None
+    try:
+        value = loads(stripped.decode("utf-8", "replace"))
+    except (ValueError, MemoryError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _pass_line(file: "BinaryIO") -> int:
+    passed = 0
+    while part := file.readline(1 << 20):
+        passed += len(part)
+        if part.endswith(b"\n"):
+            break
+    return passed

@@ -1,0 +1,49 @@
+"""Reading a host's SQLite file while the host may be writing it: never locked, never changed."""
+
+import contextlib
+
+from iai_mcp.hosts.reading import Reading
+
+TYPE_CHECKING = False  # see compact_json
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterator
+
+    Rows = Callable[..., Iterator[tuple[object, ...]]]
+
+_PATIENCE = 0.3  # seconds to wait for a host that is writing
+
+
+@contextlib.contextmanager
+def reading_rows(reading: Reading) -> "Iterator[Rows]":
+    """A function from SQL to rows. What the database refuses becomes the reading's problem."""
+    import os
+    import sqlite3
+
+    reading.end = os.stat(reading.path).st_size
+    try:
+        connection = _open(reading.path)
+        try:
+            yield lambda sql, *values: iter(connection.execute(sql, values))
+        finally:
+            connection.close()
+    except sqlite3.Error as refused:
+        reading.problem = f"{type(refused).__name__}: {reading.path}"
+        reading.skipped += 1
+
+
+def _open(path: str) -> "sqlite3.Connection":
+    import os
+    import sqlite3
+
+    name = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    connection = sqlite3.connect(f"file:{name}?mode=ro", uri=True, timeout=_PATIENCE)
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+    except sqlite3.OperationalError:
+        # A write-ahead log can not be joined from a directory that may not be written.
+        connection.close()
+        connection = sqlite3.connect(f"file:{name}?immutable=1", uri=True)
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    return connection

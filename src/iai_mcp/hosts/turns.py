@@ -1,0 +1,179 @@
+"""A turn as every host's transcript gives it: one plain dictionary, ready for spool and wire.
+
+`text` is verbatim. What is unknown is left out. A turn whose host gives it no id carries
+`occurrence`: how often the same words of the same role came before in that transcript.
+"""
+
+import time
+
+from iai_mcp.protocol.markers import without_injected
+
+try:
+    from _blake2 import blake2b  # `hashlib` would load OpenSSL for the same function
+except ImportError:  # pragma: no cover - interpreters built without it
+    from hashlib import blake2b
+
+Event = dict[str, object]
+Record = dict[str, object]
+
+_CUE_LENGTH = 80
+_SAMPLE = 4 * _CUE_LENGTH
+
+# What hosts write into the user's side of a transcript without anybody having said it.
+_WRAPPERS = (
+    "<command-",
+    "<local-command",
+    "<bash-",
+    "<system-reminder",
+    "Caveat:",
+    "[Request interrupted",
+)
+# The same, but words of a person may stand beside them: only a text that is nothing else goes.
+_ENVELOPES = (
+    "ide_opened_file",
+    "ide_selection",
+    "task-notification",
+    "teammate-message",
+    "hook_context",
+    "session_context",
+    "state_snapshot",
+    "environment_context",
+    "user_instructions",
+    "system_reminder",
+)
+
+
+def turn(
+    host: str,
+    role: str,
+    text: str,
+    *,
+    ts: object = None,
+    turn_id: object = None,
+    session_id: object = None,
+    cwd: object = None,
+    branch: object = None,
+    agent_id: object = None,
+    agent_name: object = None,
+) -> Event | None:
+    """The event of one turn, or None when nobody said anything in it."""
+    spoken = encodable(without_injected(text))
+    if not spoken.strip():
+        return None
+    event: Event = {
+        "text": spoken,
+        "cue": cue_of(spoken),
+        "tier": "episodic",
+        "role": role,
+        "host": host,
+    }
+    moment = moment_of(ts)
+    if moment is not None:
+        event["ts"] = moment
+    for key, value in (
+        ("id", turn_id),
+        ("session_id", session_id),
+        ("cwd", cwd),
+        ("branch", branch),
+        ("agent_id", agent_id),
+        ("agent_name", agent_name),
+    ):
+        if isinstance(value, str) and value:
+            event[key] = encodable(value)
+    return event
+
+
+def is_wrapper(text: str) -> bool:
+    """Whether a user's text is the host talking to itself."""
+    head = text.lstrip()
+    if head.startswith(_WRAPPERS):
+        return True
+    return any(is_envelope(head, name) for name in _ENVELOPES)
+
+
+def is_envelope(text: str, name: str) -> bool:
+    """Whether `text` is one `<name …>…</name>` and nothing else."""
+    return text.startswith((f"<{name}>", f"<{name} ")) and text.rstrip().endswith(f"</{name}>")
+
+
+def blocks_text(
+    content: object, kinds: tuple[str, ...] = ("text",), *, of_user: bool
+) -> str | None:
+    """The words in a message's content (a string or blocks); None if it is neither.
+
+    Blocks that are no text are no conversation; nor are a user's blocks that the host wrote.
+    """
+    if isinstance(content, str):
+        return "" if of_user and is_wrapper(content) else content
+    if not isinstance(content, list):
+        return None
+    said: list[str] = []
+    known = not content
+    for block in content:
+        if not isinstance(block, dict) or not isinstance(block.get("type"), str):
+            continue
+        known = True
+        words = block.get("text")
+        if block["type"] not in kinds or not isinstance(words, str) or not words:
+            continue
+        if not (of_user and is_wrapper(words)):
+            said.append(words)
+    return "\n".join(said) if known else None
+
+
+def cue_of(text: str) -> str:
+    """A short label: the first words."""
+    words = " ".join(text[:_SAMPLE].split())
+    if not words:
+        words = " ".join(text.split())
+    return words[:_CUE_LENGTH]
+
+
+def encodable(text: str) -> str:
+    """`text` with lone surrogates replaced: JSON can carry them, UTF-8 can not."""
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def moment_of(ts: object) -> str | None:
+    """A time as ISO-8601: text as it is given, numbers as seconds or milliseconds."""
+    if isinstance(ts, str):
+        text = ts.strip()
+        return text if len(text) >= 10 and text[:4].isdigit() and text[4] == "-" else None
+    if isinstance(ts, bool) or not isinstance(ts, int | float):
+        return None
+    seconds = ts / 1000 if abs(ts) >= 100_000_000_000 else ts
+    try:
+        whole = int(seconds // 1)
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
+    except (OverflowError, ValueError, OSError):
+        return None
+    return f"{stamp}.{int((seconds - whole) * 1000):03d}Z"
+
+
+def count_occurrence(seen: dict[str, int], event: Event) -> int:
+    """How often these words of this role came before; remembers that they came again."""
+    key = words_key(event)
+    before = seen.get(key, 0)
+    seen[key] = before + 1
+    return before
+
+
+def words_key(event: Event) -> str:
+    """A short name for (role, words)."""
+    digest = blake2b(str(event["text"]).encode("utf-8"), digest_size=9).hexdigest()
+    return f"{str(event['role'])[:1]}{digest}"
+
+
+def text_at(record: object, *names: str) -> str | None:
+    """The string that stands at `names` inside nested objects, if there is one."""
+    for name in names:
+        if not isinstance(record, dict):
+            return None
+        record = record.get(name)
+    return record if isinstance(record, str) and record else None

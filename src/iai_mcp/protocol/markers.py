@@ -1,0 +1,40 @@
+"""The mark that everything we inject into a session carries, so that it is never captured again.
+
+Injection wraps its text with `wrap`; capture takes it out with `without_injected`.
+"""
+
+OPEN = "<iai-mcp-memory>"
+CLOSE = "</iai-mcp-memory>"
+
+
+def wrap(text: str) -> str:
+    """`text` marked as ours. A closing mark inside it can not end the span early."""
+    return f"{OPEN}\n{text.replace(CLOSE, '')}\n{CLOSE}"
+
+
+def without_injected(text: str) -> str:
+    """`text` without any span of ours; the very same text when there is none.
+
+    Hosts cut long injections: a span without its end reaches to the end of the text. A mark in
+    the middle of a line is somebody writing about it, and stays.
+    """
+    if OPEN not in text:
+        return text
+    kept: list[str] = []
+    at = 0
+    while (start := _next_open(text, at)) >= 0:
+        kept.append(text[at:start])
+        end = text.find(CLOSE, start)
+        at = len(text) if end < 0 else end + len(CLOSE)
+    kept.append(text[at:])
+    return "".join(kept).strip() if len(kept) > 1 else text
+
+
+def _next_open(text: str, at: int) -> int:
+    while (start := text.find(OPEN, at)) >= 0:
+        line = text[text.rfind("\n", 0, start) + 1 : start]
+        # Other people's wrappers (`<hook_context>`) may stand directly before ours.
+        if not line.strip() or line.rstrip().endswith(">"):
+            return start
+        at = start + 1
+    return -1

@@ -1,0 +1,244 @@
+"""Claude Code's transcripts become turns: who said what, when, where, and nothing else."""
+
+import json
+from pathlib import Path
+
+from iai_mcp.hosts.transcripts import detect, open_transcript, read_turns, related
+from iai_mcp.protocol.markers import wrap
+
+SESSION = "5b0c9f4e-1d2a-4c3b-9e8f-0a1b2c3d4e5f"
+
+
+def line(kind: str, content: object, **more: object) -> dict[str, object]:
+    return {
+        "type": kind,
+        "message": {"role": kind, "content": content},
+        "sessionId": SESSION,
+        "cwd": "/home/ann/shop",
+        "gitBranch": "main",
+        "timestamp": "2026-03-01T09:30:00.000Z",
+    } | more
+
+
+def write(path: Path, *lines: object) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines),
+        encoding="utf-8",
+    )
+    return str(path)
+
+
+def test_a_turn_keeps_words_time_place_and_its_own_id(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / f"{SESSION}.jsonl",
+        line("user", "Which port?  \n", uuid="u-1"),
+        line("assistant", [{"type": "text", "text": "5433 — as before."}], uuid="a-1"),
+    )
+
+    events, skipped, end = read_turns(path)
+
+    assert skipped == 0
+    assert end == Path(path).stat().st_size
+    assert events == [
+        {
+            "text": "Which port?  \n",
+            "cue": "Which port?",
+            "tier": "episodic",
+            "role": "user",
+            "host": "claude-code",
+            "ts": "2026-03-01T09:30:00.000Z",
+            "id": "u-1",
+            "cwd": "/home/ann/shop",
+            "branch": "main",
+        },
+        {
+            "text": "5433 — as before.",
+            "cue": "5433 — as before.",
+            "tier": "episodic",
+            "role": "assistant",
+            "host": "claude-code",
+            "ts": "2026-03-01T09:30:00.000Z",
+            "id": "a-1",
+            "cwd": "/home/ann/shop",
+            "branch": "main",
+        },
+    ]
+
+
+def test_lines_of_one_answer_are_turns_of_their_own(tmp_path: Path) -> None:
+    parts = [
+        line("assistant", [{"type": "thinking", "thinking": "hm"}], uuid="a-1"),
+        line("assistant", [{"type": "text", "text": "First."}], uuid="a-2"),
+        line("assistant", [{"type": "tool_use", "name": "Bash", "input": {}}], uuid="a-3"),
+        line("assistant", [{"type": "text", "text": "Second."}], uuid="a-4"),
+    ]
+    for part in parts:
+        message = part["message"]
+        assert isinstance(message, dict)
+        message["id"] = "msg_1"
+
+    events, _, _ = read_turns(write(tmp_path / "t.jsonl", *parts))
+
+    assert [(e["id"], e["text"]) for e in events] == [("a-2", "First."), ("a-4", "Second.")]
+
+
+def test_what_nobody_said_is_not_conversation(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "t.jsonl",
+        line("user", "Caveat: the messages below were generated", uuid="1"),
+        line("user", "<command-name>/model</command-name>", uuid="2"),
+        line("user", "<local-command-stdout>ok</local-command-stdout>", uuid="3"),
+        line("user", "<bash-input>ls</bash-input>", uuid="4"),
+        line("user", "  <system-reminder>be nice</system-reminder>", uuid="5"),
+        line("user", [{"type": "text", "text": "[Request interrupted by user]"}], uuid="6"),
+        line("user", [{"type": "tool_result", "content": "42"}], uuid="7", toolUseResult="42"),
+        line("user", "told by the host", uuid="8", isMeta=True),
+        line("user", "we talked about ports", uuid="9", isCompactSummary=True),
+        line("user", "This session is being continued from a previous conversation …", uuid="10"),
+        line("assistant", "API Error: 500", uuid="11", isApiErrorMessage=True),
+        {"type": "summary", "summary": "Ports"},
+        {"type": "progress", "data": {}},
+        {"type": "attachment", "attachment": {"type": "hook_additional_context"}},
+    )
+
+    events, skipped, _ = read_turns(path)
+
+    assert (events, skipped) == ([], 0)
+
+
+def test_a_reminder_beside_somebodys_words_goes_and_the_words_stay(tmp_path: Path) -> None:
+    blocks = [
+        {"type": "text", "text": "<ide_opened_file>a.py</ide_opened_file>"},
+        {"type": "text", "text": "rename it"},
+        {"type": "text", "text": "<system-reminder>x</system-reminder>"},
+        {"type": "image", "source": {}},
+    ]
+
+    events, _, _ = read_turns(write(tmp_path / "t.jsonl", line("user", blocks, uuid="1")))
+
+    assert [e["text"] for e in events] == ["rename it"]
+
+
+def test_what_we_injected_is_never_captured_again(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "t.jsonl",
+        line("user", wrap("the port is 5433"), uuid="1"),
+        line("user", f"{wrap('facts')}\nnow go on", uuid="2"),
+        line("user", "what does <iai-mcp-memory> mean?", uuid="3"),
+        line("user", wrap("a long injection")[:-20], uuid="4"),
+    )
+
+    events, _, _ = read_turns(path)
+
+    assert [e["text"] for e in events] == ["now go on", "what does <iai-mcp-memory> mean?"]
+
+
+def test_broken_half_written_and_unknown_lines_are_counted(tmp_path: Path) -> None:
+    half = json.dumps(line("user", "not yet whole", uuid="3"))[:-9]
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(
+        b'{"type": "user", "mess\n'
+        b"\xff\xfe\x00nonsense\n"
+        b"42\n"
+        b'{"silly": "this"}\n'
+        b"\n"
+        + json.dumps(line("user", "whole", uuid="2")).encode()
+        + b"\n"
+        + b'{"type": "user", "message": "error"}\n'
+        + half.encode()
+    )
+
+    reading = open_transcript(str(path))
+    events = list(reading)
+
+    assert [e["text"] for e in events] == ["whole"]
+    assert reading.skipped == 6
+    assert reading.end == path.stat().st_size - len(half), "the half line is read again when whole"
+
+
+def test_a_line_that_becomes_whole_is_read_then(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    first = json.dumps(line("user", "one", uuid="1")) + "\n"
+    second = json.dumps(line("user", "two", uuid="2"))
+    path.write_text(first + second[:40], encoding="utf-8")
+    before = open_transcript(str(path))
+    assert [e["text"] for e in before] == ["one"]
+
+    path.write_text(first + second + "\n", encoding="utf-8")
+    after = open_transcript(str(path), start=before.end, carry=before.carry)
+
+    assert [e["text"] for e in after] == ["two"]
+    assert after.session_id == SESSION
+
+
+def test_words_without_an_id_are_counted_across_readings(tmp_path: Path) -> None:
+    path = Path(write(tmp_path / "t.jsonl", line("user", "yes"), line("user", "yes")))
+    before = open_transcript(str(path))
+    assert [e["occurrence"] for e in before] == [0, 1]
+
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line("user", "yes")) + "\n" + json.dumps(line("assistant", "yes")))
+    after = open_transcript(str(path), start=before.end, carry=before.carry)
+
+    assert [(e["role"], e["occurrence"]) for e in after] == [("user", 2), ("assistant", 0)]
+
+
+def test_a_subagents_file_names_its_agent_and_the_parents_session(tmp_path: Path) -> None:
+    main = write(tmp_path / f"{SESSION}.jsonl", line("user", "go", uuid="1"))
+    folder = tmp_path / SESSION / "subagents"
+    path = write(
+        folder / "agent-a1b2.jsonl",
+        line("assistant", "found it", uuid="s-1", isSidechain=True, agentId="a1b2"),
+    )
+    (folder / "agent-a1b2.meta.json").write_text('{"agentType": "Explore"}', encoding="utf-8")
+
+    reading = open_transcript(path)
+    (event,) = list(reading)
+
+    assert related(main, "claude-code") == [path]
+    assert reading.session_id == SESSION
+    assert (event["agent_id"], event["agent_name"], event["id"]) == ("a1b2", "Explore", "s-1")
+
+
+def test_the_files_name_is_the_session_where_it_is_one(tmp_path: Path) -> None:
+    other = "00000000-1111-2222-3333-444444444444"
+    path = write(tmp_path / f"{other}.jsonl", line("user", "copied from the old session", uuid="1"))
+
+    reading = open_transcript(path)
+    assert len(list(reading)) == 1
+
+    assert reading.session_id == other
+
+
+def test_long_turns_and_strange_characters_stay_whole(tmp_path: Path) -> None:
+    long = "x" * 3_000_000
+    path = tmp_path / "t.jsonl"
+    strange = '"a\\ud800b \\u0000 \U0001f680"'
+    lone = '{"type":"user","uuid":"2","message":{"role":"user","content":' + strange + "}}"
+    path.write_text(json.dumps(line("user", long, uuid="1")) + "\n" + lone, encoding="utf-8")
+
+    events, skipped, _ = read_turns(str(path))
+
+    assert skipped == 0
+    assert events[0]["text"] == long
+    assert events[1]["text"] == "a\ufffdb \0 \U0001f680"
+
+
+def test_nothing_readable_is_a_problem_and_no_exception(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "absent.jsonl", Path("/dev/null/x"), "nul\0.jsonl"):
+        reading = open_transcript(str(path))
+
+        assert list(reading) == []
+        assert reading.problem
+
+
+def test_the_webs_export_is_read_too(tmp_path: Path) -> None:
+    path = tmp_path / "web.json"
+    path.write_text(json.dumps({"loglines": [line("user", "hi"), 5]}), encoding="utf-8")
+
+    events, skipped, _ = read_turns(str(path))
+
+    assert detect(str(path)) == "claude-code"
+    assert [e["text"] for e in events] == ["hi"]
+    assert skipped == 1

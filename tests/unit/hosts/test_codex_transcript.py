@@ -1,0 +1,163 @@
+"""Codex's rollouts become turns, each once, whichever side of the file says it."""
+
+import json
+from pathlib import Path
+
+import zstandard
+
+from iai_mcp.hosts.transcripts import open_transcript, read_turns
+
+
+def item(role: str, text: str) -> dict[str, object]:
+    kind = "output_text" if role == "assistant" else "input_text"
+    payload = {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+    return {"timestamp": "2026-03-01T10:00:00Z", "type": "response_item", "payload": payload}
+
+
+def shown(kind: str, text: str) -> dict[str, object]:
+    payload = {"type": kind, "message": text}
+    return {"timestamp": "2026-03-01T10:00:01Z", "type": "event_msg", "payload": payload}
+
+
+META = {
+    "timestamp": "2026-03-01T09:59:59Z",
+    "type": "session_meta",
+    "payload": {"id": "s-1", "cwd": "/home/ann/shop", "git": {"branch": "main"}},
+}
+
+
+def text_of(*lines: dict[str, object]) -> str:
+    return "".join(json.dumps(one) + "\n" for one in lines)
+
+
+def said(path: Path) -> list[tuple[object, object, object]]:
+    return [(e["role"], e["text"], e["occurrence"]) for e in read_turns(str(path), "codex")[0]]
+
+
+def test_words_on_both_sides_are_one_turn(tmp_path: Path) -> None:
+    path = tmp_path / "rollout-1.jsonl"
+    path.write_text(
+        text_of(
+            META,
+            item("user", "<environment_context>\n<cwd>/x</cwd>\n</environment_context>"),
+            item("user", "yes"),
+            shown("user_message", "yes"),
+            shown("agent_message", "done"),
+            item("assistant", "done"),
+            item("user", "yes"),
+            shown("user_message", "yes"),
+        ),
+        encoding="utf-8",
+    )
+
+    assert said(path) == [("user", "yes", 0), ("assistant", "done", 0), ("user", "yes", 1)]
+
+
+def test_either_side_alone_gives_the_same_turns(tmp_path: Path) -> None:
+    items, events = tmp_path / "rollout-i.jsonl", tmp_path / "rollout-e.jsonl"
+    items.write_text(text_of(META, item("user", "go"), item("assistant", "ok")), encoding="utf-8")
+    events.write_text(
+        text_of(META, shown("user_message", "go"), shown("agent_message", "ok")), encoding="utf-8"
+    )
+
+    assert said(items) == said(events) == [("user", "go", 0), ("assistant", "ok", 0)]
+
+
+def test_the_join_holds_across_two_readings(tmp_path: Path) -> None:
+    path = tmp_path / "rollout-1.jsonl"
+    path.write_text(text_of(META, shown("agent_message", "done")), encoding="utf-8")
+    before = open_transcript(str(path))
+    assert [e["text"] for e in before] == ["done"]
+
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text_of(item("assistant", "done"), item("user", "next")))
+    after = open_transcript(str(path), start=before.end, carry=before.carry)
+
+    assert [e["text"] for e in after] == ["next"]
+    assert (after.session_id, after.cwd) == ("s-1", "/home/ann/shop")
+
+
+def test_what_the_program_itself_puts_in_is_not_conversation(tmp_path: Path) -> None:
+    path = tmp_path / "rollout-1.jsonl"
+    tool = {"type": "function_call", "name": "shell", "arguments": "{}"}
+    path.write_text(
+        text_of(
+            META,
+            item("developer", "<permissions instructions>…"),
+            item(
+                "user", "# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>be brief</INSTRUCTIONS>"
+            ),
+            item("user", "<turn_aborted>\nstopped\n</turn_aborted>"),
+            item("user", "<b>keep</b> this html"),
+            {"timestamp": "t", "type": "response_item", "payload": tool},
+            {"timestamp": "t", "type": "compacted", "payload": {"message": "summary"}},
+            {"timestamp": "t", "type": "event_msg", "payload": {"type": "token_count"}},
+            {"timestamp": "t", "type": "from_the_future", "payload": {}},
+        ),
+        encoding="utf-8",
+    )
+
+    events, skipped, _ = read_turns(str(path))
+
+    assert [e["text"] for e in events] == ["<b>keep</b> this html"]
+    assert skipped == 1
+
+
+def test_newer_files_show_completed_items(tmp_path: Path) -> None:
+    def completed(kind: str, text: str) -> dict[str, object]:
+        content = [{"type": "text", "text": text}]
+        payload = {"type": "item_completed", "item": {"type": kind, "content": content}}
+        return {"timestamp": "2026-03-01T10:00:01Z", "type": "event_msg", "payload": payload}
+
+    path = tmp_path / "rollout-1.jsonl"
+    path.write_text(
+        text_of(
+            META,
+            item("user", "port?"),
+            completed("UserMessage", "port?"),
+            completed("AgentMessage", "5433"),
+            item("assistant", "5433"),
+            completed("Reasoning", "hm"),
+        ),
+        encoding="utf-8",
+    )
+
+    assert said(path) == [("user", "port?", 0), ("assistant", "5433", 0)]
+
+
+def test_files_of_early_versions_have_bare_items(tmp_path: Path) -> None:
+    path = tmp_path / "rollout-1.jsonl"
+    bare = item("user", "hello")["payload"]
+    assert isinstance(bare, dict)
+    header = {"id": "old-1", "timestamp": "2025-06-01T00:00:00Z", "instructions": None}
+    path.write_text(text_of(header, {"record_type": "state"}, bare), encoding="utf-8")
+
+    reading = open_transcript(str(path))
+
+    assert [e["text"] for e in reading] == ["hello"]
+    assert (reading.session_id, reading.skipped) == ("old-1", 0)
+
+
+def test_cold_files_are_compressed_and_cut_ones_give_what_they_have(tmp_path: Path) -> None:
+    lines = text_of(META, *(item("user", f"turn {n} {'y' * 999}") for n in range(400)))
+    packed = zstandard.ZstdCompressor().compress(lines.encode())
+    whole, cut = tmp_path / "rollout-1.jsonl.zst", tmp_path / "rollout-2.jsonl.zst"
+    whole.write_bytes(packed)
+    cut.write_bytes(packed[: len(packed) // 2])
+
+    assert len(read_turns(str(whole))[0]) == 400
+    events, skipped, _ = read_turns(str(cut))
+    assert len(events) < 400
+    assert skipped <= 1
+
+
+def test_a_subagents_rollout_names_its_agent(tmp_path: Path) -> None:
+    source = {"subagent": {"thread_spawn": {"parent_thread_id": "s-0"}}}
+    meta = {"id": "s-2", "cwd": "/x", "source": source, "agent_nickname": "Scout"}
+    path = tmp_path / "rollout-1.jsonl"
+    header = {"timestamp": "t", "type": "session_meta", "payload": meta}
+    path.write_text(text_of(header, item("assistant", "hi")), encoding="utf-8")
+
+    (event,) = read_turns(str(path))[0]
+
+    assert (event["agent_id"], event["agent_name"]) == ("s-2", "Scout")
