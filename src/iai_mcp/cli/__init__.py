@@ -1,10 +1,9 @@
 """The command line: one file per command, found here by name and imported only when called."""
 
 import sys
-from collections.abc import Sequence
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code. The entry point of `iai-mcp`."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] == ["mcp"] and arguments[1:] == []:

@@ -42,3 +42,14 @@ def caller_context(message: object) -> dict[str, str]:
     return {
         key: value for key in CONTEXT_KEYS if isinstance(value := claimed.get(key), str) and value
     }
+
+
+def envelope_of_result() -> dict[str, object]:
+    """What every result carries in the protocol without a handshake."""
+    server = {"name": SERVER_NAME, "version": __version__}
+    return {
+        "resultType": "complete",
+        "ttlMs": 0,
+        "cacheScope": "private",
+        "_meta": {"io.modelcontextprotocol/serverInfo": server},
+    }
