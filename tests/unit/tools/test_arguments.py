@@ -1,0 +1,32 @@
+"""A tool's arguments at the door."""
+
+import pytest
+
+from iai_mcp.domain.errors import InvalidInput, MissingParam
+from iai_mcp.tools.arguments import checked, method_and_params
+
+
+def test_nulls_count_as_absent_and_unknown_names_pass_through() -> None:
+    given = {"cue": "x", "k": None, "something_new": [1]}
+    assert checked("memory_recall", given) == {"cue": "x", "something_new": [1]}
+
+
+def test_a_whole_number_written_as_a_fraction_is_one() -> None:
+    assert checked("memory_recall", {"cue": "x", "k": 5.0}) == {"cue": "x", "k": 5}
+    with pytest.raises(InvalidInput, match="'k' must be a whole number"):
+        checked("memory_recall", {"cue": "x", "k": 5.5})
+
+
+def test_no_arguments_are_enough_where_nothing_is_required() -> None:
+    assert checked("topology", None) == {}
+
+
+def test_the_first_missing_one_is_named() -> None:
+    with pytest.raises(MissingParam, match="missing required param: 'new_fact'"):
+        checked("memory_contradict", {"id": "1"})
+
+
+@pytest.mark.parametrize("value", [0, False, "", []])
+def test_a_falsy_value_is_a_value_to_set(value: object) -> None:
+    arguments = {"knob": "a", "value": value}
+    assert method_and_params("profile_get_set", arguments) == ("profile_set", arguments)
