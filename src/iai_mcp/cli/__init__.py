@@ -12,7 +12,10 @@ def main(argv: list[str] | None = None) -> int:
 
         return bridge()
     if arguments[:1] == ["capture-transcript"]:
-        from iai_mcp.capture.command import main as capture_transcript
+        if "--no-spawn" in arguments:
+            from iai_mcp.capture.command import main as capture_transcript
+        else:
+            from iai_mcp.cli.capture_transcript import main as capture_transcript
 
         return capture_transcript(arguments[1:])
     if arguments[:1] == ["hook"] or arguments[:1] == ["session-start"]:

@@ -5,6 +5,7 @@ up to which byte everything was read, and what a later reading needs to go on fr
 """
 
 import os
+import time
 
 from iai_mcp.hosts.turns import Event, Record
 from iai_mcp.protocol.compact_json import loads
@@ -30,7 +31,19 @@ class Reading:
     keep it with `end`, give both to the next reading, and that goes on as if without a break.
     """
 
-    __slots__ = ("_walk", "carry", "end", "host", "path", "problem", "skipped", "start", "wanted")
+    __slots__ = (
+        "_walk",
+        "carry",
+        "deadline",
+        "end",
+        "host",
+        "path",
+        "problem",
+        "skipped",
+        "start",
+        "unfinished",
+        "wanted",
+    )
 
     def __init__(
         self,
@@ -50,6 +63,9 @@ class Reading:
         self.wanted = wanted  # the one session to read where a file holds many
         self.skipped = 0
         self.problem: str | None = None
+        # Who has no time sets a moment (monotonic) to stop at; `end` and `carry` then say where.
+        self.deadline: float | None = None
+        self.unfinished = False
         self._walk = walk
 
     def __iter__(self) -> "Iterator[Event]":
@@ -87,6 +103,9 @@ def records(reading: Reading, file: "BinaryIO") -> "Iterator[Record]":
     The last line may still be in the making: if it is not whole, `end` stays before it.
     """
     while line := file.readline(LONGEST_LINE):
+        if reading.deadline is not None and time.monotonic() > reading.deadline:
+            reading.unfinished = True
+            return
         whole = line.endswith(b"\n")
         if not whole and len(line) >= LONGEST_LINE:
             reading.end += len(line) + _pass_line(file)

@@ -166,8 +166,12 @@ def count_occurrence(seen: dict[str, int], event: Event) -> int:
 
 def words_key(event: Event) -> str:
     """A short name for (role, words)."""
-    digest = blake2b(str(event["text"]).encode("utf-8"), digest_size=9).hexdigest()
-    return f"{str(event['role'])[:1]}{digest}"
+    return f"{str(event['role'])[:1]}{digest(str(event['text']).encode('utf-8'), 9)}"
+
+
+def digest(data: bytes, size: int) -> str:
+    """A hash of `size` bytes, as letters."""
+    return blake2b(data, digest_size=size).hexdigest()
 
 
 def text_at(record: object, *names: str) -> str | None:

@@ -1,0 +1,114 @@
+"""One file of the spool as the daemon sees it: its header, its turns, and what is wrong with it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from iai_mcp.capture.spool import VERSION
+from iai_mcp.hosts.transcripts import open_transcript
+from iai_mcp.hosts.turns import Event, Record, count_occurrence
+from iai_mcp.protocol.compact_json import loads
+
+BATCH_TURNS = 200
+BATCH_BYTES = 4 * 1024 * 1024
+
+
+class UnreadableError(Exception):
+    """The file is no spool file of a version that is understood; `args[0]` says why."""
+
+
+@dataclass(slots=True)
+class SpooledFile:
+    """Reads a spool file in batches, each of one session, never all of it at once.
+
+    `damage` collects what could not be read: the rest of the file is good all the same.
+    """
+
+    path: Path
+    damage: list[str] = field(default_factory=list)
+
+    def batches(self) -> Iterator[tuple[Record, list[Event]]]:
+        """(header for these turns, turns), in the file's order.
+
+        Raises:
+            UnreadableError: there is no header, or one that is not understood.
+            OSError: the file can not be opened.
+        """
+        with self.path.open("rb") as file:
+            header = _header(file)
+            unread = header.pop("unread", None)
+            yield from _in_batches(header, self._turns(file))
+        for rest in unread if isinstance(unread, list) else ():
+            yield from _in_batches(header, self._turns_of_transcript(rest))
+
+    def _turns(self, file: BinaryIO) -> Iterator[tuple[Event, int]]:
+        seen: dict[str, int] = {}
+        for number, line in enumerate(file, start=2):
+            if not line.strip():
+                continue
+            event = _object(line)
+            if event is None or not isinstance(event.get("text"), str):
+                self.damage.append(f"line {number} is not a turn")
+                continue
+            if "id" not in event and "occurrence" not in event:
+                event["occurrence"] = count_occurrence(seen, {"role": "user"} | event)
+            yield event, len(line)
+
+    def _turns_of_transcript(self, rest: object) -> Iterator[tuple[Event, int]]:
+        """What the hook had no time to read: from where it stopped."""
+        path = rest.get("path") if isinstance(rest, dict) else None
+        if not isinstance(rest, dict) or not isinstance(path, str):
+            self.damage.append("a transcript is named without its path")
+            return
+        start, carry, host = rest.get("start"), rest.get("carry"), rest.get("host")
+        reading = open_transcript(
+            path,
+            host if isinstance(host, str) else None,
+            start=start if isinstance(start, int) else 0,
+            carry=carry if isinstance(carry, dict) else None,
+        )
+        for event in reading:
+            yield event, len(str(event["text"]))
+        if reading.problem:
+            self.damage.append(reading.problem)
+
+
+def _header(file: BinaryIO) -> Record:
+    header = _object(file.readline())
+    if header is None:
+        raise UnreadableError("the first line is not a header")
+    if header.get("version") != VERSION:
+        raise UnreadableError(
+            f"version {header.get('version')!r} is not understood: a newer iai-mcp wrote it?"
+        )
+    if not isinstance(header.get("session_id"), str):
+        raise UnreadableError("the header names no session")
+    return header
+
+
+def _in_batches(
+    header: Record, turns: Iterator[tuple[Event, int]]
+) -> Iterator[tuple[Record, list[Event]]]:
+    batch: list[Event] = []
+    size = 0
+    session: object = header["session_id"]
+    for event, length in turns:
+        own = event.pop("session_id", None) or header["session_id"]
+        full = len(batch) >= BATCH_TURNS or size + length > BATCH_BYTES
+        if batch and (full or own != session):
+            yield header | {"session_id": session}, batch
+            batch, size = [], 0
+        session = own
+        batch.append(event)
+        size += length
+    if batch:
+        yield header | {"session_id": session}, batch
+
+
+def _object(line: bytes) -> Record | None:
+    try:
+        value = loads(line.decode("utf-8", "replace"))
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
