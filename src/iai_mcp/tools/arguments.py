@@ -66,15 +66,15 @@ def _require(schema: Schema, given: dict[str, object]) -> None:
 def _check(name: str, value: object, schema: Schema) -> None:
     kind = schema.get("type")
     if isinstance(kind, str) and not _is_a(value, kind):
-        raise InvalidInput(f"param '{name}' must be {_KINDS[kind][0]}")
+        raise InvalidInput(f"{name} must be {_KINDS[kind][0]}")
     if isinstance(value, str):
         _check_text(name, value)
     allowed = schema.get("enum")
     if isinstance(allowed, list) and value not in allowed:
-        raise InvalidInput(f"param '{name}' must be one of: {', '.join(map(str, allowed))}")
+        raise InvalidInput(f"{name} must be one of: {', '.join(map(str, allowed))}")
     most = schema.get("maximum")
     if isinstance(most, int) and isinstance(value, int) and value > most:
-        raise InvalidInput(f"param '{name}' must be at most {most}")
+        raise InvalidInput(f"{name} must be at most {most}")
     items = schema.get("items")
     if isinstance(value, list) and isinstance(items, dict):
         for item in value:
@@ -98,6 +98,4 @@ def _check_text(name: str, value: str) -> None:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InvalidInput(
-            f"param '{name}' holds half a surrogate pair: send whole characters"
-        ) from None
+        raise InvalidInput(f"{name} holds half a surrogate pair: send whole characters") from None

@@ -13,7 +13,7 @@ def test_nulls_count_as_absent_and_unknown_names_pass_through() -> None:
 
 def test_a_whole_number_written_as_a_fraction_is_one() -> None:
     assert checked("memory_recall", {"cue": "x", "k": 5.0}) == {"cue": "x", "k": 5}
-    with pytest.raises(InvalidInput, match="'k' must be a whole number"):
+    with pytest.raises(InvalidInput, match="k must be a whole number"):
         checked("memory_recall", {"cue": "x", "k": 5.5})
 
 

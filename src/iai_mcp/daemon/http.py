@@ -1,0 +1,153 @@
+"""MCP over streamable HTTP at `/mcp`, on loopback, for those who turn it on.
+
+Imported only then. Every request stands alone (no session ids), so a restarted daemon serves the
+next one as if nothing had happened. A web page can not get in: it knows no token, its `Origin` is
+not ours, and a name that was rebound to loopback shows in `Host`.
+"""
+
+import asyncio
+import contextlib
+import hmac
+import ipaddress
+import logging
+import os
+import secrets
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from iai_mcp import paths
+from iai_mcp.daemon.mcp_server import build_server
+from iai_mcp.daemon.mcp_session import Call
+from iai_mcp.domain.errors import InvalidInput, IoFailed
+from iai_mcp.protocol.codes import MAX_LINE
+
+logger = logging.getLogger(__name__)
+
+TOKEN_NAME = "http-token"  # noqa: S105 - the name of a file
+_MOST_REQUESTS = 64
+# The daemon has 5 s to stop in all.
+_LAST_ANSWERS_SECONDS = 3
+
+
+def listener(setting: str) -> socket.socket:
+    """A listening socket for HOST:PORT; port 0 takes any that is free.
+
+    Raises:
+        InvalidInput: not HOST:PORT, or the host is not loopback.
+        IoFailed: the port is taken.
+    """
+    host, _, port = setting.rpartition(":")
+    host = "127.0.0.1" if host == "localhost" else host.strip("[]")
+    try:
+        address, number = ipaddress.ip_address(host), int(port)
+    except ValueError:
+        raise InvalidInput(f"IAI_MCP_HTTP must be 127.0.0.1:PORT, not {setting!r}") from None
+    if not address.is_loopback or not 0 <= number <= 65535:
+        raise InvalidInput(f"IAI_MCP_HTTP serves loopback only: 127.0.0.1:PORT, not {setting!r}")
+    family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
+    try:
+        return socket.create_server((host, number), family=family)
+    except OSError as taken:
+        raise IoFailed(
+            f"{setting} can not be listened on ({taken.strerror}): set IAI_MCP_HTTP to a free port"
+        ) from taken
+
+
+def token() -> str:
+    """The secret that clients have to send; made at the first use, kept in a 0600 file."""
+    path = paths.in_user_data(TOKEN_NAME)
+    with contextlib.suppress(FileNotFoundError), open(path, encoding="ascii") as file:
+        os.fchmod(file.fileno(), 0o600)
+        if known := file.read().strip():
+            return known
+    made = secrets.token_urlsafe(32)
+    fresh = f"{path}.{os.getpid()}.new"
+    paths.private_dir(paths.user_data())
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(made + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(fresh, path)  # noqa: PTH105 - beside `paths`, which speaks in strings
+    return made
+
+
+async def serve(listening: socket.socket, call: Call, stopping: asyncio.Event) -> None:
+    """Serve until `stopping` is set; requests in flight are answered first."""
+    config = uvicorn.Config(
+        application(listening.getsockname()[1], call, token()),
+        http="h11",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=_MOST_REQUESTS,
+        timeout_graceful_shutdown=_LAST_ANSWERS_SECONDS,
+    )
+    server = _Server(config)
+    serving = asyncio.ensure_future(server.serve([listening]))
+    waiting = asyncio.ensure_future(stopping.wait())
+    try:
+        await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
+        server.should_exit = True
+        await serving
+        listening.close()
+
+
+def application(port: int, call: Call, secret: str) -> ASGIApp:
+    """The whole of what HTTP clients can reach."""
+    names = (f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}")
+    app = build_server(call, lambda _ctx: {}).streamable_http_app(
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=MAX_LINE,
+        transport_security=TransportSecuritySettings(
+            allowed_hosts=list(names), allowed_origins=[f"http://{name}" for name in names]
+        ),
+    )
+    return _BearerOnly(app, secret)
+
+
+class _BearerOnly:
+    """Lets nobody in without the token."""
+
+    def __init__(self, app: ASGIApp, secret: str) -> None:
+        self._app = app
+        self._wanted = b"bearer " + secret.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not self._is_known(scope):
+            await _refuse(send)
+            return
+        await self._app(scope, receive, send)
+
+    def _is_known(self, scope: Scope) -> bool:
+        given = dict(scope["headers"]).get(b"authorization", b"")
+        scheme, _, rest = given.partition(b" ")
+        return hmac.compare_digest(scheme.lower() + b" " + rest.strip(), self._wanted)
+
+
+async def _refuse(send: Send) -> None:
+    body = b"send the token of <user data>/http-token as: Authorization: Bearer TOKEN\n"
+    headers = [
+        (b"www-authenticate", b"Bearer"),
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    await send({"type": "http.response.start", "status": 401, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+class _Server(uvicorn.Server):
+    """A server inside a daemon that has its own way of being told to stop."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
