@@ -14,7 +14,9 @@ def keep(error: Exception) -> str:
     """Append where `error` came from to the log and return the log's path."""
     path = paths.in_user_data("logs", "cli.log")
     frames = traceback.extract_tb(error.__traceback__)
-    lines = [f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {type(error).__module__}.{type(error).__name__}"]
+    lines = [
+        f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {type(error).__module__}.{type(error).__name__}"
+    ]
     lines += [f"  {frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
     try:
         paths.private_dir(paths.user_data())

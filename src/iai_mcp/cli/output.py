@@ -46,6 +46,10 @@ def paint(text: str, style: str, stream: TextIO | None = None) -> str:
 def table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
     """Left-aligned columns, as wide as their widest cell."""
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
-    lines = [paint("  ".join(c.ljust(w) for c, w in zip(header, widths, strict=True)).rstrip(), "bold")]
-    lines += ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = [
+        paint("  ".join(c.ljust(w) for c, w in zip(header, widths, strict=True)).rstrip(), "bold")
+    ]
+    lines += [
+        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
     return "\n".join(lines)

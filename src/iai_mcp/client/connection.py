@@ -58,7 +58,9 @@ def exchange(message: dict[str, object], timeout: float) -> dict[str, object]:
     return parsed
 
 
-def call(method: str, params: dict[str, object] | None = None, timeout: float = 60.0) -> dict[str, object]:
+def call(
+    method: str, params: dict[str, object] | None = None, timeout: float = 60.0
+) -> dict[str, object]:
     """Call a method and return its result.
 
     Raises:

@@ -1,24 +1,24 @@
 """Every error a person can meet, each with a stable code and a sentence that says what to do.
 
-    IaiError
-    ├── InvalidInput          INVALID          what was given can not be used
-    │   ├── MissingParam      INVALID          a required parameter is absent
-    │   └── EmptyCue          INVALID          a recall without a question
-    ├── NotFound              NOT_FOUND
-    ├── AlreadyExists         ALREADY_EXISTS
-    ├── NotInstalled          NOT_INSTALLED    a program or model that is needed is absent
-    ├── Busy                  BUSY             someone else holds it right now
-    ├── IoFailed              IO               the file system said no
-    │   ├── DiskFull          DISK_FULL
-    │   └── ReadOnly          READ_ONLY
-    ├── PtyFailed             PTY              a terminal could not be had
-    ├── RemoteFailed          REMOTE
-    ├── DaemonUnreachable     UNREACHABLE      nothing answers on the socket
-    └── StoreError            STORE
-        ├── KeyMissing        KEY_MISSING
-        ├── KeyWrong          KEY_WRONG
-        ├── StoreDamaged      DAMAGED
-        └── StoreTooNew       TOO_NEW
+IaiError
+├── InvalidInput          INVALID          what was given can not be used
+│   ├── MissingParam      INVALID          a required parameter is absent
+│   └── EmptyCue          INVALID          a recall without a question
+├── NotFound              NOT_FOUND
+├── AlreadyExists         ALREADY_EXISTS
+├── NotInstalled          NOT_INSTALLED    a program or model that is needed is absent
+├── Busy                  BUSY             someone else holds it right now
+├── IoFailed              IO               the file system said no
+│   ├── DiskFull          DISK_FULL
+│   └── ReadOnly          READ_ONLY
+├── PtyFailed             PTY              a terminal could not be had
+├── RemoteFailed          REMOTE
+├── DaemonUnreachable     UNREACHABLE      nothing answers on the socket
+└── StoreError            STORE
+    ├── KeyMissing        KEY_MISSING
+    ├── KeyWrong          KEY_WRONG
+    ├── StoreDamaged      DAMAGED
+    └── StoreTooNew       TOO_NEW
 """
 
 

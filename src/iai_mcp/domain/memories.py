@@ -94,6 +94,7 @@ def turn_identity(
     The salt belongs to the store: an identity seen outside tells nothing about the words.
     """
     digest = hashlib.blake2b(digest_size=16, key=salt)
+    parts: tuple[str, ...]
     if turn_id:
         parts = ("id", session_id, turn_id)
     elif occurrence is None:

@@ -1,6 +1,6 @@
 """Where memories outlive the process."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -108,13 +108,3 @@ class Memories(Protocol):
     def projects(self) -> list[str]:
         """The keys of all projects that anything was said in."""
         ...
-
-    def record_event(self, kind: str, data: Mapping[str, object], at: int) -> None: ...
-
-    def events(self, kind: str, since: int | None, limit: int) -> list[dict[str, object]]:
-        """The newest `limit` events, oldest first."""
-        ...
-
-    def setting(self, name: str) -> str | None: ...
-
-    def set_setting(self, name: str, value: str) -> None: ...

@@ -57,7 +57,7 @@ class Session:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         async with asyncio.timeout(10):
-            while not condition():  # noqa: ASYNC110 - the make-believe core has no event for this
+            while not condition():
                 await asyncio.sleep(0.005)
 
 

@@ -1,0 +1,171 @@
+"""Opening the encrypted file with its key; making both on the first day; changing the key."""
+
+import contextlib
+import os
+from pathlib import Path
+
+from iai_mcp import paths
+from iai_mcp.adapters.keys import descriptor, sources
+from iai_mcp.adapters.keys.descriptor import KeyDescriptor, KeyRecord, Source
+from iai_mcp.adapters.private_files import io_failure, sync_directory
+from iai_mcp.adapters.sqlite.database import PAGE_SIZE, Database, translated, unlock
+from iai_mcp.concurrency import ProcessLock
+from iai_mcp.domain.errors import AlreadyExists, Busy, KeyMissing, StoreDamaged
+
+STORE_NAME = "memory.db"
+_NEXT_NAME = "memory.next.db"
+
+
+def open_database(directory: Path) -> Database:
+    """The encrypted database of a user-data directory; made on first use, never overwritten.
+
+    Raises:
+        KeyMissing, KeyWrong, StoreDamaged, StoreTooNew, IoFailed: each says what to do.
+    """
+    try:
+        paths.private_dir(str(directory))
+    except OSError as refused:
+        raise io_failure(refused, directory) from refused
+    record = descriptor.load(directory) or _first_key(directory)
+    path = directory / STORE_NAME
+    if record.following is None:
+        return _open(path, sources.fetch(directory, record.current))
+    return _finish_rotation(directory, path, record, record.following)
+
+
+def status(directory: Path) -> dict[str, object]:
+    """Where the key comes from, without touching it."""
+    record = descriptor.load(directory)
+    store = directory / STORE_NAME
+    return {
+        "initialized": record is not None,
+        "source": record.current.source if record else None,
+        "rotation_unfinished": bool(record and record.following),
+        "store": str(store),
+        "store_exists": store.exists(),
+        "passphrase_set": bool(sources.passphrase()),
+        "cipher": "chacha20",
+        "kdf": "argon2id" if record and record.current.source == "passphrase" else None,
+    }
+
+
+def init(directory: Path, source: Source | None) -> KeyDescriptor:
+    """Make the key before anything is stored.
+
+    Raises:
+        AlreadyExists: there is one.
+    """
+    paths.private_dir(str(directory))
+    if descriptor.load(directory) is not None:
+        raise AlreadyExists(
+            "this store already has a key: 'iai-mcp crypto status' shows it, "
+            "'iai-mcp crypto rotate' changes it"
+        )
+    return _first_key(directory, source).current
+
+
+def rotate(directory: Path, source: Source | None, new_passphrase: str | None) -> KeyDescriptor:
+    """Re-encrypt the whole store under a new key. Killed at any moment, it opens with one of them.
+
+    The caller holds the process lock.
+    """
+    record = descriptor.load(directory)
+    if record is None:
+        raise KeyMissing("there is no store here yet: 'iai-mcp crypto init' makes its key")
+    open_database(directory).close()  # finishes an interrupted rotation first
+    record = descriptor.load(directory) or record
+    old_key = sources.fetch(directory, record.current)
+    following, new_key = _following_key(directory, source or record.current.source, new_passphrase)
+    descriptor.save(directory, KeyRecord(record.current, following))
+    path, fresh = directory / STORE_NAME, directory / _NEXT_NAME
+    _copy_under(path, old_key, fresh, new_key)
+    fresh.replace(path)
+    sync_directory(directory)
+    descriptor.save(directory, KeyRecord(following))
+    sources.discard(directory, record.current)
+    return following
+
+
+def _first_key(directory: Path, source: Source | None = None) -> KeyRecord:
+    # Two processes on the first day must not make two keys.
+    lock = ProcessLock(directory / ".key.lock")
+    lock.acquire_shared()
+    try:
+        if not lock.try_acquire_exclusive():
+            raise Busy("another process is making this store's key: try again in a moment")
+        made = descriptor.load(directory)
+        if made is not None:
+            return made
+        store = directory / STORE_NAME
+        if store.exists() and store.stat().st_size:
+            raise KeyMissing(
+                f"{store} exists and {directory / descriptor.FILE_NAME} does not: restore that "
+                "file from a backup; nothing was changed"
+            )
+        record = KeyRecord(sources.make(directory, source)[0])
+        descriptor.save(directory, record)
+        return record
+    finally:
+        lock.close()
+
+
+def _open(path: Path, key: bytes) -> Database:
+    if not path.exists():
+        # SQLite would make it with the process's umask.
+        try:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        except OSError as refused:
+            raise io_failure(refused, path) from refused
+    if path.stat().st_mode & 0o077:
+        path.chmod(0o600)
+    return Database(path, key)
+
+
+def _finish_rotation(
+    directory: Path, path: Path, record: KeyRecord, following: KeyDescriptor
+) -> Database:
+    """A rotation was interrupted: the file tells which of the two keys is the true one."""
+    (directory / _NEXT_NAME).unlink(missing_ok=True)
+    try:
+        database = _open(path, sources.fetch(directory, record.current))
+        kept, dropped = record.current, following
+    except (StoreDamaged, KeyMissing):
+        database = _open(path, sources.fetch(directory, following))
+        kept, dropped = following, record.current
+    descriptor.save(directory, KeyRecord(kept))
+    sources.discard(directory, dropped)
+    return database
+
+
+def _following_key(
+    directory: Path, source: Source, new_passphrase: str | None
+) -> tuple[KeyDescriptor, bytes]:
+    if source != "passphrase" or new_passphrase is None:
+        return sources.make(directory, source)
+    return sources.make_from(new_passphrase)
+
+
+def _copy_under(path: Path, old_key: bytes, fresh: Path, new_key: bytes) -> None:
+    """Write the whole content of `path` to `fresh`, encrypted with another key, durably."""
+    import apsw
+
+    for leftover in (fresh, fresh.with_name(fresh.name + "-journal")):
+        leftover.unlink(missing_ok=True)
+    os.close(os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    with translated(path):
+        target = apsw.Connection(str(fresh))
+        unlock(target, new_key)
+        target.pragma("page_size", PAGE_SIZE)
+        source = apsw.Connection(str(path))
+        unlock(source, old_key)
+        source.pragma("wal_checkpoint(TRUNCATE)")
+        with contextlib.closing(target), contextlib.closing(source):
+            with target.backup("main", source, "main") as copy:
+                while not copy.done:
+                    copy.step(256)
+            target.pragma("journal_mode", "delete")
+            check = target.execute("PRAGMA quick_check").fetchone()
+            if check != ("ok",):
+                raise StoreDamaged(f"{path} did not copy whole: the old key stays in use")
+    with fresh.open("rb") as file:
+        os.fsync(file.fileno())

@@ -1,0 +1,94 @@
+"""`key.json`: says where the key comes from and proves a key right, without holding it."""
+
+import hashlib
+import hmac
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from iai_mcp.adapters.private_files import io_failure, write_private_json
+from iai_mcp.domain.errors import KeyMissing, StoreTooNew
+
+FILE_NAME = "key.json"
+_VERSION = 1
+
+Source = Literal["passphrase", "keyring", "file"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDescriptor:
+    """Where one key comes from. `check` tells a right key from a wrong one before the store does."""
+
+    source: Source
+    check: str
+    salt: str = ""  # for the passphrase's derivation
+    account: str = ""  # the keyring entry, or the key file's name
+
+    def fits(self, key: bytes) -> bool:
+        return hmac.compare_digest(self.check, check_of(key))
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRecord:
+    """The key in use and, while a rotation is under way, the one that follows."""
+
+    current: KeyDescriptor
+    following: KeyDescriptor | None = None
+
+
+def check_of(key: bytes) -> str:
+    """A digest that reveals nothing about the key and differs for every other key."""
+    return hmac.new(key, b"iai-mcp key check", hashlib.sha256).hexdigest()[:32]
+
+
+def load(directory: Path) -> KeyRecord | None:
+    """The record, or None where there is none yet.
+
+    Raises:
+        KeyMissing: the file is there and can not be understood.
+    """
+    path = directory / FILE_NAME
+    try:
+        raw = json.loads(path.read_text("utf-8"))
+        if raw["version"] > _VERSION:
+            raise StoreTooNew(
+                f"{path} was written by a newer iai-mcp: upgrade this one; nothing was changed"
+            )
+        following = raw.get("following")
+        return KeyRecord(_descriptor(raw["current"]), _descriptor(following) if following else None)
+    except FileNotFoundError:
+        return None
+    except OSError as refused:
+        raise io_failure(refused, path) from refused
+    except (ValueError, KeyError, TypeError) as broken:
+        raise KeyMissing(
+            f"{path} is damaged, and without it the store's key can not be found: "
+            "restore it from a backup; nothing was changed"
+        ) from broken
+
+
+def save(directory: Path, record: KeyRecord) -> None:
+    value: dict[str, object] = {"version": _VERSION, "current": _raw(record.current)}
+    if record.following:
+        value["following"] = _raw(record.following)
+    write_private_json(directory / FILE_NAME, value)
+
+
+def _raw(descriptor: KeyDescriptor) -> dict[str, str]:
+    return {
+        "source": descriptor.source,
+        "check": descriptor.check,
+        "salt": descriptor.salt,
+        "account": descriptor.account,
+    }
+
+
+def _descriptor(raw: dict[str, str]) -> KeyDescriptor:
+    source: Source
+    match raw["source"]:
+        case "passphrase" | "keyring" | "file" as known:
+            source = known
+        case unknown:
+            raise ValueError(unknown)
+    return KeyDescriptor(source, raw["check"], raw.get("salt", ""), raw.get("account", ""))

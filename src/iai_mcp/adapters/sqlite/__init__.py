@@ -1,0 +1,1 @@
+"""`Memories` in one encrypted SQLite file: text, vectors and indexes are unreadable without the key."""

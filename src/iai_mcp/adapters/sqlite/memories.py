@@ -1,0 +1,200 @@
+"""`Memories` in an encrypted SQLite file."""
+
+from collections.abc import Iterable, Sequence
+
+import apsw
+
+from iai_mcp.adapters.sqlite import rows, schema, words
+from iai_mcp.adapters.sqlite.database import Database, count, scalar
+from iai_mcp.domain.memories import CleanTurn, Memory
+from iai_mcp.ports.memories import Scope, Stored, WordHit
+
+_INSERT = """
+INSERT INTO memories (id, at, session, project, role, tier, ts, speaker, host, agent_id,
+    agent_name, branch, valid_from, cue, meta, text)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+class SqliteMemories:
+    """The encrypted store. One writer, many readers; see `Database` for what is durable when."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+        with database.writing() as db:
+            schema.upgrade(db)
+            salt = scalar(db, "SELECT value FROM meta WHERE name = 'salt'")
+            self._count = count(db, "memories")
+        assert isinstance(salt, bytes)  # noqa: S101 - written as such with the schema
+        self._salt = salt
+
+    @property
+    def salt(self) -> bytes:
+        return self._salt
+
+    def add(self, turns: Sequence[CleanTurn]) -> list[Stored]:
+        with self._db.writing() as db:
+            stored = [_add_one(db, turn) for turn in turns]
+        self._count += sum(one.status == "inserted" for one in stored)
+        return stored
+
+    def get(self, keys: Sequence[int]) -> list[Memory]:
+        found = {m.key: m for m in self._select_in("m.key", keys)}
+        return [found[key] for key in keys if key in found]
+
+    def find(self, ids: Sequence[str]) -> list[Memory]:
+        wanted = [identity for identity in map(rows.identity, ids) if identity is not None]
+        found = {m.id: m for m in self._select_in("m.id", wanted)}
+        return list({i: found[i] for i in (str(x).lower() for x in ids) if i in found}.values())
+
+    def timeline(self, scope: Scope, limit: int) -> list[Memory]:
+        where, values = rows.condition(scope)
+        newest = self._select(
+            f"WHERE {where} ORDER BY m.at DESC, m.key DESC LIMIT ?", [*values, limit]
+        )
+        return newest[::-1]
+
+    def neighbours(self, memory: Memory, count: int) -> tuple[list[Memory], list[Memory]]:
+        session = memory.provenance.session_id
+        if not session or count <= 0:
+            return [], []
+        place = [session, memory.at.micros, memory.key, count]
+        before = self._select(
+            "WHERE m.session = ? AND (m.at, m.key) < (?, ?) ORDER BY m.at DESC, m.key DESC LIMIT ?",
+            place,
+        )
+        after = self._select(
+            "WHERE m.session = ? AND (m.at, m.key) > (?, ?) ORDER BY m.at, m.key LIMIT ?", place
+        )
+        return before[::-1], after
+
+    def keys(self, scope: Scope) -> Sequence[int] | None:
+        if scope.everything:
+            return None
+        where, values = rows.condition(scope)
+        sql = f"SELECT m.key FROM {rows.SOURCE} WHERE {where} ORDER BY m.key"
+        with self._db.reading() as db:
+            return [row[0] for row in db.execute(sql, values)]
+
+    def by_words(self, terms: Sequence[str], scope: Scope, limit: int) -> list[WordHit]:
+        where, values = rows.condition(scope)
+        with self._db.reading() as db:
+            return words.search(db, terms, where, values, limit)
+
+    def supersede(self, old: Memory, new: CleanTurn, at: int) -> Stored:
+        with self._db.writing() as db:
+            stored = _add_one(db, new)
+            if stored.key is not None and stored.key != old.key:
+                db.execute(
+                    "UPDATE memories SET valid_to = ?, successor = ? WHERE key = ?",
+                    (at, stored.key, old.key),
+                )
+                _link(db, old.key, stored.key, "contradicts", 1.0, at)
+        self._count += stored.status == "inserted"
+        return stored
+
+    def link(self, pairs: Iterable[tuple[int, int]], kind: str, step: float, at: int) -> int:
+        with self._db.writing() as db:
+            return sum(_link(db, min(pair), max(pair), kind, step, at) for pair in pairs)
+
+    def forget(self, keys: Sequence[int], at: int) -> list[str]:
+        with self._db.writing() as db:
+            gone = [ident for key in keys if (ident := _forget_one(db, key, at)) is not None]
+            if gone:
+                # Deleted entries stay in the index's segments until they are merged.
+                words.purge(db)
+        self._count -= len(gone)
+        return [rows.public_id(ident) for ident in gone]
+
+    def pending(self, limit: int) -> list[tuple[int, str]]:
+        sql = "SELECT m.key, m.text FROM pending_vectors JOIN memories AS m USING (key) ORDER BY m.key LIMIT ?"
+        with self._db.reading() as db:
+            return [(row[0], row[1]) for row in db.execute(sql, (limit,))]
+
+    def pending_count(self) -> int:
+        with self._db.reading() as db:
+            return count(db, "pending_vectors")
+
+    def count(self) -> int:
+        return self._count
+
+    def projects(self) -> list[str]:
+        with self._db.reading() as db:
+            return [row[0] for row in db.execute("SELECT key FROM projects ORDER BY key")]
+
+    def _select(self, tail: str, values: Sequence[object]) -> list[Memory]:
+        sql = f"SELECT {rows.COLUMNS} FROM {rows.SOURCE} {tail}"
+        with self._db.reading() as db:
+            return [rows.memory(row) for row in db.execute(sql, tuple(values))]
+
+    def _select_in(self, column: str, wanted: Sequence[object]) -> list[Memory]:
+        found: list[Memory] = []
+        for start in range(0, len(wanted), 500):
+            part = wanted[start : start + 500]
+            found += self._select(f"WHERE {column} IN ({', '.join('?' * len(part))})", part)
+        return found
+
+
+def _add_one(db: apsw.Connection, turn: CleanTurn) -> Stored:
+    public = rows.public_id(turn.identity)
+    known = db.execute("SELECT key FROM memories WHERE id = ?", (turn.identity,)).fetchone()
+    if known:
+        return Stored("duplicate", public, known[0])
+    if db.execute("SELECT 1 FROM tombstones WHERE id = ?", (turn.identity,)).fetchone():
+        return Stored("forgotten", public, None)
+    whence = turn.provenance
+    db.execute(
+        _INSERT,
+        (
+            turn.identity,
+            turn.at.micros,
+            whence.session_id,
+            _project_id(db, whence.project),
+            turn.role,
+            turn.tier,
+            turn.at.text,
+            turn.speaker,
+            whence.host,
+            whence.agent_id,
+            whence.agent_name,
+            whence.branch,
+            turn.at.micros,
+            turn.cue,
+            turn.meta,
+            turn.text,
+        ),
+    )
+    key = db.last_insert_rowid()
+    words.add(db, key, turn)
+    db.execute("INSERT INTO pending_vectors VALUES (?)", (key,))
+    return Stored("inserted", public, key)
+
+
+def _project_id(db: apsw.Connection, key: str) -> int | None:
+    if not key:
+        return None
+    known = db.execute("SELECT id FROM projects WHERE key = ?", (key,)).fetchone()
+    if known:
+        return int(known[0])
+    db.execute("INSERT INTO projects (key) VALUES (?)", (key,))
+    return db.last_insert_rowid()
+
+
+def _link(db: apsw.Connection, a: int, b: int, kind: str, step: float, at: int) -> int:
+    db.execute(
+        "INSERT INTO links VALUES (?, ?, ?, ?, ?) ON CONFLICT (a, b, kind) "
+        "DO UPDATE SET weight = weight + excluded.weight, at = excluded.at",
+        (a, b, kind, step, at),
+    )
+    return 1
+
+
+def _forget_one(db: apsw.Connection, key: int, at: int) -> bytes | None:
+    row = db.execute("SELECT id FROM memories WHERE key = ?", (key,)).fetchone()
+    if row is None:
+        return None
+    db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", (row[0], at))
+    db.execute("UPDATE memories SET successor = NULL WHERE successor = ?", (key,))
+    db.execute("DELETE FROM words WHERE rowid = ?", (key,))
+    db.execute("DELETE FROM memories WHERE key = ?", (key,))
+    return bytes(row[0])

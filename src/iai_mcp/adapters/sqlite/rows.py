@@ -1,0 +1,94 @@
+"""Rows to memories, scopes to conditions."""
+
+import json
+import uuid
+from collections.abc import Sequence
+
+from iai_mcp.domain.instants import Instant
+from iai_mcp.domain.memories import Memory, Provenance
+from iai_mcp.ports.memories import Scope
+
+COLUMNS = (
+    "m.key, m.id, m.at, m.ts, m.session, p.key, m.role, m.tier, m.speaker, m.host, m.agent_id, "
+    "m.agent_name, m.branch, m.valid_from, m.valid_to, m.successor, m.pinned, m.cue, m.meta, m.text"
+)
+SOURCE = "memories AS m LEFT JOIN projects AS p ON p.id = m.project"
+
+
+def memory(row: Sequence[object]) -> Memory:
+    (key, ident, at, ts, session, project, role, tier, speaker, host, agent_id) = row[:11]
+    (agent_name, branch, valid_from, valid_to, successor, pinned, cue, meta, text) = row[11:]
+    assert isinstance(ident, bytes) and isinstance(key, int) and isinstance(at, int)  # noqa: S101 - the schema says so
+    return Memory(
+        key=key,
+        id=public_id(ident),
+        text=str(text),
+        role=str(role),
+        at=Instant(at, str(ts)),
+        speaker=str(speaker),
+        tier=str(tier),
+        cue=str(cue),
+        provenance=Provenance(
+            session_id=str(session),
+            project=str(project) if project is not None else "",
+            host=str(host),
+            agent_id=str(agent_id),
+            agent_name=str(agent_name),
+            branch=str(branch),
+        ),
+        meta=json.loads(str(meta)) if meta else {},
+        valid_from=valid_from if isinstance(valid_from, int) else None,
+        valid_to=valid_to if isinstance(valid_to, int) else None,
+        successor=successor if isinstance(successor, int) else None,
+        pinned=bool(pinned),
+    )
+
+
+def public_id(identity: bytes) -> str:
+    """How the world writes an identity: as a UUID."""
+    return str(uuid.UUID(bytes=identity))
+
+
+def identity(public: str) -> bytes | None:
+    """The identity behind a public id, or None if it can not be one."""
+    try:
+        return uuid.UUID(public).bytes
+    except (ValueError, AttributeError):
+        return None
+
+
+def condition(scope: Scope) -> tuple[str, list[object]]:
+    """The scope as SQL over `m` and `p`; always a valid condition."""
+    parts: list[str] = []
+    values: list[object] = []
+
+    def add(sql: str, *bound: object) -> None:
+        parts.append(sql)
+        values.extend(bound)
+
+    if scope.projects:
+        marks = ", ".join("?" * len(scope.projects))
+        add(f"m.project IN (SELECT id FROM projects WHERE key IN ({marks}))", *scope.projects)
+    if scope.not_projects:
+        marks = ", ".join("?" * len(scope.not_projects))
+        add(
+            "(m.project IS NULL OR m.project NOT IN "
+            f"(SELECT id FROM projects WHERE key IN ({marks})))",
+            *scope.not_projects,
+        )
+    for column, value in (
+        ("session", scope.session_id),
+        ("host", scope.host),
+        ("role", scope.role),
+    ):
+        if value:
+            add(f"m.{column} = ?", value)
+    if scope.agent:
+        add("(m.agent_id = ? OR m.agent_name = ?)", scope.agent, scope.agent)
+    if scope.since is not None:
+        add("m.at >= ?", scope.since)
+    if scope.until is not None:
+        add("m.at < ?", scope.until)
+    if scope.known_at is not None:
+        add("m.at <= ?", scope.known_at)
+    return (" AND ".join(parts) or "1"), values

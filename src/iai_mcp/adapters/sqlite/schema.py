@@ -1,0 +1,96 @@
+"""The tables, and the steps that bring an older file up to date. Steps are only ever added."""
+
+import secrets
+
+import apsw
+
+from iai_mcp.domain.errors import StoreTooNew
+
+# `memories.key` is arrival order and is never reused (AUTOINCREMENT): indexes outside the
+# table name memories by it. `ts` is the time as it was given; `at` the same in microseconds.
+_FIRST = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+CREATE TABLE projects (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    private INTEGER NOT NULL DEFAULT 0
+);
+
+CREATE TABLE memories (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    id BLOB NOT NULL UNIQUE,
+    at INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    project INTEGER REFERENCES projects (id),
+    role TEXT NOT NULL,
+    tier TEXT NOT NULL,
+    ts TEXT NOT NULL,
+    speaker TEXT NOT NULL,
+    host TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    agent_name TEXT NOT NULL,
+    branch TEXT NOT NULL,
+    valid_from INTEGER,
+    valid_to INTEGER,
+    successor INTEGER,
+    pinned INTEGER NOT NULL DEFAULT 0,
+    cue TEXT NOT NULL,
+    meta TEXT NOT NULL,
+    text TEXT NOT NULL
+);
+CREATE INDEX memories_by_session ON memories (session, at, key);
+CREATE INDEX memories_by_project ON memories (project, at, key);
+CREATE INDEX memories_by_time ON memories (at, key);
+CREATE INDEX memories_by_successor ON memories (successor) WHERE successor IS NOT NULL;
+
+CREATE VIRTUAL TABLE words USING fts5 (
+    body, content = '', contentless_delete = 1,
+    tokenize = 'porter unicode61 remove_diacritics 2'
+);
+
+CREATE TABLE spaces (id INTEGER PRIMARY KEY, model TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL);
+CREATE TABLE vectors (
+    key INTEGER PRIMARY KEY REFERENCES memories (key) ON DELETE CASCADE,
+    space INTEGER NOT NULL REFERENCES spaces (id),
+    scale REAL NOT NULL,
+    code BLOB NOT NULL
+);
+CREATE TABLE pending_vectors (key INTEGER PRIMARY KEY REFERENCES memories (key) ON DELETE CASCADE);
+
+CREATE TABLE links (
+    a INTEGER NOT NULL REFERENCES memories (key) ON DELETE CASCADE,
+    b INTEGER NOT NULL REFERENCES memories (key) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    weight REAL NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (a, b, kind)
+) WITHOUT ROWID;
+CREATE INDEX links_backwards ON links (b, kind);
+
+CREATE TABLE tombstones (id BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE events (key INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT NULL, data TEXT NOT NULL);
+CREATE INDEX events_by_kind ON events (kind, at);
+"""
+
+STEPS: tuple[str, ...] = (_FIRST,)
+
+
+def upgrade(db: apsw.Connection) -> None:
+    """Bring the file up to this version, inside the caller's transaction.
+
+    Raises:
+        StoreTooNew: a newer iai-mcp wrote it.
+    """
+    version = int(db.pragma("user_version"))
+    if version > len(STEPS):
+        raise StoreTooNew(
+            f"this store was written by a newer iai-mcp (format {version}, this one knows "
+            f"{len(STEPS)}): upgrade iai-mcp; nothing was changed"
+        )
+    for number in range(version, len(STEPS)):
+        db.execute(STEPS[number])
+    if version == 0:
+        db.execute("INSERT INTO meta VALUES ('salt', ?)", (secrets.token_bytes(32),))
+    if version < len(STEPS):
+        db.pragma("user_version", len(STEPS))

@@ -1,0 +1,82 @@
+"""`Vectors` kept in the encrypted file and searched in memory."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from iai_mcp.adapters.sqlite.database import Database, scalar
+from iai_mcp.adapters.vector_index import VectorIndex, quantise
+from iai_mcp.ports.vectors import Matrix
+
+_PAGE = 5_000
+
+
+class SqliteVectors:
+    """The vectors of one model. Another model's are left aside and replaced in the background."""
+
+    def __init__(self, database: Database, model: str, dimensions: int) -> None:
+        self._db = database
+        self._index = VectorIndex(dimensions)
+        self._space = self._enter_space(model, dimensions)
+
+    def load(self) -> None:
+        """Read all vectors of this space into the index."""
+        after = 0
+        while page := self._page(after):
+            after = page[-1][0]
+            codes = np.frombuffer(b"".join(row[2] for row in page), dtype=np.int8)
+            self._index.add(
+                [row[0] for row in page],
+                codes.reshape(len(page), -1),
+                np.array([row[1] for row in page], dtype=np.float32),
+            )
+
+    def put(self, keys: Sequence[int], vectors: Matrix) -> None:
+        codes, scales = quantise(np.asarray(vectors, dtype=np.float32))
+        kept: list[int] = []
+        with self._db.writing() as db:
+            for i, key in enumerate(keys):
+                db.execute(
+                    "INSERT OR REPLACE INTO vectors SELECT key, ?, ?, ? FROM memories WHERE key = ?",
+                    (self._space, float(scales[i]), codes[i].tobytes(), key),
+                )
+                if db.changes():
+                    kept.append(i)
+                db.execute("DELETE FROM pending_vectors WHERE key = ?", (key,))
+        self._index.add([keys[i] for i in kept], codes[kept], scales[kept])
+
+    def nearest(
+        self, vector: Matrix, limit: int, within: Sequence[int] | None = None
+    ) -> list[tuple[int, float]]:
+        return self._index.nearest(vector, limit, within)
+
+    def drop(self, keys: Sequence[int]) -> None:
+        self._index.drop(keys)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def _enter_space(self, model: str, dimensions: int) -> int:
+        """The id of this model's space; vectors of another one become pending again."""
+        with self._db.writing() as db:
+            db.execute(
+                "INSERT OR IGNORE INTO spaces (model, dimensions) VALUES (?, ?)",
+                (model, dimensions),
+            )
+            space = scalar(db, "SELECT id FROM spaces WHERE model = ?", (model,))
+            assert isinstance(space, int)  # noqa: S101 - a primary key
+            db.execute(
+                "INSERT OR IGNORE INTO pending_vectors SELECT key FROM vectors WHERE space <> ?",
+                (space,),
+            )
+        return space
+
+    def _page(self, after: int) -> list[tuple[int, float, bytes]]:
+        sql = (
+            "SELECT key, scale, code FROM vectors WHERE key > ? AND space = ? ORDER BY key LIMIT ?"
+        )
+        with self._db.reading() as db:
+            rows: list[tuple[int, float, bytes]] = db.execute(
+                sql, (after, self._space, _PAGE)
+            ).fetchall()  # type: ignore[assignment] # the schema says so
+            return rows

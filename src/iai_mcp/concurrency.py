@@ -1,0 +1,112 @@
+"""The one-daemon rule: a lock that dies with its process, and a socket that is never stolen.
+
+`SOCKET_PATH` and `LOCK_PATH` look like constants and are computed on each access, from the
+environment of that moment.
+"""
+
+import contextlib
+import fcntl
+import os
+import socket
+import stat
+from pathlib import Path
+
+from iai_mcp import paths
+
+SOCKET_PATH: Path
+LOCK_PATH: Path
+
+_PROBE_SECONDS = 1.0
+
+
+def __getattr__(name: str) -> Path:
+    if name == "SOCKET_PATH":
+        return Path(paths.socket_path())
+    if name == "LOCK_PATH":
+        return Path(paths.lock_path())
+    raise AttributeError(name)
+
+
+class ProcessLock:
+    """An advisory lock on a file. The kernel releases it when its holder dies, however it dies.
+
+    The file holds the pid of the exclusive holder, for messages only.
+    """
+
+    def __init__(self, path: Path | str | None = None) -> None:
+        self.path = Path(path) if path is not None else Path(paths.lock_path())
+        self._descriptor: int | None = None
+
+    def acquire_shared(self) -> None:
+        """Wait for a lock that others may share."""
+        fcntl.flock(self._open(), fcntl.LOCK_SH)
+
+    def try_acquire_exclusive(self) -> bool:
+        """Take the lock alone, at once or not at all."""
+        descriptor = self._open()
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        return True
+
+    def holder(self) -> int | None:
+        """The pid that the current exclusive holder wrote, if any."""
+        try:
+            return int(self.path.read_text("ascii").strip() or 0) or None
+        except (OSError, ValueError):
+            return None
+
+    def release(self) -> None:
+        if self._descriptor is not None:
+            with contextlib.suppress(OSError):  # a lock file on a vanished disk is released anyway
+                os.ftruncate(self._descriptor, 0)
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _open(self) -> int:
+        if self._descriptor is None:
+            paths.private_dir(str(self.path.parent))
+            self._descriptor = os.open(
+                self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+            )
+            if os.fstat(self._descriptor).st_mode & 0o077:
+                os.fchmod(self._descriptor, 0o600)
+        return self._descriptor
+
+
+def is_served(path: Path | str) -> bool:
+    """Whether somebody accepts connections on the socket at `path`."""
+    probe = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    probe.settimeout(_PROBE_SECONDS)
+    try:
+        probe.connect(str(path))
+    except (BlockingIOError, TimeoutError):
+        return True  # its backlog is full: alive, and busy
+    except OSError:
+        return False
+    finally:
+        probe.close()
+    return True
+
+
+def cleanup_stale_socket(path: Path | str) -> bool:
+    """Remove what a killed daemon left at `path`; whether anything was removed.
+
+    A socket that is served is never touched, and neither is a directory.
+    """
+    place = Path(path)
+    try:
+        mode = place.lstat().st_mode
+    except FileNotFoundError:
+        return False
+    if stat.S_ISDIR(mode) or (stat.S_ISSOCK(mode) and is_served(place)):
+        return False
+    place.unlink(missing_ok=True)
+    return True

@@ -1,0 +1,201 @@
+"""One client of the daemon: reads lines, answers each when it is ready, holds nobody up."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from typing import TYPE_CHECKING
+
+from iai_mcp.core import UnknownMethodError, dispatch
+from iai_mcp.daemon import control
+from iai_mcp.daemon.mcp_session import ParseFailure, serve_session
+from iai_mcp.domain.errors import IaiError, InvalidInput
+from iai_mcp.protocol import messages
+from iai_mcp.protocol.codes import FAILED, INVALID_PARAMS, MAX_LINE, UNKNOWN_METHOD
+from iai_mcp.protocol.frames import LineDecoder, Oversize
+
+if TYPE_CHECKING:
+    from iai_mcp.socket_server import SocketServer
+
+_log = logging.getLogger(__name__)
+
+_CHUNK = 1 << 16
+UNPARSED = object()
+# Watching is not activity: none of these keeps the daemon awake.
+_NOT_ACTIVITY = frozenset({"status", "topology", "events_query", "doctor"})
+
+
+class Connection:
+    """Routes each line by its shape. At most a bounded number of calls is in flight."""
+
+    def __init__(
+        self, server: "SocketServer", reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self._server = server
+        self._reader = reader
+        self._writer = writer
+        self._decoder = LineDecoder()
+        self._sending = asyncio.Lock()
+        self._slots = asyncio.Semaphore(server.settings.calls_per_connection)
+        self._calls: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Serve until the client ends or the daemon stops; calls in flight are answered first."""
+        try:
+            async with contextlib.aclosing(self._lines()) as lines:
+                async for line in lines:
+                    message = await self._parsed(line)
+                    if message is UNPARSED:
+                        continue
+                    if messages.opens_mcp(message):
+                        await self._become_mcp(message, lines)
+                        return
+                    await self._route(message)
+        finally:
+            if self._calls:
+                await asyncio.wait(self._calls)
+
+    async def _lines(self) -> AsyncGenerator[bytes | Oversize, None]:
+        stopping = asyncio.ensure_future(self._server.shutdown_event.wait())
+        try:
+            while True:
+                reading = asyncio.ensure_future(self._reader.read(_CHUNK))
+                await asyncio.wait({reading, stopping}, return_when=asyncio.FIRST_COMPLETED)
+                if not reading.done():
+                    reading.cancel()
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await reading
+                    return
+                data = reading.result()
+                for line in self._decoder.feed(data) if data else self._decoder.finish():
+                    yield line
+                if not data:
+                    return
+        finally:
+            stopping.cancel()
+
+    async def _parsed(self, line: bytes | Oversize) -> object:
+        """The message of a line; UNPARSED when it was answered with a parse error already."""
+        if isinstance(line, Oversize):
+            await self.send(messages.parse_failure(oversize=True))
+            return UNPARSED
+        try:
+            return messages.parse(line)
+        except messages.NotJson:
+            await self.send(messages.parse_failure())
+            return UNPARSED
+
+    async def _route(self, message: object) -> None:
+        if messages.is_control(message):
+            assert isinstance(message, dict)  # noqa: S101 - is_control says so
+            await self.send(self._control(message))
+            return
+        problem = messages.request_problem(message)
+        if problem is not None:
+            await self.send(messages.invalid_request(message, problem))
+            return
+        assert isinstance(message, dict)  # noqa: S101 - a request is an object
+        # Waiting here stops reading, so a client that floods us is slowed, not buffered.
+        await self._slots.acquire()
+        task = asyncio.ensure_future(self._answer(message))
+        self._calls.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._calls.discard(task)
+        self._slots.release()
+        if not task.cancelled() and task.exception() is not None:
+            _log.debug("answer_not_delivered")
+
+    async def _answer(self, request: dict[str, object]) -> None:
+        method, request_id = str(request["method"]), request["id"]
+        try:
+            value = await self.call(method, request.get("params"))
+            answer = messages.result(request_id, value)
+        except UnknownMethodError:
+            answer = messages.error(request_id, UNKNOWN_METHOD, f"unknown method '{method}'")
+        except InvalidInput as bad:
+            answer = messages.error(request_id, INVALID_PARAMS, bad.message, bad.code)
+        except IaiError as failed:
+            answer = messages.error(request_id, FAILED, failed.message, failed.code)
+        except Exception as broken:  # noqa: BLE001 - the daemon lives on; the log says where, never what was said
+            _log.exception("call_failed", extra={"method": method})
+            answer = messages.error(
+                request_id, FAILED, f"{method} failed inside ({type(broken).__name__})", "INTERNAL"
+            )
+        await self.send(answer)
+
+    async def call(self, method: str, params: object) -> dict[str, object]:
+        """`core.dispatch` on the pool, as one of a bounded number of calls."""
+        if method not in _NOT_ACTIVITY:
+            self._server.last_activity_ts = time.monotonic()
+        async with self._server.calls:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(
+                self._server.pool, dispatch, self._server.store, method, params
+            )
+
+    async def send(self, message: object) -> None:
+        """Write one line; waits while the client does not read."""
+        line = messages.encode(message)
+        if len(line) > MAX_LINE:
+            line = messages.encode(_too_large(message))
+        async with self._sending:
+            self._writer.write(line)
+            await self._writer.drain()
+
+    def _control(self, message: dict[str, object]) -> dict[str, object]:
+        if self._server.state is None:
+            return {
+                "ok": False,
+                "reason": "control_plane_unwired",
+                "error": "this server was built without lock and state",
+            }
+        if message["type"] not in _NOT_ACTIVITY:
+            self._server.last_activity_ts = time.monotonic()
+        try:
+            return control.answer(message, self._server.state, self._server.facts)
+        except Exception as broken:  # noqa: BLE001 - the contract: any exception becomes this answer
+            _log.exception("control_failed")
+            return {"ok": False, "reason": "control_plane_error", "error": type(broken).__name__}
+
+    async def _become_mcp(self, first: object, lines: AsyncIterator[bytes | Oversize]) -> None:
+        """From here on the official SDK speaks; the lines keep coming from the same reader."""
+
+        async def receive() -> object:
+            async for line in lines:
+                if isinstance(line, Oversize):
+                    return ParseFailure(f"the line is longer than {MAX_LINE} bytes")
+                try:
+                    return messages.parse(line)
+                except messages.NotJson:
+                    return ParseFailure("the line is not JSON")
+            return None
+
+        async def call(
+            method: str, params: dict[str, object], context: Mapping[str, str]
+        ) -> dict[str, object]:
+            return await self.call(method, with_context(method, params, context))
+
+        await serve_session(first, receive, self.send, call)
+
+
+def with_context(
+    method: str, params: dict[str, object], context: Mapping[str, str]
+) -> dict[str, object]:
+    """The params with what the bridge knows about its caller, where the caller did not say.
+
+    A recall only learns where it is asked from; what is captured also learns by whom.
+    """
+    names = {"cwd"}
+    if method == "memory_capture":
+        names |= {"agent_id", "agent_name", "session_id", "project", "host"}
+    known = {name: context[name] for name in names if context.get(name)}
+    return {**known, **{name: value for name, value in params.items() if value is not None}}
+
+
+def _too_large(message: object) -> dict[str, object]:
+    request_id = message.get("id") if isinstance(message, dict) else None
+    said = f"the answer is longer than {MAX_LINE} bytes: ask for less (limit, budget_tokens, k)"
+    return messages.error(request_id, FAILED, said, "TOO_LARGE")

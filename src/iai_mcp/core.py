@@ -1,0 +1,39 @@
+"""Dispatch: the one function behind every transport."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+
+from iai_mcp.domain.errors import InvalidInput, StoreError
+from iai_mcp.memory.params import Params
+from iai_mcp.store import MemoryStore
+
+
+class UnknownMethodError(LookupError):
+    """There is no such method; `args[0]` is its name."""
+
+
+def dispatch(store: MemoryStore | None, method: str, params: object) -> dict[str, object]:
+    """Call `method` with `params` (an object) and return its result.
+
+    Raises:
+        UnknownMethodError: no such method.
+        IaiError: with a stable code and a sentence; InvalidInput for bad params.
+    """
+    found = methods().get(method)
+    if found is None:
+        raise UnknownMethodError(method)
+    if params is None:
+        params = {}
+    if not isinstance(params, dict):
+        raise InvalidInput("params must be an object")
+    if store is None:
+        raise StoreError("no store is open here")
+    return found(store, Params(params))
+
+
+@cache
+def methods() -> Mapping[str, Callable[[MemoryStore, Params], dict[str, object]]]:
+    """Every method by name."""
+    from iai_mcp.methods import journal, memory
+
+    return {**memory.METHODS, **journal.METHODS}

@@ -1,0 +1,94 @@
+"""From a command line to a serving daemon, and back to a clean exit."""
+
+import asyncio
+import contextlib
+import ctypes
+import logging
+import os
+import resource
+import signal
+import sys
+
+from iai_mcp import paths
+from iai_mcp.concurrency import ProcessLock, is_served
+from iai_mcp.domain.errors import Busy, IaiError
+
+_log = logging.getLogger(__name__)
+
+_MALLOC_ARENA_MAX = -8  # mallopt's parameter
+_WANTED_FILES = 8192
+
+
+def main() -> int:
+    """Run the daemon until it is told to stop. The exit code says how it went."""
+    _prepare_process()
+    lock, socket_lock = ProcessLock(), ProcessLock(f"{paths.socket_path()}.lock")
+    try:
+        _claim(lock, socket_lock)
+        from iai_mcp.daemon import logs
+        from iai_mcp.daemon.service import run
+
+        logs.start()
+        asyncio.run(run(lock))
+    except IaiError as refused:
+        sys.stderr.write(f"iai-mcp daemon: {refused.message}\n")
+        return 1
+    except OSError as refused:
+        sys.stderr.write(f"iai-mcp daemon: {refused.strerror}: {refused.filename}\n")
+        return 1
+    finally:
+        for held in (socket_lock, lock):
+            held.close()
+    return 0
+
+
+def _prepare_process() -> None:
+    os.umask(0o077)
+    # More threads for one small matrix product only wait for each other.
+    for library in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(library, "1")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _WANTED_FILES if hard == resource.RLIM_INFINITY else min(_WANTED_FILES, hard)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    if sys.platform == "linux":
+        # An arena per thread keeps tens of megabytes that nobody uses.
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).mallopt(_MALLOC_ARENA_MAX, 2)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+
+
+def _claim(lock: ProcessLock, socket_lock: ProcessLock) -> None:
+    """Become the one daemon of this directory and of this socket.
+
+    Raises:
+        Busy: another one is; the sentence names its pid.
+    """
+    if not lock.try_acquire_exclusive():
+        raise Busy(f"a daemon for {paths.user_data()} is already running{_who(lock.holder())}")
+    problem = paths.socket_path_problem(paths.socket_path())
+    if problem:
+        raise Busy(problem)
+    if os.environ.get("LISTEN_PID") == str(os.getpid()):
+        return  # the socket was handed to us: it is ours by definition
+    if not socket_lock.try_acquire_exclusive():
+        raise Busy(f"another daemon owns {paths.socket_path()}{_who(socket_lock.holder())}")
+    if is_served(paths.socket_path()):
+        raise Busy(
+            f"another daemon serves {paths.socket_path()}{_who(_pid_behind_socket())}; stop it, "
+            "or set IAI_DAEMON_SOCKET_PATH to another path"
+        )
+
+
+def _who(pid: int | None) -> str:
+    return f" (pid {pid})" if pid else ""
+
+
+def _pid_behind_socket() -> int | None:
+    from iai_mcp.client import connection
+
+    try:
+        pid = connection.control("status", timeout=1.0).get("pid")
+    except (IaiError, ValueError):
+        return None
+    return pid if isinstance(pid, int) else None

@@ -1,0 +1,180 @@
+"""Remember what was said: verbatim but for secrets, each turn exactly once."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.instants import Instant, from_micros, instant
+from iai_mcp.domain.memories import CleanTurn, Provenance, Turn, clean, encodable, turn_identity
+from iai_mcp.memory.params import Params, meta_json
+from iai_mcp.ports.memories import Memories, Stored
+from iai_mcp.ports.surroundings import Clock, Consent, Projects, Redactor
+
+_NAME_LIMIT = 512  # a name longer than this is not one; it would only swell the index
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What became of a batch."""
+
+    inserted: int = 0
+    duplicates: int = 0
+    skipped: int = 0
+    errors: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """Turns what hooks and people deliver into memories."""
+
+    memories: Memories
+    clock: Clock
+    projects: Projects
+    redact: Redactor
+    consent: Consent
+    stored: Callable[[Sequence[Stored]], None]  # told after each durable batch
+
+    def text(self, params: Params) -> Stored | None:
+        """One memory by hand or by an agent; None when consent is withheld."""
+        text, role = params.text("text"), params.text("role", "user") or "user"
+        session = _name(params.text("session_id", ""), "session_id")
+        cwd = params.text("cwd", "")
+        project = self.projects.key_of(params.text("project", ""), cwd)
+        if not self.consent.allows(project, cwd):
+            return None
+        turn = Turn(
+            identity=turn_identity(self.memories.salt, session, role=role, text=text),
+            text=text,
+            role=_name(role, "role"),
+            at=params.instant("ts") or from_micros(self.clock.now()),
+            speaker=_name(params.text("speaker", ""), "speaker"),
+            tier=params.text("tier", "episodic"),
+            cue=params.text("cue", ""),
+            provenance=Provenance(
+                session_id=session,
+                project=project,
+                host=_name(params.text("host", ""), "host"),
+                agent_id=_name(params.text("agent_id", ""), "agent_id"),
+                agent_name=_name(params.text("agent_name", ""), "agent_name"),
+                branch=_name(params.text("branch", ""), "branch"),
+            ),
+            meta=params.meta(),
+        )
+        (outcome,) = self._add([turn])
+        return outcome
+
+    def events(self, params: Params) -> Captured:
+        """A batch of turns from one session, in order, in one transaction."""
+        session = _name(params.text("session_id"), "session_id")
+        call = _Call(
+            session_id=session,
+            project=params.text("project", ""),
+            cwd=params.text("cwd", ""),
+            host=_name(params.text("host", ""), "host"),
+            now=from_micros(self.clock.now()),
+        )
+        turns: list[Turn] = []
+        skipped = errors = 0
+        said: Counter[tuple[str, str]] = Counter()
+        for raw in params.objects("events"):
+            try:
+                turn = self._turn(raw, call, said)
+            except InvalidInput:
+                errors += 1
+                continue
+            if turn is None:
+                skipped += 1
+            else:
+                turns.append(turn)
+        outcomes = self._add(turns)
+        statuses = Counter(one.status for one in outcomes)
+        return Captured(
+            inserted=statuses["inserted"],
+            duplicates=statuses["duplicate"],
+            skipped=skipped + statuses["forgotten"],
+            errors=errors,
+        )
+
+    def _turn(self, raw: object, call: "_Call", said: Counter[tuple[str, str]]) -> Turn | None:
+        """The turn that an event describes; None when it is not to be remembered."""
+        if not isinstance(raw, dict):
+            raise InvalidInput("an event must be an object")
+        event = Params(raw)
+        text, role = event.text("text", ""), event.text("role", "user") or "user"
+        if not text.strip():
+            return None
+        cwd = event.text("cwd", "") or call.cwd
+        project = self.projects.key_of(event.text("project", "") or call.project, cwd)
+        if not self.consent.allows(project, cwd):
+            return None
+        occurrence = said[(role, text)]
+        said[(role, text)] += 1
+        turn_id = _turn_id(event.raw("id"))
+        session = _name(event.text("session_id", ""), "session_id") or call.session_id
+        return Turn(
+            identity=turn_identity(
+                self.memories.salt,
+                session,
+                turn_id=turn_id,
+                role=role,
+                text=text,
+                occurrence=event.integer("occurrence", occurrence, 0, 1 << 31),
+            ),
+            text=text,
+            role=_name(role, "role"),
+            at=_time(event.raw("ts")) or call.now,
+            speaker=_name(event.text("speaker", ""), "speaker"),
+            tier=event.text("tier", "episodic") or "episodic",
+            cue=event.text("cue", ""),
+            provenance=Provenance(
+                session_id=session,
+                project=project,
+                host=_name(event.text("host", ""), "host") or call.host,
+                agent_id=_name(event.text("agent_id", ""), "agent_id"),
+                agent_name=_name(event.text("agent_name", ""), "agent_name"),
+                branch=_name(event.text("branch", ""), "branch"),
+            ),
+            meta=meta_json(event.raw("meta")),
+        )
+
+    def _add(self, turns: Sequence[Turn]) -> list[Stored]:
+        if not turns:
+            return []
+        outcomes = self.memories.add([self._clean(turn) for turn in turns])
+        self.stored(outcomes)
+        return outcomes
+
+    def _clean(self, turn: Turn) -> CleanTurn:
+        return clean(turn, self.redact(turn.text), self.redact(turn.cue) if turn.cue else "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What the events of one call share unless they say otherwise."""
+
+    session_id: str
+    project: str
+    cwd: str
+    host: str
+    now: Instant
+
+
+def _turn_id(raw: object) -> str:
+    if raw is None or isinstance(raw, bool):
+        return ""
+    return encodable(str(raw))
+
+
+def _time(raw: object) -> Instant | None:
+    """The event's time; None when it has none that can be understood: its words still count."""
+    try:
+        return None if raw is None else instant(raw)
+    except InvalidInput:
+        return None
+
+
+def _name(value: str, what: str) -> str:
+    if len(value) > _NAME_LIMIT:
+        raise InvalidInput(f"{what} may have {_NAME_LIMIT} characters at most")
+    return value

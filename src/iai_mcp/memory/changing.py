@@ -1,0 +1,132 @@
+"""Contradict, reinforce and forget: the ways a memory changes after it was captured."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from iai_mcp.domain.errors import InvalidInput, NotFound
+from iai_mcp.domain.instants import from_micros, iso
+from iai_mcp.domain.memories import Memory, Turn, clean, turn_identity
+from iai_mcp.memory.params import Params
+from iai_mcp.memory.scoping import scope_of
+from iai_mcp.ports.memories import Memories, Stored
+from iai_mcp.ports.surroundings import Clock, Projects, Redactor
+
+_REINFORCE_STEP = 0.1
+_REINFORCED_AT_MOST = 50  # pairs grow with the square
+
+
+@dataclass(frozen=True, slots=True)
+class Contradict:
+    """A new fact that supersedes an old one: both stay, linked, and the newer comes first."""
+
+    memories: Memories
+    clock: Clock
+    redact: Redactor
+    stored: Callable[[Sequence[Stored]], None]
+
+    def __call__(self, params: Params) -> dict[str, object]:
+        old = one(self.memories, params.text("id"))
+        fact = params.text("new_fact")
+        now = self.clock.now()
+        raw = Turn(
+            identity=turn_identity(
+                self.memories.salt,
+                old.provenance.session_id,
+                turn_id=f"contradicts {old.id} {fact}",
+            ),
+            text=fact,
+            role=old.role,
+            at=params.instant("ts") or from_micros(now),
+            speaker=old.speaker,
+            tier=old.tier,
+            provenance=old.provenance,
+        )
+        new = clean(raw, self.redact(fact), "")
+        outcome = self.memories.supersede(old, new, new.at.micros)
+        self.stored([outcome])
+        return {
+            "original_id": old.id,
+            "new_record_id": outcome.id,
+            "edge_type": "contradicts",
+            "ts": iso(now),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Reinforce:
+    """Memories that answered together are linked, so that one brings up the other."""
+
+    memories: Memories
+    clock: Clock
+
+    def __call__(self, params: Params) -> dict[str, object]:
+        params.need("ids")
+        ids = params.texts("ids")
+        if not ids:
+            raise InvalidInput("ids must name at least one memory")
+        if len(ids) > _REINFORCED_AT_MOST:
+            raise InvalidInput(f"reinforce {_REINFORCED_AT_MOST} memories at a time at most")
+        found = self.memories.find(ids)
+        pairs = list(combinations(sorted({memory.key for memory in found}), 2))
+        boosted = self.memories.link(pairs, "together", _REINFORCE_STEP, self.clock.now())
+        known = {memory.id for memory in found}
+        return {
+            "edges_boosted": boosted,
+            "reinforced": [memory.id for memory in found],
+            "unknown": [i for i in ids if i.lower() not in known],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Remove memories for good: text, vectors, index entries. A tombstone keeps them away."""
+
+    memories: Memories
+    clock: Clock
+    projects: Projects
+    search: Callable[[str], list[str]]  # the ids that a query means
+    forgotten: Callable[[Sequence[int]], None]  # told which keys went
+
+    def __call__(self, params: Params) -> dict[str, object]:
+        matches = self._matches(params)
+        if params.flag("dry_run"):
+            return {"forgotten": 0, "ids": [memory.id for memory in matches]}
+        keys = [memory.key for memory in matches]
+        ids = self.memories.forget(keys, self.clock.now()) if keys else []
+        self.forgotten(keys)
+        return {"forgotten": len(ids), "ids": ids}
+
+    def _matches(self, params: Params) -> list[Memory]:
+        filters = ("ids", "query", "session_id", "project", "after", "before")
+        if not any(params.has(name) for name in filters):
+            raise InvalidInput(f"say what to forget: give at least one of {', '.join(filters)}")
+        scope = scope_of(params, self.memories, self.projects, since="after", until="before")
+        chosen: list[Memory] | None = None
+        if params.has("ids"):
+            chosen = self.memories.find(params.texts("ids"))
+        if params.has("query"):
+            meant = set(self.search(params.text("query")))
+            found = self.memories.find(sorted(meant))
+            chosen = found if chosen is None else [m for m in chosen if m.id in meant]
+        within = self.memories.keys(scope)
+        if chosen is None:
+            return self.memories.get(within or [])
+        if within is None:
+            return chosen
+        allowed = set(within)
+        return [memory for memory in chosen if memory.key in allowed]
+
+
+def one(memories: Memories, public_id: str) -> Memory:
+    """The memory of that id.
+
+    Raises:
+        NotFound: there is none.
+    """
+    found = memories.find([public_id])
+    if not found:
+        raise NotFound(
+            f"there is no memory with id {public_id[:64]!r}: recall it first to get its id"
+        )
+    return found[0]

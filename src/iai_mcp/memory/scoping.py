@@ -1,0 +1,38 @@
+"""From the filters of a call to the scope of the store."""
+
+from iai_mcp.memory.params import Params
+from iai_mcp.ports.memories import Memories, Scope
+from iai_mcp.ports.surroundings import Projects
+
+# No project has this key: a filter that matches nothing must find nothing.
+_NOWHERE = "\x00nowhere"
+
+
+def scope_of(
+    params: Params,
+    memories: Memories,
+    projects: Projects,
+    *,
+    since: str = "since",
+    until: str = "until",
+) -> Scope:
+    """The scope that the call's filters describe; `project=*` widens to everything."""
+    after, before = params.instant(since), params.instant(until)
+    as_of = params.instant("as_of")
+    return Scope(
+        projects=project_keys(params.text("project", ""), memories, projects),
+        session_id=params.text("session_id", ""),
+        host=params.text("host", ""),
+        agent=params.text("agent", ""),
+        role=params.text("role", ""),
+        since=None if after is None else after.micros,
+        until=None if before is None else before.micros,
+        known_at=None if as_of is None else as_of.micros,
+    )
+
+
+def project_keys(project: str, memories: Memories, projects: Projects) -> tuple[str, ...]:
+    """The stored keys a filter stands for; () for no filter or `*`."""
+    if not project or project == "*":
+        return ()
+    return tuple(projects.matching(project, memories.projects())) or (_NOWHERE,)

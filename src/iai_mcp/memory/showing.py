@@ -1,0 +1,31 @@
+"""A memory as the wire shows it: the same keys everywhere."""
+
+from iai_mcp.domain.instants import iso
+from iai_mcp.domain.memories import Memory
+
+
+def record(memory: Memory) -> dict[str, object]:
+    """The keys that hits, timelines and exports share."""
+    whence = memory.provenance
+    return {
+        "id": memory.id,
+        "text": memory.text,
+        "role": memory.role,
+        "speaker": memory.speaker or None,
+        "tier": memory.tier,
+        "session_id": whence.session_id or None,
+        "project": whence.project or None,
+        "host": whence.host or None,
+        "agent_id": whence.agent_id or None,
+        "agent": whence.agent_name or None,
+        "branch": whence.branch or None,
+        "ts": memory.at.text,
+        "valid_from": _moment(memory.valid_from),
+        "valid_to": _moment(memory.valid_to),
+        "pinned": memory.pinned,
+        "meta": dict(memory.meta),
+    }
+
+
+def _moment(micros: int | None) -> str | None:
+    return None if micros is None else iso(micros)

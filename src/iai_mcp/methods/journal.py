@@ -1,0 +1,40 @@
+"""Methods that show: events, and the shape of what is stored."""
+
+from collections.abc import Mapping
+
+from iai_mcp.memory.params import Params
+from iai_mcp.methods.memory import Method
+from iai_mcp.store import MemoryStore
+
+
+def _events(store: MemoryStore, params: Params) -> dict[str, object]:
+    since = params.instant("since")
+    found = store.journal.events(
+        params.text("kind", ""),
+        None if since is None else since.micros,
+        params.integer("limit", 100, 1, 10_000),
+    )
+    return {"events": found, "count": len(found)}
+
+
+def _topology(store: MemoryStore, params: Params) -> dict[str, object]:
+    return {
+        "records": store.memories.count(),
+        "projects": len(store.memories.projects()),
+        "vectors": len(store.vectors) if store.vectors is not None else 0,
+        "vectors_pending": store.memories.pending_count(),
+        "communities": 0,
+    }
+
+
+def _session_exit(store: MemoryStore, params: Params) -> dict[str, object]:
+    session = params.text("session_id")
+    store.journal.record_event("session_exit", {"session_id": session}, store.clock.now())
+    return {"ok": True}
+
+
+METHODS: Mapping[str, Method] = {
+    "events_query": _events,
+    "topology": _topology,
+    "session_exit": _session_exit,
+}

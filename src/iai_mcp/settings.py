@@ -1,0 +1,72 @@
+"""All settings in one frozen value, read once by each entry point.
+
+Environment variables win over `<user data>/config.toml`, which wins over the defaults here.
+A variable is `IAI_MCP_` plus the setting's name in capitals.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from iai_mcp import paths
+from iai_mcp.domain.errors import InvalidInput
+
+CONFIG_NAME = "config.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every value is a whole number or a text; the comment says what it changes."""
+
+    idle_secs: int = 1800  # after which a daemon without work counts as idle
+    workers: int = 6  # calls computed at the same time
+    calls_per_connection: int = 16  # in flight; more wait
+    calls_in_all: int = 128  # in flight; more wait
+    model_wait_ms: int = 3000  # how long a recall waits for a model that is loading
+    embed_page: int = 16  # memories embedded before looking up from the work
+    log_level: str = "INFO"
+    http: str = ""  # HOST:PORT on loopback to serve MCP over HTTP too; empty is off
+
+
+def load(environ: Mapping[str, str] | None = None) -> Settings:
+    """The settings of this moment.
+
+    Raises:
+        InvalidInput: a value can not be used; the sentence names it and where it stands.
+    """
+    env = os.environ if environ is None else environ
+    written = _file()
+    values: dict[str, int | str] = {}
+    for field in fields(Settings):
+        variable = f"IAI_MCP_{field.name.upper()}"
+        if variable in env:
+            values[field.name] = _value(field.name, env[variable], variable)
+        elif field.name in written:
+            values[field.name] = _value(field.name, written[field.name], CONFIG_NAME)
+    return Settings(**values)  # type: ignore[arg-type] # _value gave each its own type
+
+
+def _file() -> dict[str, object]:
+    path = paths.in_user_data(CONFIG_NAME)
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except (OSError, tomllib.TOMLDecodeError) as broken:
+        raise InvalidInput(f"{path} can not be read: {broken}") from broken
+
+
+def _value(name: str, raw: object, where: str) -> int | str:
+    if isinstance(getattr(Settings(), name), str):
+        return str(raw)
+    try:
+        number = int(str(raw))
+    except ValueError as bad:
+        raise InvalidInput(
+            f"{where}: {name} must be a whole number, not {str(raw)[:40]!r}"
+        ) from bad
+    if number < 0:
+        raise InvalidInput(f"{where}: {name} must not be negative")
+    return number

@@ -1,0 +1,184 @@
+"""NDJSON over the daemon's Unix socket: both planes, many clients, bounded in every direction."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+import sys
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from iai_mcp import __version__, concurrency, paths
+from iai_mcp.connection import Connection
+from iai_mcp.domain.errors import AlreadyExists, InvalidInput
+from iai_mcp.protocol.codes import CONTROL_TYPES
+from iai_mcp.protocol.peers import peer_uid
+from iai_mcp.settings import Settings
+from iai_mcp.store import MemoryStore
+
+_log = logging.getLogger(__name__)
+
+_ACTIVATION_FD = 3
+_BACKLOG = 1024
+_DRAIN_SECONDS = 3.5  # of the five that a stop may take
+_READ_LIMIT = 1 << 16
+
+
+_Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class SocketServer:
+    """Serves one store on one socket. `lock` and `state` wire the control plane."""
+
+    CONTROL_MSG_TYPES = CONTROL_TYPES
+
+    def __init__(
+        self,
+        store: MemoryStore | None,
+        idle_secs: int | None = None,
+        *,
+        lock: concurrency.ProcessLock | None = None,
+        state: MutableMapping[str, object] | None = None,
+    ) -> None:
+        self.store = store
+        self.settings = store.settings if isinstance(store, MemoryStore) else Settings()
+        self.idle_secs = self.settings.idle_secs if idle_secs is None else idle_secs
+        self.lock = lock
+        self.state = state
+        self.shutdown_event = asyncio.Event()
+        self.active_connections = 0
+        self.last_activity_ts = time.monotonic()
+        self.started = time.monotonic()
+        self.calls = asyncio.Semaphore(self.settings.calls_in_all)
+        self.pool = ThreadPoolExecutor(self.settings.workers, thread_name_prefix="call")
+        self._connections: set[asyncio.Task[None]] = set()
+
+    async def serve(self, socket_path: Path | str | None = None) -> None:
+        """Serve until `shutdown_event` is set or the task is cancelled, then stop cleanly.
+
+        Raises:
+            InvalidInput: the socket path is too long.
+            AlreadyExists: somebody else serves that socket.
+        """
+        listener, created = self._listener(socket_path)
+        inode = os.stat(created).st_ino if created else None
+        server = await _start(self.handle, listener)
+        try:
+            await self.shutdown_event.wait()
+        finally:
+            server.close()
+            if created and inode is not None:
+                _remove_own(created, inode)
+            await self._finish_connections()
+            self.pool.shutdown(wait=False, cancel_futures=True)
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One client from its first byte to its last."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - a coroutine that runs is in a task
+        self._connections.add(task)
+        self.active_connections += 1
+        try:
+            if self._is_same_user(writer):
+                await Connection(self, reader, writer).run()
+        except (ConnectionError, asyncio.CancelledError):
+            _log.debug("connection_ended")
+        finally:
+            self.active_connections -= 1
+            self._connections.discard(task)
+            writer.close()
+            with contextlib.suppress(OSError, asyncio.CancelledError):
+                await writer.wait_closed()
+
+    def facts(self) -> dict[str, object]:
+        """What `status` tells beyond the lifecycle."""
+        told: dict[str, object] = {
+            "version": __version__,
+            "pid": os.getpid(),
+            "uptime_sec": round(time.monotonic() - self.started, 3),
+            "records": 0,
+            "active_connections": self.active_connections,
+        }
+        if isinstance(self.store, MemoryStore):
+            told |= self.store.facts()
+        return told
+
+    def _listener(self, socket_path: Path | str | None) -> tuple[socket.socket, str | None]:
+        """The listening socket, and the file that we made for it (None under activation)."""
+        inherited = _activated()
+        if inherited is not None:
+            return inherited, None
+        path = str(socket_path or concurrency.SOCKET_PATH)
+        problem = paths.socket_path_problem(path)
+        if problem:
+            raise InvalidInput(problem)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        concurrency.cleanup_stale_socket(path)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            listener.bind(path)
+        except OSError as taken:
+            listener.close()
+            raise AlreadyExists(
+                f"another daemon serves {path}: stop it, or set IAI_DAEMON_SOCKET_PATH to another path"
+            ) from taken
+        # Nobody can connect before listen(), so there is no moment with looser modes.
+        os.chmod(path, 0o600)
+        listener.listen(_BACKLOG)
+        return listener, path
+
+    def _is_same_user(self, writer: asyncio.StreamWriter) -> bool:
+        connection = writer.get_extra_info("socket")
+        if connection is None:  # a test's own stream pair
+            return True
+        uid = peer_uid(connection)
+        if uid is not None and uid != os.getuid():
+            _log.warning("refused_other_user", extra={"uid": uid})
+            return False
+        return True
+
+    async def _finish_connections(self) -> None:
+        """Let calls in flight answer, then end every connection."""
+        current = asyncio.current_task()
+        waiting = {task for task in self._connections if task is not current}
+        if waiting:
+            # Connections watch shutdown_event themselves and end after their last answer.
+            self.shutdown_event.set()
+            _, late = await asyncio.wait(waiting, timeout=_DRAIN_SECONDS)
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late, timeout=1)
+
+
+async def _start(handle: _Handler, listener: socket.socket) -> asyncio.Server:
+    if sys.version_info >= (3, 13):
+        # From 3.13 on asyncio would remove the socket file itself, a service manager's too.
+        return await asyncio.start_unix_server(
+            handle, sock=listener, limit=_READ_LIMIT, backlog=_BACKLOG, cleanup_socket=False
+        )
+    return await asyncio.start_unix_server(
+        handle, sock=listener, limit=_READ_LIMIT, backlog=_BACKLOG
+    )
+
+
+def _activated() -> socket.socket | None:
+    """The listening socket that a service manager passed to exactly this process."""
+    try:
+        count = int(os.environ.get("LISTEN_FDS", ""))
+        pid = int(os.environ.get("LISTEN_PID", ""))
+    except ValueError:
+        return None
+    if count < 1 or pid != os.getpid():
+        return None
+    return socket.socket(fileno=_ACTIVATION_FD)
+
+
+def _remove_own(path: str, inode: int) -> None:
+    """Remove the socket file if it is still the one we made."""
+    with contextlib.suppress(FileNotFoundError):
+        if os.stat(path).st_ino == inode:
+            os.unlink(path)

@@ -1,0 +1,160 @@
+"""The composition root: `MemoryStore` opens what the environment names and wires the use cases."""
+
+import logging
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from iai_mcp import paths, settings
+from iai_mcp.adapters.keys import custody
+from iai_mcp.adapters.lazy_embedder import LazyEmbedder
+from iai_mcp.adapters.sqlite.journal import SqliteJournal
+from iai_mcp.adapters.sqlite.memories import SqliteMemories
+from iai_mcp.adapters.sqlite.vectors import SqliteVectors
+from iai_mcp.adapters.surroundings import LocalProjects, SystemClock
+from iai_mcp.memory.capture import Capture
+from iai_mcp.memory.changing import Contradict, Forget, Reinforce
+from iai_mcp.memory.embedding import EmbedBacklog
+from iai_mcp.memory.params import Params
+from iai_mcp.memory.recall import MeaningLeg, Recall
+from iai_mcp.memory.timeline import Timeline
+from iai_mcp.ports.embedder import Embedder
+from iai_mcp.ports.memories import Stored
+
+_log = logging.getLogger(__name__)
+
+
+class MemoryStore:
+    """The memory of one user-data directory, with everything that works on it."""
+
+    def __init__(self, path: Path | str | None = None) -> None:
+        self.directory = Path(path) if path is not None else Path(paths.user_data())
+        self.settings = settings.load()
+        self.clock = SystemClock()
+        self.projects = LocalProjects()
+        self.database = custody.open_database(self.directory)
+        self.memories = SqliteMemories(self.database)
+        self.journal = SqliteJournal(self.database)
+        self.vectors: SqliteVectors | None = None
+        self.embedder = LazyEmbedder(_load_embedder, self._model_ready)
+        self.backlog = _Backlog(self)
+        self._wire()
+
+    def _wire(self) -> None:
+        self.recall = Recall(self.memories, self.projects, self._meaning)
+        self.capture = Capture(
+            self.memories, self.clock, self.projects, _redact, _Everywhere(), self._stored
+        )
+        self.timeline = Timeline(self.memories, self.projects)
+        self.contradict = Contradict(self.memories, self.clock, _redact, self._stored)
+        self.reinforce = Reinforce(self.memories, self.clock)
+        self.forget = Forget(
+            self.memories, self.clock, self.projects, self._meant_by, self._forgotten
+        )
+
+    def start_background(self) -> None:
+        """Load the model and give vectors to what lacks one, in threads of their own."""
+        self.embedder.start()
+        self.backlog.start()
+
+    def facts(self) -> dict[str, object]:
+        """What `status` tells about the store."""
+        embedder = self.embedder.get()
+        return {
+            "records": self.memories.count(),
+            "vectors_pending": self.memories.pending_count(),
+            "model": embedder if isinstance(embedder, str) else embedder.model_id,
+            "model_ready": not isinstance(embedder, str),
+            "store": str(self.directory),
+        }
+
+    def close(self) -> None:
+        """Stop background work and close the file. Calling it twice is harmless."""
+        self.backlog.stop()
+        self.database.close()
+
+    def _model_ready(self, embedder: Embedder) -> None:
+        vectors = SqliteVectors(self.database, embedder.model_id, embedder.dimensions)
+        vectors.load()
+        self.vectors = vectors
+        self.backlog.wake()
+
+    def _meaning(self) -> MeaningLeg | str:
+        embedder, vectors = self.embedder.get(), self.vectors
+        if isinstance(embedder, str):
+            return embedder
+        if vectors is None:
+            return "meaning: the vectors are still loading; answered by words"
+        return MeaningLeg(embedder, vectors)
+
+    def _stored(self, outcomes: Sequence[Stored]) -> None:
+        if any(one.status == "inserted" for one in outcomes):
+            self.backlog.wake()
+
+    def _forgotten(self, keys: Sequence[int]) -> None:
+        if self.vectors is not None:
+            self.vectors.drop(keys)
+
+    def _meant_by(self, query: str) -> list[str]:
+        """The memories a query to forget means: those that contain its words."""
+        found = self.recall(Params({"cue": query, "k": 100, "budget_tokens": 1_000_000}))
+        hits = found["hits"]
+        assert isinstance(hits, list)  # noqa: S101 - recall's own promise
+        return [hit["id"] for hit in hits if query.lower() in hit["text"].lower()]
+
+
+class _Backlog:
+    """The thread that gives vectors to memories, a page at a time, whenever there are any."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+        self._work = threading.Event()
+        self._stopping = False
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="embed", daemon=True)
+            self._thread.start()
+
+    def wake(self) -> None:
+        self._work.set()
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._work.set()
+        if self._thread is not None:
+            self._thread.join(timeout=3)
+
+    def _run(self) -> None:
+        while not self._stopping:
+            self._work.wait()
+            self._work.clear()
+            try:
+                while not self._stopping and self._page():
+                    continue
+            except Exception:  # noqa: BLE001 - supervision: the backlog is in the store, the next wake tries again
+                _log.exception("embedding_failed")
+
+    def _page(self) -> int:
+        embedder, vectors = self._store.embedder.get(), self._store.vectors
+        if isinstance(embedder, str) or vectors is None:
+            return 0
+        return EmbedBacklog(self._store.memories, embedder, vectors)(
+            self._store.settings.embed_page
+        )
+
+
+class _Everywhere:
+    def allows(self, project: str, cwd: str) -> bool:
+        return True
+
+
+def _redact(text: str) -> str:
+    return text
+
+
+def _load_embedder() -> Embedder:
+    from iai_mcp.adapters.embedding.runtime import load_configured
+
+    return load_configured()
