@@ -66,7 +66,9 @@ def value_at(text: str, start: int) -> tuple[object, int]:
     """The value that begins at `start`, and where it ends."""
     try:
         found: tuple[object, int] = _scan(text, start)
-    except StopIteration:
+    except (StopIteration, SystemError):
+        # SystemError: up to 3.12 the scanner looks for its error class in a `json.decoder` that
+        # somebody else has imported, and without it fails with no error at all.
         raise ValueError("no value") from None
     return found
 

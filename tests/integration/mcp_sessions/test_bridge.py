@@ -172,6 +172,36 @@ def test_a_host_that_does_not_read_grows_nothing(
     assert bridge.resident_megabytes() - before < 8
 
 
+BROKEN = [
+    b"nonsense",
+    b"{",
+    b'{"a" 1}',
+    b'{"a":1,}',
+    b"{'a':1}",
+    b"[1,",
+    b'"unterminated',
+    b'"\\q"',
+    b'"\\ud8',
+    b'"\x01"',
+    b"-",
+    b"1e",
+    b"NaN",
+    b"1 2",
+    b"\xff\xfe",
+    b"[" * 100_000,
+    b"1" * 5_000,
+]
+
+
+def test_every_kind_of_broken_line_is_answered_and_the_bridge_lives_on(start_bridge: Start) -> None:
+    bridge = start_bridge()
+    for line in BROKEN:
+        bridge.write(line + b"\n")
+        answer = bridge.hear()
+        assert (answer["id"], answer["error"]["code"]) == (None, -32700), line[:20]
+    assert bridge.end() == (0, b"", b"")
+
+
 def test_a_daemon_that_accepts_and_says_nothing_does_not_block_the_handshake(
     env: dict[str, str], start_bridge: Start
 ) -> None:
