@@ -1,0 +1,233 @@
+"""What must not be stored is replaced by a visible marker before anything is.
+
+`[secret:github-token]` says what stood there; `[private]` stands for a `<private>…</private>`
+span. Redacting twice changes nothing more, and the time is proportional to the text.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from iai_mcp.domain import secret_assignments
+from iai_mcp.domain.redaction_rules import PREFIXED, SHAPED, SHORTEST
+from iai_mcp.domain.secret_assignments import Span
+from iai_mcp.domain.secret_values import filler, stands_in
+
+PRIVATE = "[private]"
+_MARKER = re.compile(r"\[secret:[a-z0-9-]{1,40}\]|\[private\]")
+_PRIVATE_TAG = re.compile(r"<(/?)private(?:\s[^<>]{0,200})?>")
+# Markers can bring neighbours into a new light ("ab" + secret + "cd"); more rounds than this
+# were never seen to change anything.
+_ROUNDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A secret of the user's own: what group 1 matches is replaced, or all if there is none."""
+
+    name: str
+    expression: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """A text that may be stored, and how often each kind of thing was taken out of it."""
+
+    text: str
+    counts: Mapping[str, int]
+
+    @property
+    def nothing_left(self) -> bool:
+        """Whether only private spans were there: nothing worth keeping."""
+        return "private" in self.counts and not self.text.replace(PRIVATE, "").strip()
+
+
+def redact(text: str, extra_patterns: Sequence[Pattern] = ()) -> Redacted:
+    """`text` without its secrets and private spans."""
+    counts: Counter[str] = Counter()
+    text = _without_private(text, counts)
+    for _ in range(_ROUNDS):
+        spans = _merged(_secrets(text, extra_patterns))
+        if not spans:
+            break
+        text = _marked(text, spans, counts)
+    return Redacted(text, dict(counts))
+
+
+def _without_private(text: str, counts: Counter[str]) -> str:
+    lowered = _lowered(text)
+    if "<private" not in lowered:
+        return text
+    kept: list[str] = []
+    depth = resume = 0
+    for tag in _PRIVATE_TAG.finditer(lowered):
+        if not tag[1]:
+            if depth == 0:
+                kept += (text[resume : tag.start()], PRIVATE)
+                counts["private"] += 1
+            depth += 1
+        elif depth > 0:
+            depth -= 1
+            resume = tag.end()
+    # A span that nobody closed goes on to the end.
+    return "".join(kept) + ("" if depth else text[resume:])
+
+
+def _secrets(text: str, extra_patterns: Sequence[Pattern]) -> Iterator[Span]:
+    """All spans that hold secrets; of two that overlap, the earlier one names the kind."""
+    for pattern in extra_patterns:
+        yield from _of_user(text, pattern)
+    yield from _private_keys(text)
+    yield from _well_known(text)
+    lowered = _lowered(text)
+    yield from _in_addresses(text, lowered)
+    yield from _in_headers(text, lowered)
+    yield from secret_assignments.find(text, lowered)
+
+
+def _of_user(text: str, pattern: Pattern) -> Iterator[Span]:
+    """What a user's pattern finds between the markers, never a part of one."""
+    resume = 0
+    for gap_end, resume_after in [*(m.span() for m in _MARKER.finditer(text)), (len(text),) * 2]:
+        for match in pattern.expression.finditer(text, resume, gap_end):
+            start, end = match.span(1 if match.re.groups else 0)
+            if end > start:
+                yield start, end, pattern.name
+        resume = resume_after
+
+
+def _well_known(text: str) -> Iterator[Span]:
+    # Only long words can hold one, and they are few: everything else is left out of the search.
+    long_words = " ".join([word for word in text.split() if len(word) >= SHORTEST])
+    if not long_words:
+        return
+    for kind, prefixes, rest in PREFIXED:
+        for prefix in prefixes:
+            if prefix in long_words:
+                for match in _prefixed(prefix, rest).finditer(text):
+                    if not filler(match[0][len(prefix) :]):
+                        yield *match.span(), kind
+    for kind, needle, shape in SHAPED:
+        if needle in long_words and _compiled(shape).search(long_words):
+            for match in _compiled(shape).finditer(text):
+                yield *match.span(), kind
+
+
+@cache
+def _prefixed(prefix: str, rest: str) -> re.Pattern[str]:
+    # The look-behind comes after the prefix so that the engine can search for the prefix itself.
+    # A "\n" of JSON in front of a token is no part of a word.
+    own = re.escape(prefix)
+    return re.compile(rf"{own}(?:(?<![A-Za-z0-9_-]{own})|(?<=\\[nrt]{own})){rest}")
+
+
+@cache
+def _compiled(shape: str) -> re.Pattern[str]:
+    return re.compile(shape)
+
+
+_KEY_BEGINS = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_ENDS = re.compile(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_BODY = re.compile(r"[^\"'`_(){}]*")
+_KEY_LINES = re.compile(r"(?:\s|\\[nr])*(?:[A-Za-z0-9+/=]{16,}(?:\s|\\[nr])*)+[A-Za-z0-9+/=]*")
+
+
+def _private_keys(text: str) -> Iterator[Span]:
+    at = 0
+    while (begin := _KEY_BEGINS.search(text, at)) is not None:
+        at = begin.end()
+        dashes = text.find("-----", at)
+        end = _KEY_ENDS.match(text, dashes) if dashes >= 0 else None
+        if end is None or not _KEY_BODY.fullmatch(text, at, dashes):
+            # Cut off: taken as far as its letters go. A program that only names the line has none.
+            end = _KEY_LINES.match(text, at)
+        if end is not None:
+            at = end.end()
+            yield begin.start(), at, "private-key"
+
+
+_IN_ADDRESS = re.compile(r"://([^\s:/?#@\"'`<>]{0,128}):([^\s@\"'`<>/]{1,256})@[\w\[$<{]")
+_SIGNED = re.compile(
+    r"[?&](?:sig|x-amz-signature|x-goog-signature|x-amz-security-token)=([^\s&\"'`<>]{16,2048})"
+)
+
+
+def _in_addresses(text: str, lowered: str) -> Iterator[Span]:
+    if "://" not in text:
+        return
+    for match in _IN_ADDRESS.finditer(text):
+        if not stands_in(match[2]):
+            yield *match.span(2), "url-password"
+    for match in _SIGNED.finditer(lowered):
+        if not stands_in(match[1]):
+            yield *match.span(1), "signature"
+
+
+_HEADER = re.compile(
+    r"authorization\\?[\"'`]?[ \t]{0,3}[:=,][ \t]{0,3}\\?[\"'`]?"
+    r"(?:(?:basic|bearer|token|digest|apikey|negotiate|bot)[ \t]{1,3})([a-z0-9._~+/=-]{8,4096})"
+)
+_BEARER = re.compile(r"bearer(?<![\w-]bearer)[ \t]{1,3}([a-z0-9._~+/=-]{20,4096})")
+_LOGIN = r"[ \t=]{0,2}[\"']?[^\s:\"'$<{]{1,64}:([^\s\"']{1,128})"
+_ARGUMENT = r"[\"']?([^\s\"']{4,128})"
+# (needle, shape, kind): each shape begins with its needle, so that searching is a plain search.
+_SPOKEN: tuple[tuple[str, re.Pattern[str], str], ...] = (
+    ("authorization", _HEADER, "authorization"),
+    ("bearer", _BEARER, "authorization"),
+    ("curl", re.compile(rf"curl\b[^\n]{{0,200}}?[ \t]-u{_LOGIN}"), "password"),
+    ("--user", re.compile(rf"--user(?=[ \t=]){_LOGIN}"), "password"),
+    (
+        "machine",
+        re.compile(
+            r"machine\s{1,4}\S{1,128}\s{1,4}login\s{1,4}\S{1,128}\s{1,4}password\s{1,4}(\S{1,128})"
+        ),
+        "password",
+    ),
+    ("sshpass", re.compile(rf"sshpass[ \t]{{1,3}}-p[ \t]{{0,3}}{_ARGUMENT}"), "password"),
+    (
+        "mysql",
+        re.compile(rf"mysql(?:dump|admin)?\b[^\n|;]{{0,100}}?[ \t]-p{_ARGUMENT}"),
+        "password",
+    ),
+)
+
+
+def _in_headers(text: str, lowered: str) -> Iterator[Span]:
+    for needle, expression, kind in _SPOKEN:
+        if needle not in lowered:
+            continue
+        for match in expression.finditer(lowered):
+            value = text[match.start(1) : match.end(1)].rstrip(".,")
+            spoken_word = expression is _BEARER and not any(c.isdigit() for c in value)
+            if value and not spoken_word and not stands_in(value):
+                yield match.start(1), match.start(1) + len(value), kind
+
+
+def _lowered(text: str) -> str:
+    """`text` in lower case, each letter at its old place (only İ would become two)."""
+    return text.replace("İ", "i").lower()
+
+
+def _merged(spans: Iterable[Span]) -> list[Span]:
+    """Spans in order, those that overlap made one; the kind that was found first stays."""
+    merged: list[tuple[int, int, str, int]] = []
+    ranked = ((start, end, kind, rank) for rank, (start, end, kind) in enumerate(spans))
+    for start, end, kind, rank in sorted(ranked, key=lambda span: (span[0], span[3])):
+        if merged and start < merged[-1][1]:
+            first, last, named, best = merged.pop()
+            merged.append((first, max(last, end), kind if rank < best else named, min(rank, best)))
+        else:
+            merged.append((start, end, kind, rank))
+    return [(start, end, kind) for start, end, kind, _ in merged]
+
+
+def _marked(text: str, spans: Sequence[Span], counts: Counter[str]) -> str:
+    kept: list[str] = []
+    at = 0
+    for start, end, kind in spans:
+        kept += (text[at:start], f"[secret:{kind}]")
+        counts[kind] += 1
+        at = end
+    return "".join(kept) + text[at:]

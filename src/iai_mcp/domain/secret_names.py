@@ -1,0 +1,100 @@
+"""Which names announce a secret: `DB_PASSWORD`, `apiKey`, `client-secret`; not `token_limit`."""
+
+import re
+from typing import Literal
+
+Family = Literal["password", "token", "secret", "api-key", "key"]
+
+# Where to look at all; searched in lower-cased text. Each is the heart of some name below.
+HEARTS = re.compile(
+    "passw|passphrase|passcode|_pass|pwd|secret|token|key|auth|credential|bearer|"
+    "kennwort|contrase|mot de passe|пароль|密码|密碼|パスワード"
+)
+
+_PASSWORDS_TEXT = """
+password passwd pwd passphrase passcode passwort kennwort contraseña contrasena пароль 密码 密碼
+パスワード
+"""
+_PASSWORDS = frozenset(_PASSWORDS_TEXT.split())
+_OTHERS: dict[str, Family] = {
+    "secret": "secret",
+    "token": "token",
+    "credential": "secret",
+    "bearer": "token",
+    "authorization": "token",
+    "auth": "token",
+    "apikey": "api-key",
+    "accesskey": "api-key",
+    "secretkey": "api-key",
+    "privatekey": "api-key",
+}
+# `key` alone is a dictionary's or a table's; these make it somebody's.
+_OPENING_TEXT = """
+api access secret private encryption decryption encrypt signing sign master auth service account
+storage consumer webhook session jwt hmac app application license licence deploy admin root
+server client subscription shared function host rsa dsa aes crypto cipher bearer maps openai
+anthropic stripe
+"""
+_OPENING = frozenset(_OPENING_TEXT.split())
+_CLOSING_TEXT = """
+public primary foreign cache partition sort object unique index map idempotency
+"""
+_CLOSING = frozenset(_CLOSING_TEXT.split())
+# What turns the name of a secret into the name of something about it.
+_ABOUT_TEXT = """
+id ids name names url urls uri type types limit limits count counts counter length len size min
+max field fields path paths file files filename dir ref refs reference expiry expires expire
+expiration expired ttl age issuer endpoint header headers policy reset hint label prompt regex
+pattern required enabled disabled rotation version format placeholder algorithm alg audience
+scope scopes cache store manager service provider class usage budget input output form page
+screen error errors status state valid validation validator strength check changed updated
+created at by is has rate window bucket ring map index env var variable kind method mode arn
+region description title help text docs doc link host port user username email mgr handler
+callback dialog button exception schema generator prefix suffix last first next prev cost price
+spent used left per
+"""
+_ABOUT = frozenset(_ABOUT_TEXT.split())
+_SPLIT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
+_SUFFIXES: tuple[tuple[str, Family], ...] = (
+    ("password", "password"),
+    ("passwd", "password"),
+    ("passphrase", "password"),
+    ("apikey", "api-key"),
+    ("accesskey", "api-key"),
+    ("secretkey", "api-key"),
+    ("privatekey", "api-key"),
+    ("secret", "secret"),
+    ("token", "token"),
+)
+
+
+def family_of(name: str, before: str = "") -> Family | None:
+    """What kind of secret `name` announces, or None. `before` is the word in front of it."""
+    words = [word.lower() for word in _SPLIT.findall(name)][-8:]
+    if before and words[:1] == ["key"]:
+        words.insert(0, before.lower())
+    if "public" in words:
+        return None
+    for at in range(len(words) - 1, -1, -1):
+        family = _family_at(words, at)
+        if family is not None:
+            after = words[at + 1 :]
+            return None if len(after) > 3 or any(word in _ABOUT for word in after) else family
+    return None
+
+
+def _family_at(words: list[str], at: int) -> Family | None:
+    word = words[at]
+    if word in _PASSWORDS or (word in ("pass", "pw") and at > 0):
+        return "password"
+    if word == "key":
+        return _key_family(words[:at])
+    if word in _OTHERS:
+        return _OTHERS[word]
+    return next((family for suffix, family in _SUFFIXES if word.endswith(suffix)), None)
+
+
+def _key_family(before: list[str]) -> Family | None:
+    if not before or before[-1] in _CLOSING:
+        return None
+    return "api-key" if before[-1] in _OPENING else "key"
