@@ -1,8 +1,8 @@
 """Remember something by hand, or pause and resume what the hooks capture.
 
-  iai-mcp capture "the staging database is on port 5433"
-  git log -3 | iai-mcp capture -          remember what comes on standard input
-  iai-mcp capture pause                    stop capturing until 'iai-mcp capture resume'
+iai-mcp capture "the staging database is on port 5433"
+git log -3 | iai-mcp capture -          remember what comes on standard input
+iai-mcp capture pause                    stop capturing until 'iai-mcp capture resume'
 """
 
 import argparse
@@ -62,6 +62,10 @@ def _consent(wish: str, as_json: bool) -> int:
     elif wish == "resume":
         consent.resume()
     paused = consent.paused()
-    said = "capture is paused; 'iai-mcp capture resume' turns it on again" if paused else "capture is on"
+    said = (
+        "capture is paused; 'iai-mcp capture resume' turns it on again"
+        if paused
+        else "capture is on"
+    )
     output.emit({"paused": paused}, said, as_json=as_json)
     return 0

@@ -1,8 +1,8 @@
 """Print the completion script of your shell.
 
-  bash   eval "$(iai-mcp completion bash)"           in ~/.bashrc
-  zsh    eval "$(iai-mcp completion zsh)"            in ~/.zshrc
-  fish   iai-mcp completion fish | source            in ~/.config/fish/config.fish
+bash   eval "$(iai-mcp completion bash)"           in ~/.bashrc
+zsh    eval "$(iai-mcp completion zsh)"            in ~/.zshrc
+fish   iai-mcp completion fish | source            in ~/.config/fish/config.fish
 """
 
 import argparse
@@ -35,8 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
 def words_of(parser: argparse.ArgumentParser) -> list[str]:
     """The sub-commands and options that a parser takes."""
     found: list[str] = []
-    for action in parser._actions:  # noqa: SLF001 - argparse has no public way to list them
-        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - the same
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
             found += list(action.choices)
             for sub in action.choices.values():
                 found += [word for word in words_of(sub) if word not in found]
@@ -47,7 +47,9 @@ def words_of(parser: argparse.ArgumentParser) -> list[str]:
 
 def _bash(words: dict[str, list[str]], shell: str) -> str:
     names = " ".join([*words, *(name for name, _ in FOR_PROGRAMS)])
-    cases = "\n".join(f'      {name}) words="{" ".join(found)}" ;;' for name, found in words.items())
+    cases = "\n".join(
+        f'      {name}) words="{" ".join(found)}" ;;' for name, found in words.items()
+    )
     script = _BASH.format(commands=names, cases=cases)
     return f"autoload -U +X bashcompinit && bashcompinit\n{script}" if shell == "zsh" else script
 
@@ -55,8 +57,12 @@ def _bash(words: dict[str, list[str]], shell: str) -> str:
 def _fish(words: dict[str, list[str]]) -> str:
     lines = ["complete -c iai-mcp -f"]
     for name, found in words.items():
-        lines.append(f"complete -c iai-mcp -n __fish_use_subcommand -a {name} -d '{COMMANDS[name][1]}'")
+        lines.append(
+            f"complete -c iai-mcp -n __fish_use_subcommand -a {name} -d '{COMMANDS[name][1]}'"
+        )
         inside = f"complete -c iai-mcp -n '__fish_seen_subcommand_from {name}'"
         for word in found:
-            lines.append(f"{inside} -l {word[2:]}" if word.startswith("--") else f"{inside} -a {word}")
+            lines.append(
+                f"{inside} -l {word[2:]}" if word.startswith("--") else f"{inside} -a {word}"
+            )
     return "\n".join(lines)

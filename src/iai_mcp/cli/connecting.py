@@ -27,7 +27,10 @@ def lines() -> list[str]:
         if shutil.which(program)
     ]
     if not found:
-        return ["connect an agent program by adding this MCP server to it:", f"  iai-mcp      {bridge}"]
+        return [
+            "connect an agent program by adding this MCP server to it:",
+            f"  iai-mcp      {bridge}",
+        ]
     return [
         "connect your agents (capture hooks and memory tools, all at once):",
         "  iai-mcp hosts install",

@@ -68,7 +68,9 @@ def _rotate(arguments: argparse.Namespace, directory: Path) -> int:
     lock = ProcessLock()
     try:
         if connection.is_up() or not lock.try_acquire_exclusive():
-            raise Busy("the daemon uses the store: stop it with 'iai-mcp down', rotate, then 'iai-mcp up'")
+            raise Busy(
+                "the daemon uses the store: stop it with 'iai-mcp down', rotate, then 'iai-mcp up'"
+            )
         made = custody.rotate(directory, arguments.source, fresh)
         lock.release()
     finally:
@@ -88,14 +90,18 @@ def _new_passphrase(arguments: argparse.Namespace) -> str | None:
         raise InvalidInput("--new-passphrase-variable goes with --source passphrase")
     value = os.environ.get(name, "")
     if not value:
-        raise InvalidInput(f"the environment variable {name} is empty: put the new passphrase there")
+        raise InvalidInput(
+            f"the environment variable {name} is empty: put the new passphrase there"
+        )
     arguments.source = "passphrase"
     return value
 
 
 def _status(found: dict[str, object]) -> str:
     if not found["initialized"]:
-        return "there is no key yet: the first memory makes one ('iai-mcp crypto init' makes it now)"
+        return (
+            "there is no key yet: the first memory makes one ('iai-mcp crypto init' makes it now)"
+        )
     rows = [
         ("key", f"from {found['source']}"),
         ("cipher", f"{found['cipher']}, the whole file"),

@@ -63,20 +63,25 @@ def _story(daemon: "_Daemon", say: Say) -> dict[str, object]:
             "capture_events", {"session_id": "demo", "project": "demo", "events": turns}
         )
     )
-    say(f"2. a conversation of {len(turns)} turns: {stored['inserted']} stored and findable after {took * 1000:.0f} ms")
+    say(
+        f"2. a conversation of {len(turns)} turns: {stored['inserted']} stored and findable after {took * 1000:.0f} ms"
+    )
     _wait_for_meaning(say)
     say("3. three agents of three vendors, each with a bridge of its own, ask the one memory:")
     asked = _side_by_side(say)
-    say(f"   processes: {len(asked)} bridges, 1 daemon ({_megabytes(daemon.pid)} MB), 1 model in memory")
+    say(
+        f"   processes: {len(asked)} bridges, 1 daemon ({_megabytes(daemon.pid)} MB), 1 model in memory"
+    )
     daemon.kill()
     say("4. kill -9 the daemon ... it is gone, in the middle of everything")
     seconds = daemon.start()
     records = connection.control("status")["records"]
-    say(f"   started again in {seconds * 1000:.0f} ms: {records} of {stored['inserted']} memories are there")
+    say(
+        f"   started again in {seconds * 1000:.0f} ms: {records} of {stored['inserted']} memories are there"
+    )
     if records != stored["inserted"]:
         raise IoFailed("the demo lost a memory: please report this")
     return {"stored": stored["inserted"], "survived": records, "bridges": asked}
-
 
 
 def conversation() -> list[dict[str, object]]:
@@ -177,7 +182,9 @@ def _side_by_side(say: Say) -> list[dict[str, object]]:
         for host, question, bridge in zip(_HOSTS, _QUESTIONS, bridges, strict=True):
             milliseconds, text = _ask(bridge, host, question)
             asked.append({"host": host, "ms": round(milliseconds, 1), "answer": text})
-            say(f"   {host:<12} {question}\n   {milliseconds:9.1f} ms  {output.paint(text, 'green')}")
+            say(
+                f"   {host:<12} {question}\n   {milliseconds:9.1f} ms  {output.paint(text, 'green')}"
+            )
     finally:
         for bridge in bridges:
             if bridge.stdin:
@@ -237,7 +244,9 @@ def _megabytes(pid: int) -> str:
             resident = next(line for line in status if line.startswith("VmRSS"))
         return str(int(resident.split()[1]) // 1024)
     except (OSError, StopIteration):
-        shown = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False)
+        shown = subprocess.run(
+            ["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False
+        )
         return str(int(shown.stdout.strip() or 0) // 1024)
 
 
@@ -247,4 +256,6 @@ def _command() -> str:
         return "iai-mcp"
     script = os.path.join(os.path.dirname(sys.executable), "iai-mcp")
     here = os.path.relpath(script)
-    return here if not here.startswith("..") else (script if os.path.exists(script) else paths.home())
+    return (
+        here if not here.startswith("..") else (script if os.path.exists(script) else paths.home())
+    )

@@ -44,7 +44,9 @@ def stop(pid: int) -> None:
         if not _alive(pid):
             return
         time.sleep(0.02)
-    raise IoFailed(f"the daemon (pid {pid}) did not stop within {_WAIT_SECONDS:.0f} s: kill it by hand")
+    raise IoFailed(
+        f"the daemon (pid {pid}) did not stop within {_WAIT_SECONDS:.0f} s: kill it by hand"
+    )
 
 
 def _alive(pid: int) -> bool:

@@ -1,8 +1,8 @@
 """Ask what was said before, by any agent, in any session.
 
-  iai-mcp recall which port does postgres use
-  iai-mcp recall "the deploy script" --project . --since 2026-10-01
-  iai-mcp recall flaky test --context 2 --k 5
+iai-mcp recall which port does postgres use
+iai-mcp recall "the deploy script" --project . --since 2026-10-01
+iai-mcp recall flaky test --context 2 --k 5
 """
 
 import argparse

@@ -33,14 +33,19 @@ def run(arguments: argparse.Namespace) -> int:
 def _told(status: dict[str, object]) -> str:
     rows = [
         ("memory", f"{output.paint('on', 'green')}, {str(status.get('state')).lower()}"),
-        ("daemon", f"pid {status.get('pid')}, version {status.get('version')}, up {_since(status.get('uptime_sec'))}"),
+        (
+            "daemon",
+            f"pid {status.get('pid')}, version {status.get('version')}, up {_since(status.get('uptime_sec'))}",
+        ),
         ("memories", f"{status.get('records')}"),
         ("meaning", _meaning(status)),
         ("clients", f"{status.get('active_connections')} connected"),
     ]
     spool = status.get("spool")
     if isinstance(spool, dict) and any(spool.values()):
-        rows.append(("spool", ", ".join(f"{count} {what}" for what, count in spool.items() if count)))
+        rows.append(
+            ("spool", ", ".join(f"{count} {what}" for what, count in spool.items() if count))
+        )
     if status.get("scheduler_paused"):
         rows.append(("sleep", "paused; 'iai-mcp sleep --resume' lifts it"))
     rows.append(("store", f"{status.get('store')}"))

@@ -1,7 +1,7 @@
 """What was said, in order: of this project, of one session, or of a span of time.
 
-  iai-mcp timeline                      the latest turns of this project
-  iai-mcp timeline --all --since 2026-11-01
+iai-mcp timeline                      the latest turns of this project
+iai-mcp timeline --all --since 2026-11-01
 """
 
 import argparse
@@ -18,7 +18,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--session-id", help="only this session")
     parser.add_argument("--since", help="not before this ISO-8601 time")
     parser.add_argument("--until", help="before this ISO-8601 time")
-    parser.add_argument("-n", "--limit", type=int, default=20, help="the newest so many (default 20)")
+    parser.add_argument(
+        "-n", "--limit", type=int, default=20, help="the newest so many (default 20)"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
 
