@@ -1,0 +1,105 @@
+"""Brings memories into a session: at its start, and with a prompt where the setting says so.
+
+The daemon chooses the words; here they are marked as ours (so that they are never captured
+again), kept below the host's limit, and put into the form that the host understands. A daemon
+that is down or slow means: no memories this time, and nobody waits.
+"""
+
+import os
+import time
+
+from iai_mcp.capture.host_input import Input
+from iai_mcp.capture.moments import Moment
+from iai_mcp.client.brief import ask
+from iai_mcp.protocol import markers
+from iai_mcp.protocol.compact_json import dumps
+
+BUDGET_TOKENS = 1200
+# Claude Code moves more than 10,000 characters into a file; the marks and the heading count too.
+LONGEST = 9_500
+# Seconds. A session's start is slow anyway; a prompt must not feel us.
+START_WITHIN = 1.0
+PROMPT_WITHIN = 0.1
+
+_HEADING = "From earlier sessions (iai-mcp, the memory shared by all agents here):"
+# A launched agent has our hooks twice, its person's and its own: they run within this time.
+_TWIN_WITHIN = 5.0
+
+_FLAT = {"cursor": "additional_context", "copilot": "additionalContext"}
+_CANONICAL = {"gemini": {Moment.START: "SessionStart", Moment.PROMPT: "BeforeAgent"}}
+_CANONICAL_ELSE = {Moment.START: "SessionStart", Moment.PROMPT: "UserPromptSubmit"}
+
+
+def context_for(moment: Moment, host: str, given: Input) -> str | None:
+    """What to print for this host, or None for nothing."""
+    if not _is_first(moment, given):
+        return None
+    params: dict[str, object] = {"cwd": given.cwd}
+    if given.session_id is not None:
+        params["session_id"] = given.session_id
+    if moment is Moment.START:
+        params["budget_tokens"] = BUDGET_TOKENS
+        answer = ask("session_start_payload", params, START_WITHIN)
+    else:
+        prompt = without_hook_context(given.text("prompt") or "")
+        if not prompt.strip():
+            return None
+        answer = ask("prompt_injection", params | {"prompt": prompt}, PROMPT_WITHIN)
+    text = answer.get("text") if answer is not None else None
+    if not isinstance(text, str) or not text.strip():
+        return None
+    return rendered(marked(text), moment, host)
+
+
+def marked(text: str) -> str:
+    """The words with their heading and our marks around them, within the hosts' limit."""
+    body = f"{_HEADING}\n{text.strip()}"
+    if len(body) > LONGEST:
+        cut = body.rfind("\n", 0, LONGEST)
+        body = body[: cut if cut > LONGEST // 2 else LONGEST].rstrip() + "\n…"
+    return markers.wrap(body)
+
+
+def rendered(text: str, moment: Moment, host: str) -> str:
+    """`text` as the host wants it on stdout."""
+    if host == "opencode":
+        return text  # our own plugin reads it
+    if host in _FLAT:
+        return dumps({_FLAT[host]: text})
+    name = _CANONICAL.get(host, _CANONICAL_ELSE)[moment]
+    return dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
+
+
+def without_hook_context(prompt: str) -> str:
+    """The person's own words: Gemini CLI puts what hooks said in front of them."""
+    while prompt.startswith("<hook_context>"):
+        end = prompt.find("</hook_context>")
+        if end < 0:
+            return ""
+        prompt = prompt[end + len("</hook_context>") :].lstrip()
+    return prompt
+
+
+def _is_first(moment: Moment, given: Input) -> bool:
+    """Whether no twin of this hook has just done it: only launched agents can have one."""
+    folder = os.environ.get("IAI_MCP_SESSION_DIR")
+    if not folder:
+        return True
+    session = "".join(c for c in given.session_id or "" if c.isalnum() or c in "-_")[:80]
+    path = os.path.join(folder, f"injected-{moment.name}-{session}")
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        return _is_long_ago(path)
+    except OSError:
+        return True  # nowhere to look: saying it twice is better than not at all
+    return True
+
+
+def _is_long_ago(path: str) -> bool:
+    try:
+        age = time.time() - os.stat(path).st_mtime
+        os.utime(path)
+    except OSError:
+        return True
+    return age > _TWIN_WITHIN

@@ -1,0 +1,172 @@
+"""Connect the agent programs on this machine to the memory, or disconnect them again.
+
+  iai-mcp hosts list                  which programs are here, and whether they are connected
+  iai-mcp hosts install               connect all that are here (shows the changes and asks)
+  iai-mcp hosts install codex --yes   connect one, without a question
+  iai-mcp hosts install --dry-run     only show what would change, as a diff
+  iai-mcp hosts remove gemini         disconnect: the files are as they were before
+  iai-mcp hosts status                the same as list, with the files
+
+What is written into a program's own settings: hooks that capture what is said and bring
+memories into a new session, and the MCP server 'iai-mcp'. Your keys, comments and formatting
+stay. A backup of each file is kept in the user-data directory until you disconnect.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from iai_mcp.cli import output
+from iai_mcp.hosts import registry, wiring
+from iai_mcp.hosts.description import HostConfig
+from iai_mcp.hosts.registry import Outcome
+
+_SIGNS = {"installed": "green", "outdated": "yellow", "partly": "yellow", "broken": "red"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=("list", "install", "remove", "status"))
+    parser.add_argument("hosts", nargs="*", metavar="HOST", help="default: all that are here")
+    parser.add_argument("--yes", "-y", action="store_true", help="do not ask")
+    parser.add_argument("--dry-run", action="store_true", help="show the changes, make none")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def run(args: argparse.Namespace) -> int:
+    chosen = [registry.host(name) for name in dict.fromkeys(args.hosts)]
+    if args.action in ("list", "status"):
+        return _show(chosen or registry.hosts(), with_files=args.action == "status", args=args)
+    if args.action == "install":
+        return _change(chosen or registry.detected(), args)
+    # Removing looks at every host: one that is gone from PATH may still have our entries.
+    return _change(chosen or registry.hosts(), args)
+
+
+def offer(*, ask: bool) -> list[Outcome]:
+    """For `iai-mcp up` on first use: connect what is here and not connected yet.
+
+    With `ask` the person sees the changes and decides; the answer no gives an empty list.
+    """
+    waiting = registry.missing()
+    planned = [registry.plan_install(config) for config in waiting]
+    if not any(outcome.changes for outcome in planned):
+        return []
+    if ask and not _agreed(planned, "install"):
+        return []
+    return registry.install(waiting)
+
+
+def _show(configs: Sequence[HostConfig], *, with_files: bool, args: argparse.Namespace) -> int:
+    entries: list[dict[str, object]] = []
+    rows: list[tuple[str, ...]] = []
+    for config in configs:
+        found, state = config.found(), registry.status(config)
+        files = [wanted.path for wanted in config.files(wiring.current())]
+        entries.append(
+            {
+                "id": config.id,
+                "name": config.title,
+                "detected": found is not None,
+                "found": found,
+                "status": state,
+                "hooks": config.hooks,
+                "verified_with": config.seen or None,
+                "files": files,
+            }
+        )
+        sign = state.ljust(9)
+        sign = output.paint(sign, _SIGNS[state]) if state in _SIGNS else sign
+        gives = "capture, injection, tools" if config.hooks else "tools"
+        rows.append((config.id, "yes" if found else "no", sign, gives))
+        if with_files:
+            rows += [("", "", "", path) for path in files]
+    text = output.table(rows, ("HOST", "HERE", "STATUS", "FILES" if with_files else "GIVES"))
+    output.emit({"hosts": entries}, text, as_json=args.json)
+    return 0
+
+
+def _change(configs: Sequence[HostConfig], args: argparse.Namespace) -> int:
+    installing = args.action == "install"
+    plan = registry.plan_install if installing else registry.plan_remove
+    planned = [plan(config) for config in configs]
+    if args.dry_run:
+        _report(planned, args, dry=True)
+        return 1 if any(outcome.error for outcome in planned) else 0
+    may_ask = not (args.yes or args.json) and sys.stdin.isatty() and sys.stdout.isatty()
+    if (
+        may_ask
+        and any(outcome.changes for outcome in planned)
+        and not _agreed(planned, args.action)
+    ):
+        print("Nothing was changed.")
+        return 0
+    done = (registry.install if installing else registry.remove)(configs)
+    _report(done, args, dry=False)
+    return 1 if any(outcome.error for outcome in done) else 0
+
+
+def _agreed(planned: Sequence[Outcome], action: str) -> bool:
+    for outcome in planned:
+        for edit in outcome.edits:
+            sys.stdout.write(_coloured(edit.diff()))
+    names = ", ".join(outcome.host.title for outcome in planned if outcome.changes)
+    verb = "Connect" if action == "install" else "Disconnect"
+    return input(f"{verb} {names}? [Y/n] ").strip().lower() in ("", "y", "yes")
+
+
+def _report(outcomes: Sequence[Outcome], args: argparse.Namespace, *, dry: bool) -> None:
+    entries = [_entry(outcome, args.action, dry=dry) for outcome in outcomes]
+    lines: list[str] = []
+    for outcome in outcomes:
+        lines += _lines(outcome, args.action, dry=dry)
+    if not outcomes:
+        lines.append("No agent program was found on this machine. Name one to connect it anyway.")
+    output.emit({"hosts": entries, "dry_run": dry}, "\n".join(lines), as_json=args.json)
+
+
+def _entry(outcome: Outcome, action: str, *, dry: bool) -> dict[str, object]:
+    entry: dict[str, object] = {
+        "id": outcome.host.id,
+        "status": _verdict(outcome, action),
+        "files": [
+            {"path": edit.path, "change": edit.kind, **({"diff": edit.diff()} if dry else {})}
+            for edit in outcome.edits
+        ],
+    }
+    if outcome.error is not None:
+        entry["error"] = {"code": outcome.error.code, "message": outcome.error.message}
+    elif outcome.host.note and action == "install":
+        entry["note"] = outcome.host.note
+    return entry
+
+
+def _verdict(outcome: Outcome, action: str) -> str:
+    if outcome.error is not None:
+        return "failed"
+    if not outcome.changes:
+        return "unchanged"
+    return "installed" if action == "install" else "removed"
+
+
+def _lines(outcome: Outcome, action: str, *, dry: bool) -> list[str]:
+    title = outcome.host.title
+    if outcome.error is not None:
+        return [f"{title}: {output.paint('left alone', 'red')}. {outcome.error.message}"]
+    if dry:
+        return [_coloured(edit.diff()).rstrip("\n") for edit in outcome.edits if edit.changes]
+    if not outcome.changes:
+        return [f"{title}: already connected"] if action == "install" else []
+    verb = output.paint("connected" if action == "install" else "disconnected", "green")
+    lines = [f"{title}: {verb}"]
+    lines += [f"  {edit.kind} {edit.path}" for edit in outcome.edits if edit.changes]
+    if action == "install" and outcome.host.note:
+        lines.append(f"  {output.paint('note', 'yellow')}: {outcome.host.note}")
+    return lines
+
+
+def _coloured(diff: str) -> str:
+    styles = {"+": "green", "-": "red", "@": "blue"}
+    return "".join(
+        output.paint(line.rstrip("\n"), styles[line[0]]) + "\n" if line[0] in styles else line
+        for line in diff.splitlines(keepends=True)
+    )

@@ -1,0 +1,20 @@
+"""VS Code: the server in the user's `mcp.json`."""
+
+from iai_mcp.hosts.description import HostConfig, application_support, server_entry
+from iai_mcp.hosts.editing.wanted import JsonFile, WantedFile
+from iai_mcp.hosts.wiring import Wiring
+
+
+def _files(wiring: Wiring) -> tuple[WantedFile, ...]:
+    path = application_support("Code", "User", "mcp.json")
+    return (JsonFile(path, entries=(server_entry(wiring, "servers", type="stdio"),)),)
+
+
+CONFIG = HostConfig(
+    id="vscode",
+    title="VS Code",
+    binaries=("code",),
+    folders=lambda: (application_support("Code", "User"),),
+    files=_files,
+    hooks=False,
+)

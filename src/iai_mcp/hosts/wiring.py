@@ -1,0 +1,84 @@
+"""How a host starts us: the commands that are written into its configuration.
+
+Always this very interpreter, by its absolute path: a version manager's shim costs 200 ms per
+call, and a host's PATH is not the person's. Always isolated (`-I`): hooks run in the project's
+directory, and a `json.py` there must never be imported instead of the real one.
+"""
+
+import os
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from functools import cache
+
+from iai_mcp import paths
+
+SERVER = "iai-mcp"
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """`hook` and `bridge` are command lines without their last words; `env` is what the bridge
+    needs in its environment to find the same store."""
+
+    hook: tuple[str, ...]
+    bridge: tuple[str, ...]
+    env: dict[str, str] = field(default_factory=dict)
+
+    def hook_words(self, host: str, event: str) -> list[str]:
+        """The command of one hook, for hosts that start it without a shell."""
+        return [*self.hook, host, event]
+
+    def hook_line(self, host: str, event: str) -> str:
+        """The same as one line, for hosts that hand it to a shell."""
+        return shlex.join(self.hook_words(host, event))
+
+
+def current() -> Wiring:
+    """The wiring of this installation, in this environment."""
+    store = _named("IAI_MCP_STORE", paths.user_data())
+    socket = _named("IAI_DAEMON_SOCKET_PATH", paths.socket_path())
+    # Hook entries can not carry an environment, so the places travel as options.
+    options = [
+        part
+        for name, value in (("--store", store), ("--socket", socket))
+        if value
+        for part in (name, value)
+    ]
+    env = {
+        name: value
+        for name, value in (("IAI_MCP_STORE", store), ("IAI_DAEMON_SOCKET_PATH", socket))
+        if value
+    }
+    isolated = _importable_when_isolated()
+    if not isolated:
+        env["PYTHONPATH"] = _package_root()
+    return Wiring(
+        hook=(sys.executable, "-I", _hook_script(), "hook", *options),
+        bridge=(sys.executable, "-I" if isolated else "-P", "-m", "iai_mcp.bridge"),
+        env=env,
+    )
+
+
+def _named(variable: str, value: str) -> str | None:
+    """`value` if the environment names it; the default place needs no mention."""
+    return value if os.environ.get(variable) else None
+
+
+def _package_root() -> str:
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def _hook_script() -> str:
+    # Run by path: `-m` would spend 5 ms per hook on finding the module.
+    return os.path.join(_package_root(), "iai_mcp", "capture", "__main__.py")
+
+
+@cache
+def _importable_when_isolated() -> bool:
+    """Whether the package is installed in this environment (a source tree on PYTHONPATH is not)."""
+    found = subprocess.run(
+        [sys.executable, "-I", "-c", "import iai_mcp"], capture_output=True, check=False
+    )
+    return found.returncode == 0
