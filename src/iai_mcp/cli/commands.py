@@ -10,16 +10,54 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from iai_mcp import __version__
-from iai_mcp.domain.errors import IaiError
+from iai_mcp.domain.errors import IaiError, InvalidInput
 
-# name -> (module below iai_mcp.cli, one line for the overview). Grouped as people meet them.
+# name -> (module below iai_mcp.cli, one line for the overview).
 COMMANDS: dict[str, tuple[str, str]] = {
-    "hosts": ("hosts", "connect the agent programs on this machine to the memory"),
+    "up": ("up", "start the memory daemon"),
+    "down": ("down", "stop it"),
+    "status": ("status", "is it on, and how much is stored"),
+    "recall": ("recall", "ask what was said before"),
+    "capture": ("capture", "remember something; pause or resume capturing"),
+    "timeline": ("timeline", "what was said, in order"),
+    "forget": ("forget", "remove memories for good"),
+    "hosts": ("hosts", "connect the agent programs on this machine"),
+    "crypto": ("crypto", "the key that encrypts the store"),
+    "demo": ("demo", "see it work in a scratch home, then clean up"),
+    "completion": ("completion", "print the shell completion for bash, zsh or fish"),
 }
 
-GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (("Set up", ("hosts",)),)
+# What the overview shows, in the order people meet it.
+GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Memory", ("up", "down", "status", "recall", "capture", "timeline", "forget")),
+    ("Agent programs", ("hosts",)),
+    ("Care", ("crypto",)),
+    ("First steps", ("demo", "completion")),
+)
+
+# Entry points that programs start; they parse their own arguments and are listed last.
+FOR_PROGRAMS: tuple[tuple[str, str], ...] = (
+    ("mcp", "the stdio bridge that an MCP host starts"),
+    ("capture-transcript", "capture one transcript (for hooks)"),
+    ("hook", "a host's hook event, JSON on standard input"),
+    ("session-start", "what a new session is told (for hooks)"),
+)
+
+_USAGE_ERROR = 2
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, whose complaints become our own one clear sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; '{self.prog} --help' explains it")
+
+
+class UsageError(InvalidInput):
+    """The command line itself can not be understood."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -33,22 +71,22 @@ def run(arguments: Sequence[str]) -> int:
     name, rest = arguments[0], list(arguments[1:])
     if name not in COMMANDS:
         sys.stderr.write(_unknown(name))
-        return 2
-    module_name, summary = COMMANDS[name]
-    module = importlib.import_module(f"iai_mcp.cli.{module_name}")
-    parser = argparse.ArgumentParser(
-        prog=f"iai-mcp {name}",
-        description=module.__doc__ or summary,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    module.configure(parser)
-    parsed = parser.parse_args(rest)
+        return _USAGE_ERROR
+    return _guarded(name, rest)
+
+
+def _guarded(name: str, rest: list[str]) -> int:
     from iai_mcp.cli import output
 
+    as_json = "--json" in rest
     try:
-        return int(module.run(parsed))
+        module = importlib.import_module(f"iai_mcp.cli.{COMMANDS[name][0]}")
+        return int(module.run(parser_of(name).parse_args(rest)))
+    except UsageError as error:
+        output.failure(error.code, error.message, as_json=as_json)
+        return 1 if as_json else _USAGE_ERROR
     except IaiError as error:
-        output.failure(error.code, error.message, as_json=_wants_json(rest))
+        output.failure(error.code, error.message, as_json=as_json)
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("\ninterrupted\n")
@@ -58,23 +96,34 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:  # noqa: BLE001 - the last door: no traceback reaches a person
-        output.unexpected(error, as_json=_wants_json(rest))
+        output.unexpected(error, as_json=as_json)
         return 1
 
 
-def _wants_json(arguments: Sequence[str]) -> bool:
-    return "--json" in arguments
+def parser_of(name: str) -> Parser:
+    """The parser of one command; its module's docstring is the help."""
+    module_name, summary = COMMANDS[name]
+    module = importlib.import_module(f"iai_mcp.cli.{module_name}")
+    parser = Parser(
+        prog=f"iai-mcp {name}",
+        description=module.__doc__ or summary,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.configure(parser)
+    return parser
 
 
 def _overview() -> str:
     lines = [
         "iai-mcp: one memory for all your coding agents",
         "",
-        "usage: iai-mcp COMMAND [options]      iai-mcp COMMAND --help explains each",
+        "usage: iai-mcp COMMAND [options]      'iai-mcp COMMAND --help' explains each",
     ]
     for title, names in GROUPS:
         lines += ["", f"{title}:"]
         lines += [f"  {name:<20}{COMMANDS[name][1]}" for name in names]
+    lines += ["", "For programs:"]
+    lines += [f"  {name:<20}{summary}" for name, summary in FOR_PROGRAMS]
     return "\n".join(lines) + "\n"
 
 

@@ -72,7 +72,7 @@ def token() -> str:
         file.write(made + "\n")
         file.flush()
         os.fsync(file.fileno())
-    os.replace(fresh, path)  # noqa: PTH105 - beside `paths`, which speaks in strings
+    os.replace(fresh, path)
     return made
 
 

@@ -1,0 +1,61 @@
+"""Stop the memory daemon. What is in flight is finished; nothing is lost.
+
+While it is down, hooks keep what agents say in the spool, and the next start takes it in.
+"""
+
+import argparse
+import os
+import signal
+import time
+
+from iai_mcp.cli import output
+from iai_mcp.client import connection
+from iai_mcp.domain.errors import DaemonUnreachable, IoFailed
+
+_WAIT_SECONDS = 10.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object for programs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    try:
+        pid = connection.control("status").get("pid")
+    except DaemonUnreachable:
+        output.emit({"stopped": False}, "memory was already off", as_json=arguments.json)
+        return 0
+    if not isinstance(pid, int):
+        raise IoFailed("the daemon did not tell its pid; stop it by hand")
+    stop(pid)
+    output.emit({"stopped": True, "pid": pid}, f"memory is off (pid {pid})", as_json=arguments.json)
+    return 0
+
+
+def stop(pid: int) -> None:
+    """Ask the daemon to stop and wait until it has.
+
+    Raises:
+        IoFailed: it is still there.
+    """
+    os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while time.monotonic() < deadline:
+        if not _alive(pid):
+            return
+        time.sleep(0.02)
+    raise IoFailed(
+        f"the daemon (pid {pid}) did not stop within {_WAIT_SECONDS:.0f} s: kill it by hand"
+    )
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    # A child of ours that has ended stays visible until it is waited for.
+    try:
+        return os.waitpid(pid, os.WNOHANG) == (0, 0)
+    except ChildProcessError:
+        return True

@@ -1,0 +1,80 @@
+"""Ask what was said before, by any agent, in any session.
+
+iai-mcp recall which port does postgres use
+iai-mcp recall "the deploy script" --project . --since 2026-10-01
+iai-mcp recall flaky test --context 2 --k 5
+"""
+
+import argparse
+import os
+
+from iai_mcp.cli import door, output
+from iai_mcp.project import from_argument
+
+_FILTERS = ("session_id", "agent", "host", "role", "since", "until", "as_of")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("cue", nargs="+", help="what you want to know, in your own words")
+    parser.add_argument("-k", "--k", type=int, default=5, help="at most this many (default 5)")
+    parser.add_argument("--budget-tokens", type=int, default=4000, help="at most this much text")
+    parser.add_argument("--project", help="only this project: a path or a name; '*' for all alike")
+    parser.add_argument("--session-id", help="only this session")
+    parser.add_argument("--agent", help="only what this agent's sessions said (name or id)")
+    parser.add_argument("--host", help="only this agent program, such as claude-code")
+    parser.add_argument("--role", help="only this role: user or assistant")
+    parser.add_argument("--since", help="not before this ISO-8601 time")
+    parser.add_argument("--until", help="before this ISO-8601 time")
+    parser.add_argument("--as-of", help="answer as it would have been then")
+    parser.add_argument("--context", type=int, help="show this many turns around each hit")
+    parser.add_argument("--json", action="store_true", help="one JSON object for programs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    cwd = os.getcwd()
+    params: dict[str, object] = {
+        "cue": " ".join(arguments.cue),
+        "k": arguments.k,
+        "budget_tokens": arguments.budget_tokens,
+        "cwd": cwd,
+    }
+    params |= {name: value for name in _FILTERS if (value := getattr(arguments, name))}
+    if arguments.project:
+        params["project"] = from_argument(arguments.project, cwd)
+    if arguments.context:
+        params["context"] = arguments.context
+    result = door.call("memory_recall", params)
+    output.emit(result, told(result), as_json=arguments.json)
+    return 0
+
+
+def told(result: dict[str, object]) -> str:
+    """The hits as people read them: when, where, who, and the words."""
+    hits = result.get("hits")
+    parts = [hit_text(hit) for hit in hits] if isinstance(hits, list) else []
+    if not parts:
+        parts = ["nothing is remembered yet"]
+    degraded = result.get("degraded")
+    if isinstance(degraded, list) and degraded:
+        parts.append(output.paint("degraded: " + "; ".join(map(str, degraded)), "yellow"))
+    return "\n\n".join(parts)
+
+
+def hit_text(hit: dict[str, object]) -> str:
+    where = " · ".join(
+        str(part)
+        for part in (
+            str(hit.get("ts"))[:16].replace("T", " "),
+            hit.get("speaker") or hit.get("agent") or hit.get("role"),
+            _short(hit.get("project")),
+            hit.get("host"),
+            hit.get("reason"),
+        )
+        if part
+    )
+    superseded = output.paint(" (superseded)", "yellow") if hit.get("valid_to") else ""
+    return f"{output.paint(where, 'dim')}{superseded}\n{hit.get('text')}"
+
+
+def _short(project: object) -> str:
+    return str(project).rstrip("/").rpartition("/")[2] if project else ""

@@ -1,0 +1,68 @@
+"""Is memory on, how much is stored, and is anything waiting?
+
+Exit code 0 when the daemon answers, 3 when it does not.
+"""
+
+import argparse
+
+from iai_mcp.cli import output
+from iai_mcp.client import connection
+from iai_mcp.domain.errors import DaemonUnreachable
+
+_DOWN = 3
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object for programs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    try:
+        status = connection.control("status")
+    except DaemonUnreachable as down:
+        output.emit(
+            {"ok": False, "reason": "unreachable", "error": down.message},
+            f"{output.paint('memory is off', 'yellow')}; start it with: iai-mcp up",
+            as_json=arguments.json,
+        )
+        return _DOWN
+    output.emit(status, _told(status), as_json=arguments.json)
+    return 0
+
+
+def _told(status: dict[str, object]) -> str:
+    rows = [
+        ("memory", f"{output.paint('on', 'green')}, {str(status.get('state')).lower()}"),
+        (
+            "daemon",
+            f"pid {status.get('pid')}, version {status.get('version')}, up {_since(status.get('uptime_sec'))}",
+        ),
+        ("memories", f"{status.get('records')}"),
+        ("meaning", _meaning(status)),
+        ("clients", f"{status.get('active_connections')} connected"),
+    ]
+    spool = status.get("spool")
+    if isinstance(spool, dict) and any(spool.values()):
+        rows.append(
+            ("spool", ", ".join(f"{count} {what}" for what, count in spool.items() if count))
+        )
+    if status.get("scheduler_paused"):
+        rows.append(("sleep", "paused; 'iai-mcp sleep --resume' lifts it"))
+    rows.append(("store", f"{status.get('store')}"))
+    return "\n".join(f"{name:<10}{value}" for name, value in rows)
+
+
+def _meaning(status: dict[str, object]) -> str:
+    if not status.get("model_ready"):
+        return str(status.get("model")).removeprefix("meaning: ")
+    pending = status.get("vectors_pending")
+    return f"{status.get('model')}" + (f", {pending} vectors to come" if pending else "")
+
+
+def _since(seconds: object) -> str:
+    if not isinstance(seconds, int | float):
+        return "?"
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"

@@ -1,0 +1,40 @@
+"""What was said, in order: of this project, of one session, or of a span of time.
+
+iai-mcp timeline                      the latest turns of this project
+iai-mcp timeline --all --since 2026-11-01
+"""
+
+import argparse
+import os
+
+from iai_mcp.cli import door, output
+from iai_mcp.cli.recall import hit_text
+from iai_mcp.project import from_argument
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--project", help="a path or a name (default: this directory's project)")
+    parser.add_argument("--all", action="store_true", help="every project")
+    parser.add_argument("--session-id", help="only this session")
+    parser.add_argument("--since", help="not before this ISO-8601 time")
+    parser.add_argument("--until", help="before this ISO-8601 time")
+    parser.add_argument(
+        "-n", "--limit", type=int, default=20, help="the newest so many (default 20)"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object for programs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    params: dict[str, object] = {"limit": arguments.limit}
+    for name in ("session_id", "since", "until"):
+        if getattr(arguments, name):
+            params[name] = getattr(arguments, name)
+    if arguments.project:
+        params["project"] = from_argument(arguments.project, os.getcwd())
+    elif not arguments.all and not arguments.session_id:
+        params["project"] = os.getcwd()
+    result = door.call("memory_timeline", params)
+    records = result.get("records")
+    told = "\n\n".join(hit_text(record) for record in records) if isinstance(records, list) else ""
+    output.emit(result, told or "nothing was said here yet", as_json=arguments.json)
+    return 0

@@ -1,0 +1,89 @@
+"""Start the memory daemon in the background, and say how to connect your agents to it.
+
+It keeps running after this terminal closes. Running it again changes nothing.
+
+  iai-mcp up                start, and show the line that connects each agent program
+  iai-mcp up --foreground   stay in this terminal (for service managers and debugging)
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+
+from iai_mcp import paths
+from iai_mcp.cli import output
+from iai_mcp.client import connection
+from iai_mcp.domain.errors import IaiError, IoFailed
+
+_WAIT_SECONDS = 20.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--foreground", action="store_true", help="do not go to the background")
+    parser.add_argument("--json", action="store_true", help="one JSON object for programs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.foreground:
+        os.execv(sys.executable, [sys.executable, "-m", "iai_mcp.daemon"])  # noqa: S606 - our own interpreter
+    started = not connection.is_up()
+    status = start() if started else connection.control("status")
+    result = {"started": started, **status}
+    output.emit(result, _told(status, started), as_json=arguments.json)
+    return 0
+
+
+def start() -> dict[str, object]:
+    """Start a daemon and return its first status.
+
+    Raises:
+        IaiError: it did not start; the sentence is the daemon's own.
+    """
+    directory = paths.private_dir(paths.user_data())
+    log = os.path.join(paths.private_dir(os.path.join(directory, "logs")), "start.log")
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "iai_mcp.daemon"],
+            stdin=subprocess.DEVNULL,
+            stdout=descriptor,
+            stderr=descriptor,
+            cwd="/",  # a daemon must not keep somebody's directory from being unmounted
+            start_new_session=True,
+        )
+    finally:
+        os.close(descriptor)
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            with open(log, encoding="utf-8", errors="replace") as said:
+                raise IoFailed(_last_line(said.read()))
+        try:
+            status = connection.control("status", timeout=2.0)
+        except (IaiError, ValueError):
+            time.sleep(0.01)
+            continue
+        if status.get("ok"):
+            return status
+    raise IoFailed(f"the daemon did not answer within {_WAIT_SECONDS:.0f} s; its log is {log}")
+
+
+def _last_line(said: str) -> str:
+    lines = [line for line in said.splitlines() if line.strip()]
+    return lines[-1].removeprefix("iai-mcp daemon: ") if lines else "the daemon ended at once"
+
+
+def _told(status: dict[str, object], started: bool) -> str:
+    from iai_mcp.cli.connecting import lines
+
+    word = "started" if started else "already running"
+    head = f"{output.paint('memory is on', 'green')}: {word} (pid {status.get('pid')}), {status.get('records')} memories"
+    parts = [head]
+    if not status.get("model_ready") and "install" in str(status.get("model")):
+        parts.append(
+            "recall works by words; for meaning too, run once: "
+            + output.paint("iai-mcp model install", "bold")
+        )
+    return "\n".join([*parts, "", *lines()])
