@@ -3,11 +3,10 @@
 import asyncio
 import contextlib
 import logging
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import TYPE_CHECKING
 
-from iai_mcp.core import UnknownMethodError, dispatch
+from iai_mcp.core import UnknownMethodError
 from iai_mcp.daemon import control
 from iai_mcp.daemon.mcp_session import ParseFailure, serve_session
 from iai_mcp.domain.errors import IaiError, InvalidInput
@@ -22,8 +21,6 @@ _log = logging.getLogger(__name__)
 
 _CHUNK = 1 << 16
 UNPARSED = object()
-# Watching is not activity: none of these keeps the daemon awake.
-_NOT_ACTIVITY = frozenset({"status", "topology", "events_query", "doctor"})
 
 
 class Connection:
@@ -111,7 +108,7 @@ class Connection:
     async def _answer(self, request: dict[str, object]) -> None:
         method, request_id = str(request["method"]), request["id"]
         try:
-            value = await self.call(method, request.get("params"))
+            value = await self._server.call(method, request.get("params"))
             answer = messages.result(request_id, value)
         except UnknownMethodError:
             answer = messages.error(request_id, UNKNOWN_METHOD, f"unknown method '{method}'")
@@ -125,16 +122,6 @@ class Connection:
                 request_id, FAILED, f"{method} failed inside ({type(broken).__name__})", "INTERNAL"
             )
         await self.send(answer)
-
-    async def call(self, method: str, params: object) -> dict[str, object]:
-        """`core.dispatch` on the pool, as one of a bounded number of calls."""
-        if method not in _NOT_ACTIVITY:
-            self._server.last_activity_ts = time.monotonic()
-        async with self._server.calls:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(
-                self._server.pool, dispatch, self._server.store, method, params
-            )
 
     async def send(self, message: object) -> None:
         """Write one line; waits while the client does not read."""
@@ -152,8 +139,7 @@ class Connection:
                 "reason": "control_plane_unwired",
                 "error": "this server was built without lock and state",
             }
-        if message["type"] not in _NOT_ACTIVITY:
-            self._server.last_activity_ts = time.monotonic()
+        self._server.note_activity(str(message["type"]))
         try:
             return control.answer(message, self._server.state, self._server.facts)
         except Exception as broken:  # noqa: BLE001 - the contract: any exception becomes this answer
@@ -176,7 +162,7 @@ class Connection:
         async def call(
             method: str, params: dict[str, object], context: Mapping[str, str]
         ) -> dict[str, object]:
-            return await self.call(method, with_context(method, params, context))
+            return await self._server.call(method, with_context(method, params, context))
 
         await serve_session(first, receive, self.send, call)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from iai_mcp import __version__, concurrency, paths
 from iai_mcp.connection import Connection
+from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput
 from iai_mcp.protocol.codes import CONTROL_TYPES
 from iai_mcp.protocol.peers import peer_uid
@@ -26,6 +27,9 @@ _BACKLOG = 1024
 _DRAIN_SECONDS = 3.5  # of the five that a stop may take
 _READ_LIMIT = 1 << 16
 
+
+# Watching is not activity: none of these keeps the daemon awake.
+_NOT_ACTIVITY = frozenset({"status", "topology", "events_query", "doctor"})
 
 _Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -54,6 +58,7 @@ class SocketServer:
         self.started = time.monotonic()
         self.calls = asyncio.Semaphore(self.settings.calls_in_all)
         self.pool = ThreadPoolExecutor(self.settings.workers, thread_name_prefix="call")
+        self.more_facts: Callable[[], dict[str, object]] = dict
         self._connections: set[asyncio.Task[None]] = set()
 
     async def serve(self, socket_path: Path | str | None = None) -> None:
@@ -93,6 +98,17 @@ class SocketServer:
             with contextlib.suppress(OSError, asyncio.CancelledError):
                 await writer.wait_closed()
 
+    async def call(self, method: str, params: object) -> dict[str, object]:
+        """`core.dispatch` on the pool, as one of a bounded number of calls."""
+        self.note_activity(method)
+        async with self.calls:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self.pool, dispatch, self.store, method, params)
+
+    def note_activity(self, what: str) -> None:
+        if what not in _NOT_ACTIVITY:
+            self.last_activity_ts = time.monotonic()
+
     def facts(self) -> dict[str, object]:
         """What `status` tells beyond the lifecycle."""
         told: dict[str, object] = {
@@ -104,7 +120,7 @@ class SocketServer:
         }
         if isinstance(self.store, MemoryStore):
             told |= self.store.facts()
-        return told
+        return told | self.more_facts()
 
     def _listener(self, socket_path: Path | str | None) -> tuple[socket.socket, str | None]:
         """The listening socket, and the file that we made for it (None under activation)."""

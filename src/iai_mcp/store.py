@@ -8,10 +8,11 @@ from pathlib import Path
 from iai_mcp import paths, settings
 from iai_mcp.adapters.keys import custody
 from iai_mcp.adapters.lazy_embedder import LazyEmbedder
+from iai_mcp.adapters.redaction_file import FileRedactor
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
-from iai_mcp.adapters.surroundings import LocalProjects, SystemClock
+from iai_mcp.adapters.surroundings import LocalConsent, LocalProjects, SystemClock
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Reinforce
 from iai_mcp.memory.embedding import EmbedBacklog
@@ -38,15 +39,16 @@ class MemoryStore:
         self.vectors: SqliteVectors | None = None
         self.embedder = LazyEmbedder(_load_embedder, self._model_ready)
         self.backlog = _Backlog(self)
+        self.redactor = FileRedactor()
         self._wire()
 
     def _wire(self) -> None:
         self.recall = Recall(self.memories, self.projects, self._meaning)
         self.capture = Capture(
-            self.memories, self.clock, self.projects, _redact, _Everywhere(), self._stored
+            self.memories, self.clock, self.projects, self._redact, LocalConsent(), self._stored
         )
         self.timeline = Timeline(self.memories, self.projects)
-        self.contradict = Contradict(self.memories, self.clock, _redact, self._stored)
+        self.contradict = Contradict(self.memories, self.clock, self._redact, self._stored)
         self.reinforce = Reinforce(self.memories, self.clock)
         self.forget = Forget(
             self.memories, self.clock, self.projects, self._meant_by, self._forgotten
@@ -86,6 +88,9 @@ class MemoryStore:
         if vectors is None:
             return "meaning: the vectors are still loading; answered by words"
         return MeaningLeg(embedder, vectors)
+
+    def _redact(self, text: str) -> str:
+        return self.redactor(text).text
 
     def _stored(self, outcomes: Sequence[Stored]) -> None:
         if any(one.status == "inserted" for one in outcomes):
@@ -143,15 +148,6 @@ class _Backlog:
         return EmbedBacklog(self._store.memories, embedder, vectors)(
             self._store.settings.embed_page
         )
-
-
-class _Everywhere:
-    def allows(self, project: str, cwd: str) -> bool:
-        return True
-
-
-def _redact(text: str) -> str:
-    return text
 
 
 def _load_embedder() -> Embedder:

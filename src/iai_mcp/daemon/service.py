@@ -3,9 +3,14 @@
 import asyncio
 import logging
 import signal
+from collections.abc import Mapping
 
 from iai_mcp.concurrency import ProcessLock
+from iai_mcp.connection import with_context
+from iai_mcp.core import dispatch
 from iai_mcp.daemon import mcp_session
+from iai_mcp.daemon.drain import SpoolDrain
+from iai_mcp.domain.errors import IaiError
 from iai_mcp.socket_server import SocketServer
 from iai_mcp.store import MemoryStore
 
@@ -17,10 +22,17 @@ async def run(lock: ProcessLock) -> None:
     store = MemoryStore()
     state: dict[str, object] = {"fsm_state": "WAKE", "scheduler_paused": False, "requests": []}
     server = SocketServer(store, lock=lock, state=state)
+    drain = SpoolDrain(lambda header, events: dispatch(store, "capture_events", {**header, "events": events}))
+    server.more_facts = lambda: {"spool": drain.counts()}
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, server.shutdown_event.set)
-    background = [asyncio.ensure_future(_warm(store, server.shutdown_event))]
+    background = [
+        asyncio.ensure_future(_warm(store, server.shutdown_event)),
+        asyncio.ensure_future(drain.run(server.shutdown_event)),
+    ]
+    if store.settings.http:
+        background.append(asyncio.ensure_future(_serve_http(server)))
     try:
         await server.serve()
     finally:
@@ -38,3 +50,18 @@ async def _warm(store: MemoryStore, stopping: asyncio.Event) -> None:
         await asyncio.sleep(0.02)
     if not stopping.is_set():
         await loop.run_in_executor(None, mcp_session.load)
+
+
+async def _serve_http(server: SocketServer) -> None:
+    """MCP over HTTP, for those who asked for it; a taken port must not stop the socket."""
+    from iai_mcp.daemon import http
+
+    async def call(
+        method: str, params: dict[str, object], context: Mapping[str, str]
+    ) -> dict[str, object]:
+        return await server.call(method, with_context(method, params, context))
+
+    try:
+        await http.serve(http.listener(server.settings.http), call, server.shutdown_event)
+    except IaiError as refused:
+        _log.error("http_not_served", extra={"reason": refused.message})  # noqa: TRY400 - said in full
