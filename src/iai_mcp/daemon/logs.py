@@ -9,7 +9,19 @@ from iai_mcp import paths
 
 _BYTES = 1_000_000
 _KEPT = 3
-_EXTRA = ("reason", "files", "inserted", "method", "uid", "module_name", "pid", "state", "count", "file", "seconds")
+_EXTRA = (
+    "reason",
+    "files",
+    "inserted",
+    "method",
+    "uid",
+    "module_name",
+    "pid",
+    "state",
+    "count",
+    "file",
+    "seconds",
+)
 
 
 class _Formatter(logging.Formatter):

@@ -22,7 +22,9 @@ async def run(lock: ProcessLock) -> None:
     store = MemoryStore()
     state: dict[str, object] = {"fsm_state": "WAKE", "scheduler_paused": False, "requests": []}
     server = SocketServer(store, lock=lock, state=state)
-    drain = SpoolDrain(lambda header, events: dispatch(store, "capture_events", {**header, "events": events}))
+    drain = SpoolDrain(
+        lambda header, events: dispatch(store, "capture_events", {**header, "events": events})
+    )
     server.more_facts = lambda: {"spool": drain.counts()}
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
@@ -64,4 +66,4 @@ async def _serve_http(server: SocketServer) -> None:
     try:
         await http.serve(http.listener(server.settings.http), call, server.shutdown_event)
     except IaiError as refused:
-        _log.error("http_not_served", extra={"reason": refused.message})  # noqa: TRY400 - said in full
+        _log.error("http_not_served", extra={"reason": refused.message})
