@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "capture": ("capture", "remember something; pause or resume capturing"),
     "timeline": ("timeline", "what was said, in order"),
     "forget": ("forget", "remove memories for good"),
+    "session": ("session", "terminal sessions: list, attach, send, logs, kill, wait"),
     "hosts": ("hosts", "connect the agent programs on this machine"),
     "crypto": ("crypto", "the key that encrypts the store"),
     "demo": ("demo", "see it work in a scratch home, then clean up"),
@@ -33,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 # What the overview shows, in the order people meet it.
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Memory", ("up", "down", "status", "recall", "capture", "timeline", "forget")),
+    ("Agents", ("session",)),
     ("Agent programs", ("hosts",)),
     ("Care", ("crypto",)),
     ("First steps", ("demo", "completion")),

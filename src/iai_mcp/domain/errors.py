@@ -13,6 +13,7 @@ IaiError
 │   └── ReadOnly          READ_ONLY
 ├── PtyFailed             PTY              a terminal could not be had
 ├── RemoteFailed          REMOTE
+├── TimedOut              TIMEOUT          it did not happen in the time given
 ├── DaemonUnreachable     UNREACHABLE      nothing answers on the socket
 └── StoreError            STORE
     ├── KeyMissing        KEY_MISSING
@@ -82,6 +83,10 @@ class PtyFailed(IaiError):
 
 class RemoteFailed(IaiError):
     code = "REMOTE"
+
+
+class TimedOut(IaiError):
+    code = "TIMEOUT"
 
 
 class DaemonUnreachable(IaiError):

@@ -1,0 +1,24 @@
+"""`python -m bench NAME [options]`: one benchmark by name; without a name, the list of them."""
+
+import importlib
+import sys
+
+# name -> (module below bench with `main(arguments) -> int`, one line for the overview)
+BENCHMARKS: dict[str, tuple[str, str]] = {
+    "sessions": ("sessions", "terminal sessions beside tmux and dtach: speed, latency, memory"),
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Run the benchmark that the first argument names."""
+    if not arguments or arguments[0] not in BENCHMARKS:
+        print("usage: python -m bench NAME [options]\n")
+        for name, (_, summary) in sorted(BENCHMARKS.items()):
+            print(f"  {name:<14}{summary}")
+        return 2
+    module = importlib.import_module(f"bench.{BENCHMARKS[arguments[0]][0]}")
+    return int(module.main(arguments[1:]))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

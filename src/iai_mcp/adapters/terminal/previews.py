@@ -1,0 +1,78 @@
+"""Asks many holders at once how they are: one short question to each, all under one deadline."""
+
+import selectors
+import socket
+import time
+from collections.abc import Iterable
+
+from iai_mcp.adapters.terminal.connection import HolderState
+from iai_mcp.adapters.terminal.records import SessionRecord
+from iai_mcp.domain.errors import PtyFailed
+from iai_mcp.domain.terminal_text import last_line
+from iai_mcp.protocol import terminal_frames as wire
+
+_TAIL = 4096
+_DEADLINE = 0.5  # seconds for all of them; who is silent is listed by its files alone
+
+
+def ask(records: Iterable[SessionRecord]) -> dict[str, tuple[HolderState, str]]:
+    """State and last line of every session whose holder answers in time, by id."""
+    answers: dict[str, tuple[HolderState, str]] = {}
+    question = wire.frame(wire.STATE, wire.pack((_TAIL, 4)))
+    deadline = time.monotonic() + _DEADLINE
+    with selectors.DefaultSelector() as selector:
+        for record in records:
+            connection = _connect(record.socket, question)
+            if connection is not None:
+                selector.register(connection, selectors.EVENT_READ, _Inbox(record.id))
+        while selector.get_map() and (left := deadline - time.monotonic()) > 0:
+            for key, _ in selector.select(left):
+                inbox: _Inbox = key.data
+                if inbox.take(key.fileobj, answers):  # type: ignore[arg-type]  # we put sockets in
+                    selector.unregister(key.fileobj)
+                    key.fileobj.close()  # type: ignore[union-attr]
+        for key in list(selector.get_map().values()):
+            key.fileobj.close()  # type: ignore[union-attr]
+    return answers
+
+
+class _Inbox:
+    """What one holder has answered so far."""
+
+    def __init__(self, session_id: str) -> None:
+        self._id = session_id
+        self._decoder = wire.FrameDecoder()
+        self._state: HolderState | None = None
+
+    def take(self, connection: socket.socket, answers: dict[str, tuple[HolderState, str]]) -> bool:
+        """Read what came; True when there is no more to wait for."""
+        try:
+            data = connection.recv(65_536)
+        except BlockingIOError:
+            return False
+        except ConnectionError:
+            return True
+        for kind, payload in self._decoder.feed(data):
+            if kind == wire.STATUS:
+                try:
+                    self._state = HolderState.parse(payload)
+                except PtyFailed:
+                    return True  # of another version: its files must do
+            elif kind == wire.TAIL and self._state is not None:
+                answers[self._id] = (self._state, last_line(payload))
+                return True
+        return not data
+
+
+def _connect(path: str, question: bytes) -> socket.socket | None:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        # A Unix socket connects at once or not at all.
+        connection.settimeout(_DEADLINE)
+        connection.connect(path)
+        connection.sendall(question)
+    except OSError:
+        connection.close()
+        return None
+    connection.setblocking(False)
+    return connection

@@ -1,0 +1,162 @@
+"""Finding, listing, watching and pruning sessions by their files; no daemon has to be up."""
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from iai_mcp.adapters.terminal import layout, previews, records, spawn
+from iai_mcp.adapters.terminal.connection import Connection, HolderState
+from iai_mcp.adapters.terminal.records import SessionRecord
+from iai_mcp.domain.errors import InvalidInput, NotFound, TimedOut
+from iai_mcp.protocol import terminal_frames as wire
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One session with what its holder said just now, if it has one."""
+
+    record: SessionRecord
+    last_line: str
+    attached: int
+
+
+def listed(found: Sequence[SessionRecord]) -> list[Listed]:
+    """The sessions with live status and last line, asked of all holders at once."""
+    answers = previews.ask([record for record in found if record.alive])
+    result = []
+    for record in found:
+        answer = answers.get(record.id)
+        if answer is None:
+            result.append(Listed(record, _kept_line(record), 0))
+        else:
+            state, line = answer
+            result.append(Listed(with_state(record, state), line, state.clients))
+    return result
+
+
+def with_state(record: SessionRecord, state: HolderState) -> SessionRecord:
+    return replace(record, status=state.status, source=state.source, since_ms=state.since_ms)
+
+
+def _kept_line(record: SessionRecord) -> str:
+    if record.alive:
+        return ""
+    from iai_mcp.adapters.terminal.output import raw
+    from iai_mcp.domain.terminal_text import last_line
+
+    return last_line(raw(record)[-4096:])
+
+
+def resolve(name: str, found: Sequence[SessionRecord] | None = None) -> SessionRecord:
+    """The session that `name` stands for: an id, the beginning of one, or its agent.
+
+    An agent's name or id means its running session, or the latest one that ended.
+    """
+    everything = list(records.read_all() if found is None else found)
+    for record in everything:
+        if record.id == name:
+            return record
+    matches = [record for record in everything if name and record.id.startswith(name)]
+    if not matches:
+        matches = [record for record in everything if name in _agent_names(record)]
+        running = [record for record in matches if record.alive]
+        same_agent = len({record.label.agent_id for record in matches}) == 1
+        matches = running or (matches[-1:] if same_agent else matches)
+    if len(matches) > 1:
+        ids = ", ".join(record.id for record in matches[:5])
+        raise InvalidInput(f"'{name}' could be several sessions ({ids}): give an id")
+    if not matches:
+        raise NotFound(f"there is no session '{name}': see iai-mcp session list")
+    return matches[0]
+
+
+def _agent_names(record: SessionRecord) -> set[str]:
+    agent_name = record.label.agent_name or ""
+    slug = "-".join(agent_name.lower().split())
+    return {record.label.agent_id or "", agent_name, slug} - {""}
+
+
+def wait(record: SessionRecord, until: Sequence[str], timeout: float | None) -> SessionRecord:
+    """The session once its status is one of `until`, or once it has ended.
+
+    Raises:
+        TimedOut: neither happened in `timeout` seconds.
+    """
+    if not record.alive:
+        return record
+    deadline = time.monotonic() + (timeout if timeout is not None else 10**9)
+    try:
+        with Connection(record.socket) as connection:
+            connection.send(wire.WATCH)
+            while (frame := connection.receive(deadline)) is not None:
+                if frame[0] == wire.STATUS:
+                    current = with_state(record, HolderState.parse(frame[1]))
+                    if current.status in until:
+                        return current
+                elif frame[0] == wire.EXITED:
+                    break
+    except NotFound:
+        pass  # it ended while we connected
+    except TimeoutError:
+        wanted = " or ".join(until)
+        raise TimedOut(
+            f"session '{record.id}' was not {wanted} within {timeout:g} seconds"
+        ) from None
+    return _ended(record)
+
+
+def _ended(record: SessionRecord) -> SessionRecord:
+    from iai_mcp.adapters.terminal.adapter import wait_for_end
+
+    return wait_for_end(record.id, 10.0)
+
+
+def prune(found: Sequence[SessionRecord], older_than_seconds: float = 0.0) -> list[str]:
+    """Remove what is left of ended sessions; the ids of those removed."""
+    limit = time.time() * 1000 - older_than_seconds * 1000
+    pruned = []
+    for record in found:
+        ended = record.ended_ms or record.since_ms
+        if record.alive or ended > limit:
+            continue
+        spawn.discard(record.id, record.socket)
+        pruned.append(record.id)
+    return pruned
+
+
+def strays() -> list[str]:
+    """Sentences for `doctor` about what is left over and belongs to no session."""
+    found = records.read_all()
+    sentences = [
+        f"session {record.id} lost its holder, but its program (pid {record.child}) still runs"
+        for record in found
+        if record.status == "lost" and not record.rebooted and _runs(record)
+    ]
+    known = {record.id for record in found}
+    sockets = {os.path.basename(record.socket) for record in found}
+    for name in _names():
+        path = os.path.join(layout.sessions_dir(), name)
+        if name.endswith(".sock"):
+            if name not in sockets:
+                sentences.append(f"{path} is the socket of no session")
+        elif name not in known:
+            sentences.append(f"{path} is not a session: its description is missing or damaged")
+    return sentences
+
+
+def _names() -> list[str]:
+    try:
+        return sorted(os.listdir(layout.sessions_dir()))
+    except FileNotFoundError:
+        return []
+
+
+def _runs(record: SessionRecord) -> bool:
+    """Whether the program is still there: that pid, leading a terminal session of its own."""
+    if record.child is None:
+        return False
+    try:
+        return os.getsid(record.child) == record.child
+    except OSError:
+        return False

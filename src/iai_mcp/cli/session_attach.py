@@ -1,0 +1,216 @@
+"""The attached client: this terminal becomes the session's, until detached or ended."""
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import termios
+import tty
+from collections.abc import Iterator
+
+from iai_mcp.adapters.terminal.connection import Connection, HolderState
+from iai_mcp.adapters.terminal.records import SessionRecord
+from iai_mcp.cli.session_keys import DEFAULT, Keys
+from iai_mcp.domain.errors import NotFound
+from iai_mcp.domain.terminal_paint import ALTERNATE, paint, unpaint
+from iai_mcp.domain.terminal_screen import Screen
+from iai_mcp.protocol import terminal_frames as wire
+
+_KEYBOARD = 0
+_DISPLAY = 1
+
+
+class _Leave(Exception):
+    """The client was told to go: by a signal, or because its terminal went."""
+
+
+def attach(record: SessionRecord, *, read_only: bool = False) -> int:
+    """Show the session and type into it. 0 after a detach, else the program's exit code."""
+    if not record.alive:
+        raise NotFound(
+            f"session '{record.id}' has ended: iai-mcp session logs shows its last words"
+        )
+    keys = Keys(os.environ.get("IAI_MCP_DETACH_KEY") or DEFAULT)
+    with Connection(record.socket) as connection:
+        client = _Client(connection, keys, read_only=read_only)
+        with _raw_terminal(), _signals(client):
+            try:
+                client.start()
+                client.run()
+            except _Leave:
+                client.outcome = "left"
+            finally:
+                client.clean_up()
+    name = record.label.agent_name or record.id
+    if client.outcome == "exited":
+        print(f"[{name} has ended, exit code {client.exit_code}]")
+        return client.exit_code
+    hint = f"iai-mcp session attach {record.id} comes back"
+    print(f"[detached from {name}; it runs on; {hint}]")
+    return 0
+
+
+class _Client:
+    """One attached terminal: bytes in, bytes out, and the screen to begin with."""
+
+    def __init__(self, connection: Connection, keys: Keys, *, read_only: bool) -> None:
+        self.outcome = "left"
+        self.exit_code = 0
+        self._connection = connection
+        self._keys = keys
+        self._read_only = read_only
+        self._state: HolderState | None = None
+        self._restoring: list[bytes] | None = None
+        self._missing = 0
+        self._wake_read, self.wake_write = os.pipe()
+        os.set_blocking(self.wake_write, False)
+
+    def start(self) -> None:
+        cols, rows = os.get_terminal_size(_DISPLAY)
+        self._restore(self._connection.attach(wire.SCREEN, rows, cols))
+
+    def run(self) -> None:
+        """Until detached, ended or told to go."""
+        poll = select.poll()
+        for descriptor in (_KEYBOARD, self._wake_read, self._connection.socket.fileno()):
+            poll.register(descriptor, select.POLLIN)
+        while True:
+            for descriptor, _ in poll.poll():
+                if descriptor == _KEYBOARD:
+                    if not self._typed():
+                        return
+                elif descriptor == self._wake_read:
+                    os.read(self._wake_read, 4096)
+                    self._resized()
+                elif not self._printed():
+                    return
+
+    def _typed(self) -> bool:
+        try:
+            data = os.read(_KEYBOARD, 65_536)
+        except OSError:
+            raise _Leave from None
+        if not data:
+            raise _Leave
+        passed, detach = self._keys.feed(data)
+        if passed and not self._read_only:
+            for at in range(0, len(passed), wire.MAX_PAYLOAD - 4):
+                piece = passed[at : at + wire.MAX_PAYLOAD - 4]
+                self._connection.send(wire.INPUT, wire.pack((0, 4)) + piece)
+        return not detach
+
+    def _resized(self) -> None:
+        cols, rows = os.get_terminal_size(_DISPLAY)
+        self._connection.send(wire.RESIZE, wire.pack((rows, 2), (cols, 2)))
+
+    def _printed(self) -> bool:
+        """Hand on what the holder sent; False when there will be no more."""
+        for kind, payload in self._connection.receive_all():
+            if kind == wire.OUTPUT:
+                self._output(payload)
+            elif kind == wire.STATUS:
+                self._state = HolderState.parse(payload)
+                if self._restoring is not None:
+                    self._restore(self._state)
+            elif kind == wire.LOST:
+                self._restoring = []
+            elif kind == wire.EXITED:
+                self.exit_code = wire.unpack(payload, 4)[0]
+                self.outcome = "exited"
+                return False
+        return not self._connection.closed
+
+    def _output(self, payload: bytes) -> None:
+        if self._restoring is None:
+            _write(payload)
+            return
+        self._restoring.append(payload[: self._missing])
+        rest = payload[self._missing :]
+        self._missing -= len(payload) - len(rest)
+        if self._missing == 0:
+            self._paint()
+            _write(rest)
+
+    def _restore(self, state: HolderState) -> None:
+        """Collect the output that makes the screen, then paint it in one go."""
+        self._state = state
+        self._restoring = []
+        self._missing = state.head - state.position
+        if not self._missing:
+            self._paint()
+
+    def _paint(self) -> None:
+        state, data = self._state, b"".join(self._restoring or [])
+        self._restoring = None
+        if state is None:
+            return
+        screen = Screen(state.rows, state.cols)
+        if _began_on_alternate(data, state):
+            screen.start_on_alternate()
+        screen.feed(data)
+        rows = os.get_terminal_size(_DISPLAY).lines
+        _write(paint(screen, rows, modes=state.modes, keypad=state.keypad, keyboard=state.keyboard))
+
+    def clean_up(self) -> None:
+        """Leave the terminal as a shell expects it, whatever the program had done to it."""
+        state = self._state
+        with contextlib.suppress(Exception):
+            if self.outcome != "exited":
+                state = self._connection.state()
+        modes = dict(state.modes) if state else {}
+        rows = os.get_terminal_size(_DISPLAY).lines
+        keypad, keyboard = (state.keypad, state.keyboard) if state else (False, 0)
+        _write(unpaint(modes, rows, keypad=keypad, keyboard=keyboard) + b"\r\n")
+
+
+def _began_on_alternate(data: bytes, state: HolderState) -> bool:
+    """Whether the alternate screen was on before `data`: by its first switch, else as it is now."""
+    switches = [
+        (at, letter)
+        for mode in ALTERNATE
+        for letter in (b"h", b"l")
+        if (at := data.find(b"\x1b[?%d%s" % (mode, letter))) >= 0
+    ]
+    return min(switches)[1] == b"l" if switches else state.alternate
+
+
+def _write(data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(_DISPLAY, rest) :]
+        except BlockingIOError:
+            select.select([], [_DISPLAY], [])
+        except OSError:
+            raise _Leave from None
+
+
+@contextlib.contextmanager
+def _raw_terminal() -> Iterator[None]:
+    before = termios.tcgetattr(_KEYBOARD)
+    sys.stdout.flush()
+    try:
+        tty.setraw(_KEYBOARD, termios.TCSADRAIN)
+        yield
+    finally:
+        with contextlib.suppress(termios.error):
+            termios.tcsetattr(_KEYBOARD, termios.TCSADRAIN, before)
+
+
+@contextlib.contextmanager
+def _signals(client: _Client) -> Iterator[None]:
+    """Leave in order when asked to end; notice a new window size."""
+
+    def leave(_number: int, _frame: object) -> None:
+        raise _Leave
+
+    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before[signal.SIGWINCH] = signal.signal(
+        signal.SIGWINCH, lambda _number, _frame: os.write(client.wake_write, b"w") and None
+    )
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

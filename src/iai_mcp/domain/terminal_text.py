@@ -1,0 +1,51 @@
+"""Terminal output as plain text, for people and programs that read instead of watch."""
+
+import re
+
+from iai_mcp.domain.terminal_screen import Screen
+
+_SEQUENCE = re.compile(
+    rb"\x1b(?:\[[<=>?!]?[0-9;:]*[ -/]*[@-~]"
+    rb"|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[()*+#%].|.)",
+    re.DOTALL,
+)
+_MOVES = re.compile(rb"\x1b(?:\[[0-9;]*[ABEFHJdf]|[DEM])")
+_LEFTOVERS = re.compile(rb"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f]")
+_DECORATION = re.compile(r"[\W_]*\Z")  # frames, rules and bullets say nothing about a session
+_LONGEST_LINE = 200
+
+
+def plain_text(data: bytes, rows: int, cols: int, *, alternate: bool = False) -> str:
+    """What `data` reads like on a terminal of this size, scrolled-off lines included."""
+    screen = Screen(rows, cols, keep_history=True)
+    if alternate:
+        screen.start_on_alternate()
+    screen.feed(data)
+    if screen.alternate:
+        main = [screen.main.line(row) for row in range(screen.rows)]
+        while main and not main[-1]:
+            main.pop()
+        lines = [*screen.history, *main, *screen.text()]
+    else:
+        lines = [*screen.history, *screen.text()]
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def last_line(tail: bytes) -> str:
+    """The last line of `tail` that says something. Quick, for a hundred sessions at once.
+
+    Cursor moves count as line breaks, a carriage return overwrites; frames and rules of
+    text interfaces are passed over.
+    """
+    text = _MOVES.sub(b"\n", tail)
+    text = _SEQUENCE.sub(b"", text)
+    fallback = ""
+    for raw in reversed(text.split(b"\n")):
+        shown = _LEFTOVERS.sub(b"", raw.rstrip(b"\r").rsplit(b"\r", 1)[-1])
+        line = shown.decode("utf-8", "replace").strip()
+        if not line:
+            continue
+        if not _DECORATION.match(line):
+            return line[:_LONGEST_LINE]
+        fallback = fallback or line
+    return fallback[:_LONGEST_LINE]

@@ -1,0 +1,150 @@
+"""What the tests of terminal sessions share: a scratch home, waiting, a client that watches."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from iai_mcp.adapters.terminal import records
+from iai_mcp.adapters.terminal.adapter import HolderPty
+from iai_mcp.adapters.terminal.connection import Connection, HolderState
+from iai_mcp.domain.errors import IaiError
+from iai_mcp.domain.launching import SpawnSpec
+from iai_mcp.domain.terminals import SessionLabel, TerminalSize
+from iai_mcp.protocol import terminal_frames as wire
+
+SOURCE = str(Path(__file__).resolve().parent.parent / "src")
+DEADLINE = 20.0
+T = TypeVar("T")
+
+
+def eventually(look: Callable[[], T], what: str = "it") -> T:
+    """The first true answer of `look`; fails when none comes in time."""
+    stop = time.monotonic() + DEADLINE
+    while time.monotonic() < stop:
+        answer = look()
+        if answer:
+            return answer
+        time.sleep(0.005)
+    raise AssertionError(f"{what} did not happen in {DEADLINE} seconds")
+
+
+class Desk:
+    """A person's machine: a user-data directory of its own, sessions, the command line."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.pty = HolderPty()
+
+    def start(
+        self,
+        *command: str,
+        rows: int = 24,
+        cols: int = 80,
+        env: dict[str, str] | None = None,
+        label: SessionLabel | None = None,
+        cwd: str | None = None,
+    ) -> str:
+        """A session that runs `command`."""
+        spec = SpawnSpec(command[0], tuple(command[1:]), cwd or str(self.home), env or {})
+        return self.pty.spawn(spec, TerminalSize(rows, cols), label=label)
+
+    def python(self, code: str, **options: int) -> str:
+        """A session that runs a Python program."""
+        return self.start(sys.executable, "-I", "-S", "-c", code, **options)  # type: ignore[arg-type]
+
+    def record(self, session_id: str) -> records.SessionRecord:
+        found = records.read(session_id)
+        assert found is not None
+        return found
+
+    def ended(self, session_id: str) -> records.SessionRecord:
+        """The session once it has ended."""
+        return eventually(
+            lambda: record if not (record := self.record(session_id)).alive else None, "the end"
+        )
+
+    def state(self, session_id: str) -> HolderState:
+        with Connection(self.record(session_id).socket) as connection:
+            return connection.state()
+
+    @contextlib.contextmanager
+    def watching(self, session_id: str, mode: int = wire.WHOLE) -> Iterator["Watcher"]:
+        with Connection(self.record(session_id).socket) as connection:
+            yield Watcher(connection, connection.attach(mode))
+
+    def cli(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        """Run `iai-mcp` as a person would."""
+        return subprocess.run(
+            [sys.executable, "-m", "iai_mcp.cli", *arguments],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE,
+            cwd=self.home,
+            check=False,
+            env={**os.environ, "PYTHONPATH": SOURCE},
+        )
+
+    def close(self) -> None:
+        for record in records.read_all():
+            if record.alive:
+                with contextlib.suppress(IaiError):
+                    self.pty.kill(record.id)
+
+
+class Watcher:
+    """A client that keeps everything it is sent."""
+
+    def __init__(self, connection: Connection, state: HolderState) -> None:
+        self.connection = connection
+        self.first = state
+        self.output = b""
+        self.frames: list[tuple[int, bytes]] = []
+        self.exited: tuple[int, ...] | None = None
+
+    def until(self, wanted: bytes) -> bytes:
+        """Everything seen so far, once `wanted` is part of it."""
+        self._take(lambda: wanted in self.output, f"{wanted!r} (got {self.output[-500:]!r})")
+        return self.output
+
+    def to_the_end(self) -> bytes:
+        """All output of a program that ends."""
+        self._take(lambda: self.exited is not None, "the end")
+        return self.output
+
+    def _take(self, enough: Callable[[], bool], what: str) -> None:
+        stop = time.monotonic() + DEADLINE
+        while not enough():
+            try:
+                frame = self.connection.receive(stop)
+            except TimeoutError:
+                raise AssertionError(f"{what} did not come") from None
+            assert frame is not None, f"the holder hung up before {what}"
+            self.frames.append(frame)
+            if frame[0] == wire.OUTPUT:
+                self.output += frame[1]
+            elif frame[0] == wire.EXITED:
+                self.exited = wire.unpack(frame[1], 4, 1)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    """A machine of one's own; whatever still runs in it is ended afterwards."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("IAI_MCP_STORE", str(home / ".iai-mcp"))
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    for name in ("IAI_MCP_NOTIFY", "IAI_MCP_SESSION_RING", "IAI_MCP_DETACH_KEY", "ENV", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    used = Desk(home)
+    yield used
+    used.close()
