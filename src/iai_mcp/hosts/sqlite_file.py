@@ -2,7 +2,7 @@
 
 import contextlib
 
-from iai_mcp.hosts.reading import Reading
+from iai_mcp.hosts.reading import NotATranscriptError, Reading
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -16,7 +16,11 @@ _PATIENCE = 0.3  # seconds to wait for a host that is writing
 
 @contextlib.contextmanager
 def reading_rows(reading: Reading) -> "Iterator[Rows]":
-    """A function from SQL to rows. What the database refuses becomes the reading's problem."""
+    """A function from SQL to rows.
+
+    Raises:
+        NotATranscriptError: the database refuses, or is none; what was read before stays read.
+    """
     import os
     import sqlite3
 
@@ -28,8 +32,7 @@ def reading_rows(reading: Reading) -> "Iterator[Rows]":
         finally:
             connection.close()
     except sqlite3.Error as refused:
-        reading.problem = f"{type(refused).__name__}: {reading.path}"
-        reading.skipped += 1
+        raise NotATranscriptError(type(refused).__name__) from refused
 
 
 def _open(path: str) -> "sqlite3.Connection":

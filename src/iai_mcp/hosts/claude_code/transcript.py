@@ -40,7 +40,7 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
     """The events of one line: one if somebody spoke, none if not, None if it is unknown."""
     kind = record.get("type")
     if kind not in ("user", "assistant"):
-        return [] if kind in _SILENT_TYPES else None
+        return [] if str(kind) in _SILENT_TYPES else None
     message = record.get("message")
     if not isinstance(message, dict):
         return None

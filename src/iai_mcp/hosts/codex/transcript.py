@@ -52,7 +52,7 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
         return _said(_answer(payload), "r", record, reading)
     if kind == "event_msg":
         return _said(_shown(payload), "e", record, reading)
-    return [] if kind in _SILENT_TYPES else None
+    return [] if str(kind) in _SILENT_TYPES else None
 
 
 def _bare(record: Record, reading: Reading) -> list[Event] | None:

@@ -114,11 +114,11 @@ class _Chat:
         for message in self._messages.values():
             self._count(message, known)
         for message in messages:
-            if not isinstance(message, dict) or message.get("id") in self._messages:
-                if isinstance(message, dict):
-                    self._count(message, known, -1)
+            if not isinstance(message, dict):
                 continue
             key = self._count(message, known, -1)
+            if str(message.get("id")) in self._messages:
+                continue
             if key is None or known[key] < 0:
                 self.append([message])
 

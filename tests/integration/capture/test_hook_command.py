@@ -1,0 +1,309 @@
+"""capture-transcript --no-spawn, as hooks run it: a real process, a real socket, a real spool."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+from tests.integration.capture.conftest import Machine, lines_of, turn
+from tests.integration.capture.listener import Listener, params, silent, stored
+
+# The contract's limit for the process; tests leave room for a machine that is busy otherwise.
+LIMIT = 0.8
+
+
+def test_without_a_daemon_the_turns_wait_in_one_spool_file(machine: Machine) -> None:
+    path = machine.transcript(turns=3)
+
+    result = machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+
+    (file,) = machine.spooled()
+    header, events = lines_of(file)
+    assert result["status"] == "deferred"
+    assert result["path"] == str(file)
+    assert result["events"] == 3
+    assert file.name.startswith("s-1-")
+    assert header["version"] == 1
+    assert header["session_id"] == "s-1"
+    assert header["cwd"] == str(machine.root)
+    assert str(header["deferred_at"]).endswith("Z")
+    assert [e["text"] for e in events] == ["turn 0 ", "turn 1 ", "turn 2 "]
+    assert all(e.keys() >= {"text", "cue", "tier", "role", "ts", "id"} for e in events)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert machine.spool.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_daemon_that_answers_gets_the_turns_and_no_spool_file_is_written(
+    machine: Machine,
+) -> None:
+    path = machine.transcript(turns=3)
+
+    with Listener(machine.socket, stored) as daemon:
+        result = machine.capture(
+            "--no-spawn", "--session-id", "s-1", "--host", "claude-code", str(path)
+        )
+
+    assert (result["status"], result["inserted"], result["errors"]) == ("captured", 3, 0)
+    assert machine.spooled() == []
+    (request,) = daemon.requests
+    assert request["method"] == "capture_events"
+    assert params(request)["session_id"] == "s-1"
+    assert [e["text"] for e in daemon.events] == ["turn 0 ", "turn 1 ", "turn 2 "]
+
+
+def test_a_daemon_that_accepts_and_never_answers_costs_less_than_a_second(machine: Machine) -> None:
+    path = machine.transcript()
+
+    with Listener(machine.socket, silent):
+        began = time.monotonic()
+        result = machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+        took = time.monotonic() - began
+
+    assert result["status"] == "deferred"
+    assert result["events"] == 3
+    assert took < LIMIT + 0.4
+
+
+def test_a_socket_that_nobody_serves_is_no_daemon(machine: Machine) -> None:
+    import socket
+
+    left_behind = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    left_behind.bind(str(machine.socket))
+    left_behind.close()
+
+    assert machine.capture("--no-spawn", str(machine.transcript()))["status"] == "deferred"
+
+
+def test_when_the_daemon_refuses_half_way_the_rest_goes_to_the_spool(machine: Machine) -> None:
+    path = machine.transcript(turns=3, size=3 * 1024 * 1024)
+
+    def first_only(request: dict[str, object]) -> dict[str, object]:
+        if request["id"] == 0:
+            return stored(request)
+        return {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32001, "message": "full"}}
+
+    with Listener(machine.socket, first_only):
+        result = machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+
+    assert (result["status"], result["inserted"], result["events"]) == ("deferred", 1, 2)
+    (file,) = machine.spooled()
+    assert [str(e["text"])[:6] for e in lines_of(file)[1]] == ["turn 1", "turn 2"]
+
+
+def test_a_long_transcript_is_handed_over_in_parts(machine: Machine) -> None:
+    path = machine.transcript(turns=10, size=2 * 1024 * 1024)
+
+    with Listener(machine.socket, stored) as daemon:
+        result = machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+
+    delivered = [str(e["text"])[:6] for e in daemon.events]
+    assert daemon.longest < 16 * 1024 * 1024
+    if result["status"] == "captured":
+        assert len(delivered) == 10
+    else:  # a busy machine ran out of time: what is left waits in the spool
+        waiting = [str(e["text"])[:6] for e in lines_of(machine.spooled()[0])[1]]
+        assert set(delivered) | set(waiting) == {f"turn {n}" for n in range(10)}
+
+
+def test_a_turn_too_long_for_a_call_goes_through_the_spool_whole(machine: Machine) -> None:
+    path = machine.transcript(turns=1, size=17 * 1024 * 1024)
+
+    with Listener(machine.socket, stored):
+        result = machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+
+    assert result["status"] == "deferred"
+    ((file),) = machine.spooled()
+    header, events = lines_of(file)
+    assert len(str(events[0]["text"])) > 17 * 1024 * 1024 or header["unread"]
+
+
+def test_a_missing_transcript_is_an_error_in_the_answer_and_a_header_in_the_spool(
+    machine: Machine,
+) -> None:
+    result = machine.capture("--no-spawn", "--session-id", "s-1", str(machine.root / "absent"))
+
+    assert (result["status"], result["events"], result["errors"]) == ("deferred", 0, 1)
+    (file,) = machine.spooled()
+    assert lines_of(file)[1] == []
+    assert "No such file" in (machine.store / "logs" / "capture.log").read_text()
+
+
+def test_broken_lines_count_as_skipped_not_as_errors(machine: Machine) -> None:
+    path = machine.transcript(turns=2)
+    with path.open("ab") as file:
+        file.write(b"\x00\xff broken\n[1]\n" + turn("whole").encode() + b'{"type": "user", "mes')
+
+    result = machine.capture("--no-spawn", str(path))
+
+    assert (result["events"], result["skipped"], result["errors"]) == (3, 3, 0)
+
+
+def test_nonsense_on_the_command_line_still_exits_zero_with_json(machine: Machine) -> None:
+    for arguments in (["--no-spawn"], ["--no-spawn", "--nope", "x"], ["--no-spawn", "/dev/null/x"]):
+        result = machine.capture(*arguments)
+
+        assert int(str(result["errors"])) >= 1
+
+
+def test_a_store_that_can_not_be_written_is_said_and_breaks_nothing(machine: Machine) -> None:
+    machine.store.write_text("a file where the directory should be")
+
+    result = machine.capture("--no-spawn", str(machine.transcript()))
+
+    assert result["status"] == "failed"
+    assert result["errors"] == 3
+
+
+def test_a_session_id_can_not_leave_the_spool(machine: Machine) -> None:
+    path = machine.transcript(turns=1)
+
+    for nasty in ("../../evil", "/etc/passwd", "..", ".hidden", "a/b", "x" * 500, "né\nw"):
+        result = machine.capture("--no-spawn", "--session-id", nasty, str(path))
+
+        file = Path(str(result["path"]))
+        assert file.parent == machine.spool
+        assert not file.name.startswith(".")
+        assert lines_of(file)[0]["session_id"] == nasty
+
+
+def test_the_agent_that_was_launched_here_is_on_every_turn(machine: Machine) -> None:
+    path = machine.root / "t.jsonl"
+    path.write_text(turn("mine") + turn("a helper's", agentId="sub-1"))
+
+    machine.capture(
+        "--no-spawn",
+        str(path),
+        IAI_MCP_AGENT_ID="a-1",
+        IAI_MCP_AGENT_NAME="Backend Dev",
+        IAI_MCP_PROJECT="/home/ann/shop",
+    )
+
+    header, events = lines_of(machine.spooled()[0])
+    assert header["project"] == "/home/ann/shop"
+    assert [(e["agent_id"], e["agent_name"]) for e in events] == [("a-1", "Backend Dev")] * 2
+    assert events[1]["meta"] == {"subagent": "sub-1"}
+
+
+def test_subagents_files_travel_with_their_session_and_once(machine: Machine) -> None:
+    path = machine.transcript("p/s-1.jsonl", turns=1)
+    helper = machine.transcript("p/s-1/subagents/agent-a1.jsonl", turns=2)
+
+    machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+    machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+    helper.write_text(helper.read_text() + turn("late"))
+    machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+
+    sizes = [len(lines_of(file)[1]) for file in machine.spooled()]
+    assert sizes == [3, 1, 4]
+    events = lines_of(machine.spooled()[0])[1]
+    assert [e.get("agent_id") for e in events] == [None, "a1", "a1"]
+
+
+def test_paused_and_ignored_sessions_leave_nothing_behind(machine: Machine) -> None:
+    path = machine.transcript()
+    ignored = machine.root / "secret"
+    ignored.mkdir()
+    (ignored / ".iai-ignore").touch()
+    elsewhere = machine.root / "mixed.jsonl"
+    elsewhere.write_text(turn("kept") + turn("not this", cwd=str(ignored)))
+
+    machine.capture("--no-spawn", "--session-id", "mixed", str(elsewhere))
+    (mixed,) = machine.spooled()
+    assert [e["text"] for e in lines_of(mixed)[1]] == ["kept"]
+
+    (machine.store / "capture-paused").touch()
+    result = machine.capture("--no-spawn", str(path))
+    assert (result["status"], result["reason"]) == ("skipped", "paused")
+    assert machine.spooled() == [mixed]
+
+
+def test_a_growing_transcript_is_read_on_from_where_it_was_left(machine: Machine) -> None:
+    path = machine.transcript(turns=400, size=1000)
+    machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+
+    with path.open("a") as file:
+        file.write(turn("new one"))
+    again = machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+    same = machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+
+    assert (again["events"], same["events"]) == (1, 0)
+    assert lines_of(Path(str(again["path"])))[1][0]["text"] == "new one"
+
+
+def test_a_rewritten_or_cut_transcript_is_read_from_its_start(machine: Machine) -> None:
+    path = machine.transcript(turns=400, size=1000)
+    machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+
+    path.write_text(path.read_text().replace("turn 0", "turn zero"))
+    rewritten = machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:350]))
+    cut = machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+    other = machine.root / "new"
+    other.write_text(path.read_text() + turn("one more"))
+    os.replace(other, path)
+    replaced = machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+
+    assert [r["events"] for r in (rewritten, cut, replaced)] == [400, 350, 351]
+
+
+def test_a_damaged_progress_state_is_a_fresh_start(machine: Machine) -> None:
+    path = machine.transcript(turns=400, size=1000)
+    machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+    (state,) = (machine.store / ".capture-progress").iterdir()
+    assert state.stat().st_mode & 0o777 == 0o600
+    state.write_text(state.read_text()[:50])
+
+    assert machine.capture("--no-spawn", "--session-id", "s-1", str(path))["events"] == 400
+
+
+def test_short_transcripts_are_always_sent_whole(machine: Machine) -> None:
+    path = machine.transcript(turns=3)
+
+    counts = [machine.capture("--no-spawn", str(path))["events"] for _ in range(3)]
+
+    assert counts == [3, 3, 3]
+    assert len(machine.spooled()) == 3
+
+
+def test_help_is_for_people(machine: Machine) -> None:
+    process = machine.start("--no-spawn", "--help")
+    out, _ = process.communicate(timeout=30)
+
+    assert process.returncode == 0
+    assert out.startswith("usage: iai-mcp capture-transcript")
+
+
+def test_a_closed_stdout_is_nobodys_failure(machine: Machine) -> None:
+    path = machine.transcript()
+    with machine.start("--no-spawn", str(path)) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        complaint = process.stderr.read()
+
+    assert (process.returncode, complaint) == (0, "")
+    assert len(machine.spooled()) == 1
+
+
+def test_hooks_import_nothing_heavy(machine: Machine) -> None:
+    import subprocess
+    import sys
+
+    path = machine.transcript()
+    probe = (
+        "import sys; from iai_mcp.cli import main; "
+        f"main(['capture-transcript', '--no-spawn', {str(path)!r}]); "
+        "print(sorted(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", probe],
+        env=machine.environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert json.loads(done.stdout)["status"] == "deferred"
+    loaded = set(eval(done.stderr))
+    heavy = {"json", "re", "typing", "socket", "pathlib", "argparse", "hashlib", "dataclasses"}
+    assert not loaded & (heavy | {"asyncio", "sqlite3", "logging", "collections", "iai_mcp.core"})
