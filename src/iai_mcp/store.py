@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iai_mcp import paths, settings
+from iai_mcp.adapters.consent import LocalConsent
 from iai_mcp.adapters.keys import custody
 from iai_mcp.adapters.lazy_embedder import LazyEmbedder
 from iai_mcp.adapters.redaction_file import FileRedactor
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
-from iai_mcp.adapters.surroundings import LocalConsent, LocalProjects, SystemClock
+from iai_mcp.adapters.surroundings import LocalProjects, SystemClock
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Reinforce
 from iai_mcp.memory.embedding import EmbedBacklog
@@ -45,10 +46,10 @@ class MemoryStore:
     def _wire(self) -> None:
         self.recall = Recall(self.memories, self.projects, self._meaning)
         self.capture = Capture(
-            self.memories, self.clock, self.projects, self._redact, LocalConsent(), self._stored
+            self.memories, self.clock, self.projects, self.redactor, LocalConsent(), self._stored
         )
         self.timeline = Timeline(self.memories, self.projects)
-        self.contradict = Contradict(self.memories, self.clock, self._redact, self._stored)
+        self.contradict = Contradict(self.memories, self.clock, self.redactor, self._stored)
         self.reinforce = Reinforce(self.memories, self.clock)
         self.forget = Forget(
             self.memories, self.clock, self.projects, self._meant_by, self._forgotten
@@ -88,9 +89,6 @@ class MemoryStore:
         if vectors is None:
             return "meaning: the vectors are still loading; answered by words"
         return MeaningLeg(embedder, vectors)
-
-    def _redact(self, text: str) -> str:
-        return self.redactor(text).text
 
     def _stored(self, outcomes: Sequence[Stored]) -> None:
         if any(one.status == "inserted" for one in outcomes):

@@ -1,21 +1,10 @@
-"""The clock, projects, consent and redaction of the machine we run on."""
+"""The clock and the projects of the machine we run on."""
 
 import time
 from collections.abc import Sequence
 
 from iai_mcp import project, project_aliases
-from iai_mcp.capture import consent
 from iai_mcp.domain import project_identity
-
-
-class LocalConsent:
-    """`Consent` by what people wrote down: never-capture lists, `.iai-ignore` files.
-
-    A pause is the hooks' business: what they spooled before it was said with consent.
-    """
-
-    def allows(self, named: str, cwd: str) -> bool:
-        return consent.place_refusal(cwd or None, named or None) is None
 
 
 class SystemClock:

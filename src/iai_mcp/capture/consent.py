@@ -46,6 +46,16 @@ def paused() -> bool:
     return os.path.exists(_marker())
 
 
+def paused_since() -> float | None:
+    """When the pause that lasts began, as seconds since the epoch; None if there is none."""
+    if not paused():
+        return None
+    try:
+        return float(_lines(_marker())[0])
+    except (IndexError, ValueError):
+        return os.stat(_marker()).st_mtime
+
+
 def pause() -> None:
     """Capture nothing from now on."""
     if not paused():

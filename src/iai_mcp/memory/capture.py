@@ -2,15 +2,18 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant, from_micros, instant
 from iai_mcp.domain.memories import CleanTurn, Provenance, Turn, clean, encodable, turn_identity
+from iai_mcp.domain.redaction import redact_json
 from iai_mcp.memory.params import Params, meta_json
 from iai_mcp.ports.memories import Memories, Stored
-from iai_mcp.ports.surroundings import Clock, Consent, Projects, Redactor
+from iai_mcp.ports.surroundings import Clock, Consent, ConsentRules, Projects, Redactor
 
+ALL_PRIVATE = "all of it was marked private"
 _NAME_LIMIT = 512  # a name longer than this is not one; it would only swell the index
 
 
@@ -35,19 +38,21 @@ class Capture:
     consent: Consent
     stored: Callable[[Sequence[Stored]], None]  # told after each durable batch
 
-    def text(self, params: Params) -> Stored | None:
-        """One memory by hand or by an agent; None when consent is withheld."""
+    def text(self, params: Params) -> Stored | str:
+        """One memory by hand or by an agent; or why it is not to be remembered."""
         text, role = params.text("text"), params.text("role", "user") or "user"
         session = _name(params.text("session_id", ""), "session_id")
         cwd = params.text("cwd", "")
         project = self.projects.key_of(params.text("project", ""), cwd)
-        if not self.consent.allows(project, cwd):
-            return None
+        now = self.clock.now()
+        refusal = self.consent.rules().refusal(project, cwd, now)
+        if refusal is not None:
+            return refusal
         turn = Turn(
             identity=turn_identity(self.memories.salt, session, role=role, text=text),
             text=text,
             role=_name(role, "role"),
-            at=params.instant("ts") or from_micros(self.clock.now()),
+            at=params.instant("ts") or from_micros(now),
             speaker=_name(params.text("speaker", ""), "speaker"),
             tier=params.text("tier", "episodic"),
             cue=params.text("cue", ""),
@@ -61,8 +66,8 @@ class Capture:
             ),
             meta=params.meta(),
         )
-        (outcome,) = self._add([turn])
-        return outcome
+        outcomes = self._add([turn])
+        return outcomes[0] if outcomes else ALL_PRIVATE
 
     def events(self, params: Params) -> Captured:
         """A batch of turns from one session, in order, in one transaction."""
@@ -73,6 +78,9 @@ class Capture:
             cwd=params.text("cwd", ""),
             host=_name(params.text("host", ""), "host"),
             now=from_micros(self.clock.now()),
+            spooled=_time(params.raw("deferred_at")),
+            rules=self.consent.rules(),
+            key_of=cache(self.projects.key_of),
         )
         turns: list[Turn] = []
         skipped = errors = 0
@@ -92,7 +100,7 @@ class Capture:
         return Captured(
             inserted=statuses["inserted"],
             duplicates=statuses["duplicate"],
-            skipped=skipped + statuses["forgotten"],
+            skipped=skipped + statuses["forgotten"] + len(turns) - len(outcomes),
             errors=errors,
         )
 
@@ -105,8 +113,9 @@ class Capture:
         if not text.strip():
             return None
         cwd = event.text("cwd", "") or call.cwd
-        project = self.projects.key_of(event.text("project", "") or call.project, cwd)
-        if not self.consent.allows(project, cwd):
+        project = call.key_of(event.text("project", "") or call.project, cwd)
+        at = _time(event.raw("ts"))
+        if call.rules.refusal(project, cwd, (at or call.spooled or call.now).micros):
             return None
         occurrence = said[(role, text)]
         said[(role, text)] += 1
@@ -123,7 +132,7 @@ class Capture:
             ),
             text=text,
             role=_name(role, "role"),
-            at=_time(event.raw("ts")) or call.now,
+            at=at or call.now,
             speaker=_name(event.text("speaker", ""), "speaker"),
             tier=event.text("tier", "episodic") or "episodic",
             cue=event.text("cue", ""),
@@ -139,14 +148,23 @@ class Capture:
         )
 
     def _add(self, turns: Sequence[Turn]) -> list[Stored]:
-        if not turns:
+        """Store what may be kept of the turns; those that were all private are left out."""
+        cleaned = [kept for turn in turns if (kept := self._clean(turn)) is not None]
+        if not cleaned:
             return []
-        outcomes = self.memories.add([self._clean(turn) for turn in turns])
+        outcomes = self.memories.add(cleaned)
         self.stored(outcomes)
         return outcomes
 
-    def _clean(self, turn: Turn) -> CleanTurn:
-        return clean(turn, self.redact(turn.text), self.redact(turn.cue) if turn.cue else "")
+    def _clean(self, turn: Turn) -> CleanTurn | None:
+        redacted = self.redact(turn.text)
+        if redacted.nothing_left:
+            return None
+        cue = self.redact(turn.cue).text if turn.cue else ""
+        return replace(clean(turn, redacted.text, cue), meta=self._clean_meta(turn.meta))
+
+    def _clean_meta(self, meta: str) -> str:
+        return redact_json(meta, lambda text: self.redact(text).text) if meta else meta
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +176,9 @@ class _Call:
     cwd: str
     host: str
     now: Instant
+    spooled: Instant | None  # when the hook put it aside, if it did
+    rules: ConsentRules
+    key_of: Callable[[str, str], str]
 
 
 def _turn_id(raw: object) -> str:

@@ -42,7 +42,7 @@ class Contradict:
             tier=old.tier,
             provenance=old.provenance,
         )
-        new = clean(raw, self.redact(fact), "")
+        new = clean(raw, self.redact(fact).text, "")
         outcome = self.memories.supersede(old, new, new.at.micros)
         self.stored([outcome])
         return {

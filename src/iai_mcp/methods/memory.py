@@ -19,8 +19,8 @@ def _capture(store: MemoryStore, params: Params) -> dict[str, object]:
     if not params.text("text").strip():
         return {"status": "skipped", "record_id": None, "reason": "the text is blank"}
     outcome = store.capture.text(params)
-    if outcome is None:
-        return {"status": "skipped", "record_id": None, "reason": "capture is off for this place"}
+    if isinstance(outcome, str):
+        return {"status": "skipped", "record_id": None, "reason": outcome}
     if outcome.status == "forgotten":
         return {
             "status": "skipped",

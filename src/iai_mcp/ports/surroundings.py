@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from iai_mcp.domain.redaction import Redacted
+
 
 class Clock(Protocol):
     def now(self) -> int:
@@ -21,12 +23,18 @@ class Projects(Protocol):
 
 
 class Redactor(Protocol):
-    def __call__(self, text: str) -> str:
-        """The text with secrets replaced by visible markers."""
+    def __call__(self, text: str) -> Redacted:
+        """The text with secrets and private spans replaced by visible markers."""
+        ...
+
+
+class ConsentRules(Protocol):
+    def refusal(self, project: str, cwd: str, at: int) -> str | None:
+        """Why people do not want what was said there and then to be remembered, or None."""
         ...
 
 
 class Consent(Protocol):
-    def allows(self, project: str, cwd: str) -> bool:
-        """Whether people want what is said there to be remembered."""
+    def rules(self) -> ConsentRules:
+        """The rules of this moment, good for one batch."""
         ...

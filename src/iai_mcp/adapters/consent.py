@@ -1,0 +1,30 @@
+"""`Consent` by the marker files that the command line and the hooks use."""
+
+from functools import cache
+
+from iai_mcp.capture import consent
+from iai_mcp.domain.consent import Pause, pause_refusal
+from iai_mcp.ports.surroundings import ConsentRules
+
+_MICROS = 1_000_000
+
+
+class LocalConsent:
+    """Reads the files once per batch: a batch is one session in a place or two."""
+
+    def rules(self) -> ConsentRules:
+        pauses = [Pause(int(a * _MICROS), int(b * _MICROS)) for a, b in consent.pauses()]
+        since = consent.paused_since()
+        if since is not None:
+            pauses.append(Pause(int(since * _MICROS)))
+        return _Rules(tuple(pauses))
+
+
+class _Rules:
+    def __init__(self, pauses: tuple[Pause, ...]) -> None:
+        self._pauses = pauses
+        self._place_refusal = cache(consent.place_refusal)
+
+    def refusal(self, project: str, cwd: str, at: int) -> str | None:
+        place = self._place_refusal(cwd or None, project or None)
+        return place or pause_refusal(self._pauses, at)
