@@ -19,7 +19,7 @@ def dispatch(store: MemoryStore | None, method: str, params: object) -> dict[str
         UnknownMethodError: no such method.
         IaiError: with a stable code and a sentence; InvalidInput for bad params.
     """
-    found = methods().get(method)
+    found = methods().get(method) or agent_methods().get(method)
     if found is None:
         raise UnknownMethodError(method)
     if params is None:
@@ -37,3 +37,11 @@ def methods() -> Mapping[str, Callable[[MemoryStore, Params], dict[str, object]]
     from iai_mcp.methods import journal, memory
 
     return {**memory.METHODS, **journal.METHODS}
+
+
+@cache
+def agent_methods() -> Mapping[str, Callable[[MemoryStore, Params], dict[str, object]]]:
+    """The methods of the agents half, loaded when the first of them is asked for."""
+    from iai_mcp.workspace.methods import METHODS
+
+    return METHODS

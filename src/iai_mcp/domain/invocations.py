@@ -1,53 +1,55 @@
 """What the wiring of one launch is made from, and what it gives back. Pure values.
 
-A host's wiring is a function `wire(launch: Invocation) -> Wiring`: which arguments, variables
+A host's wiring is a function `wire(launch: Invocation) -> LaunchWiring`: which arguments, variables
 and files make that program start with this agent's context and the shared memory.
 """
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from iai_mcp.domain.launching import RunFile
 
-SERVER_NAME = "iai-mcp"
-
 _NO_ENV: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryWiring:
-    """How this machine's memory is reached: the bridge, the hooks, and the variables they need."""
+    """How this machine's memory is reached.
 
-    python: str
+    `bridge` starts the MCP server; `hook` starts a hook, given the host and the event as its last
+    words; `env` is what both need to find the same memory, and to know who speaks.
+    """
+
+    bridge: tuple[str, ...]
+    hook: tuple[str, ...]
     env: Mapping[str, str]
 
-    @property
-    def bridge(self) -> tuple[str, ...]:
-        return (self.python, "-m", "iai_mcp.bridge")
 
-    def hook(self, host: str, event: str) -> tuple[str, ...]:
-        return (self.python, "-m", "iai_mcp.cli", "hook", host, event)
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Take up the last conversation.
 
-    def hook_line(self, host: str, event: str) -> str:
-        """The hook as one shell command: every version of every host runs those."""
-        return shlex.join(self.hook(host, event))
+    `host_session_id` is the host's own id of it, as its hooks last reported it. `assigned_id` is
+    the one the last launch gave; the host may have moved on from it since.
+    """
+
+    host_session_id: str | None = None
+    assigned_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """One launch as a host's wiring sees it."""
+    """One launch as a host's wiring sees it. `trusted`: the person said so for this project."""
 
     agent_id: str
     agent_name: str
     session_id: str
     project: str
     run_dir: str
-    context_file: str | None
     memory: MemoryWiring
     prompt: str | None = None
-    resume: "Resume | None" = None
+    resume: Resume | None = None
     trusted: bool = False
 
     def in_run_dir(self, path: str) -> str:
@@ -55,14 +57,7 @@ class Invocation:
 
 
 @dataclass(frozen=True, slots=True)
-class Resume:
-    """Take up the last conversation; by the host's own id of it where we know that."""
-
-    host_session_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Wiring:
+class LaunchWiring:
     """What a host's wiring adds to the profile's own command.
 
     `types_prompt`: the program takes no first prompt by itself, so it is typed into the terminal.
@@ -72,4 +67,18 @@ class Wiring:
     env: Mapping[str, str] = field(default_factory=lambda: _NO_ENV)
     files: tuple[RunFile, ...] = ()
     types_prompt: bool = False
-    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HostTraits:
+    """What a launch has to know about a host beforehand.
+
+    `session_start_hook`: what was remembered comes in by it, so the context need not carry it.
+    `asks_trust`: it asks whether to trust a directory it has not seen.
+    `verified`: the version whose flags were checked against the real program.
+    """
+
+    session_start_hook: bool = False
+    asks_trust: bool = False
+    verified: str | None = None
+    untrusted: str | None = None

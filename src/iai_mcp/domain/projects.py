@@ -12,6 +12,12 @@ PROJECT_DATA = ".ideai"
 _SSH = re.compile(r"ssh://(?P<user>[^@/:\s]+)@(?P<host>[^@/:\s]+):(?P<port>\d{1,5})\Z")
 
 
+def _plain(agent_id: str) -> str:
+    if not agent_id or "/" in agent_id or agent_id.startswith("."):
+        raise InvalidInput(f"'{agent_id}' can not be an agent's id: it would not name a directory")
+    return agent_id
+
+
 @dataclass(frozen=True, slots=True)
 class ProjectPath:
     """The absolute path of a project's root, without `.`, `..` or a slash at the end."""
@@ -35,11 +41,15 @@ class ProjectPath:
 
     def run_dir(self, agent_id: str) -> str:
         """Where the agent of that id runs: a directory no other agent shares."""
-        if not agent_id or "/" in agent_id or agent_id.startswith("."):
-            raise InvalidInput(
-                f"'{agent_id}' can not be an agent's id: it would not name a directory"
-            )
-        return posixpath.join(self.data, "run", agent_id)
+        return posixpath.join(self.data, "run", _plain(agent_id))
+
+    def launch_record(self, agent_id: str) -> str:
+        """What the agent's last launch wrote down, beside the run directories."""
+        return posixpath.join(self.data, "run", ".launches", f"{_plain(agent_id)}.json")
+
+    def conversation(self, agent_id: str) -> str:
+        """Where the agent's hooks write down the host's own id of its conversation."""
+        return posixpath.join(self.data, "run", ".launches", f"{_plain(agent_id)}.conversation")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from iai_mcp.domain.errors import InvalidInput
 
-_LARGEST = 65_535  # struct winsize holds unsigned 16-bit numbers
+LARGEST = 65_535  # struct winsize holds unsigned 16-bit numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +16,9 @@ class TerminalSize:
     cols: int = 80
 
     def __post_init__(self) -> None:
-        if not (1 <= self.rows <= _LARGEST and 1 <= self.cols <= _LARGEST):
+        if not (1 <= self.rows <= LARGEST and 1 <= self.cols <= LARGEST):
             raise InvalidInput(
-                f"a terminal has 1 to {_LARGEST} rows and columns, not {self.rows}x{self.cols}"
+                f"a terminal has 1 to {LARGEST} rows and columns, not {self.rows}x{self.cols}"
             )
 
 

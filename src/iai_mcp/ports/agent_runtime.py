@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from iai_mcp.domain.agent_profiles import AgentProfile, Detection
-from iai_mcp.domain.invocations import Invocation
+from iai_mcp.domain.invocations import HostTraits, Invocation
 from iai_mcp.domain.launching import SpawnSpec
 
 
@@ -20,6 +20,21 @@ class AgentRuntime(Protocol):
         """
         ...
 
+    def traits(self, profile: AgentProfile) -> HostTraits:
+        """What the profile's program needs from a launch. Pure."""
+        ...
+
+    def types_prompt(self, profile: AgentProfile, launch: Invocation) -> bool:
+        """Whether the first prompt has to be typed, because the program takes none. Pure."""
+        ...
+
     def prepare_invocation(self, profile: AgentProfile, launch: Invocation, cwd: str) -> SpawnSpec:
         """What to start, with which arguments, variables and files. Pure: nothing is touched."""
+        ...
+
+    def record_trust(self, profile: AgentProfile, project: str) -> None:
+        """Tell the program that the person trusts `project`, where it only believes its own files.
+
+        Called when the person has said so, and never otherwise.
+        """
         ...

@@ -41,7 +41,7 @@ def _folder() -> str:
     return folder_from("CLAUDE_CONFIG_DIR", ".claude")
 
 
-def _global_file() -> str:
+def global_file() -> str:
     """`.claude.json` lies beside the folder, or in it when the folder was moved."""
     if os.environ.get("CLAUDE_CONFIG_DIR"):
         return os.path.join(_folder(), ".claude.json")
@@ -52,7 +52,7 @@ def _files(wiring: Wiring) -> tuple[WantedFile, ...]:
     settings = os.path.join(_folder(), "settings.json")
     return (
         JsonFile(settings, hooks=Hooks(("hooks",), hooks(wiring, CAPTURE))),
-        JsonFile(_global_file(), entries=(server_entry(wiring, "mcpServers", type="stdio"),)),
+        JsonFile(global_file(), entries=(server_entry(wiring, "mcpServers", type="stdio"),)),
     )
 
 

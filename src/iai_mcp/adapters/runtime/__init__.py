@@ -1,0 +1,1 @@
+"""Agent programs on this machine: finding them, and knowing how each is started."""

@@ -1,0 +1,142 @@
+"""Making, reading and changing agents."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from iai_mcp.domain.agent_events import AgentCreated, AgentUpdated
+from iai_mcp.domain.agents import (
+    Agent,
+    FromTemplate,
+    Scratch,
+    context_path_of,
+    free_slug,
+)
+from iai_mcp.domain.errors import IaiError, InvalidInput
+from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.templates import Template
+from iai_mcp.ports.agent_contexts import AgentContextStore
+from iai_mcp.ports.documents import SkillStore, TemplateStore
+from iai_mcp.ports.event_bus import EventBus
+from iai_mcp.ports.ids import IdGenerator
+
+
+@dataclass(frozen=True, slots=True)
+class NewAgent:
+    """What a person says about a new agent. `context` None: the template's text, or nothing."""
+
+    name: str
+    profile_id: str
+    context: str | None = None
+    template: str | None = None
+    synchronized: bool = False
+    skills: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AgentChange:
+    """What to change; None leaves a thing as it is."""
+
+    name: str | None = None
+    context: str | None = None
+    profile_id: str | None = None
+    synchronized: bool | None = None
+    skills: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Agents:
+    contexts: AgentContextStore
+    templates: TemplateStore
+    skills: SkillStore
+    ids: IdGenerator
+    events: EventBus
+
+    def create(self, project: ProjectPath, new: NewAgent) -> Agent:
+        """Context and manifest both land, or neither does."""
+        persona, template = self._persona(project, new)
+        for skill in new.skills:
+            self.skills.get(project, skill)
+        agent = Agent(
+            id=self.ids.new(),
+            name=new.name,
+            context_path=context_path_of("pending"),
+            profile_id=new.profile_id,
+            origin=FromTemplate(template.id, template.version) if template else Scratch(),
+            synchronized=new.synchronized,
+            skills=tuple(sorted(set(new.skills))),
+        )
+        self.contexts.load_manifest(project)
+        with self.contexts.exclusive(project):
+            agent = self._land(project, agent, persona, template)
+        self.events.publish(AgentCreated(agent.id, project.text))
+        return agent
+
+    def _persona(self, project: ProjectPath, new: NewAgent) -> tuple[str, Template | None]:
+        if new.template is None:
+            return _utf8(new.context or ""), None
+        if new.context is not None:
+            raise InvalidInput("give the agent a template or a context file, not both")
+        template = self.templates.current(project, new.template)
+        return template.text, template
+
+    def _land(
+        self, project: ProjectPath, agent: Agent, persona: str, template: Template | None
+    ) -> Agent:
+        manifest = self.contexts.load_manifest(project)
+        taken = self.contexts.context_slugs(project) | {a.slug for a in manifest.entries}
+        agent = replace(agent, context_path=context_path_of(free_slug(agent.name, taken)))
+        if template is not None:
+            self.templates.record(project, template)
+        try:
+            self.contexts.write_context(project, agent.context_path, persona)
+            self.contexts.save_manifest(project, manifest.with_agent(agent))
+        except IaiError:
+            self.contexts.remove_context(project, agent.context_path)
+            raise
+        return agent
+
+    def list(self, project: ProjectPath) -> Sequence[Agent]:
+        return self.contexts.load_manifest(project).entries
+
+    def named(self, project: ProjectPath, reference: str) -> Agent:
+        return self.contexts.load_manifest(project).named(reference)
+
+    def persona(self, project: ProjectPath, agent: Agent) -> str:
+        return self.contexts.read_context(project, agent.context_path)
+
+    def update(self, project: ProjectPath, reference: str, change: AgentChange) -> Agent:
+        """A new name leaves the context's file where it is: links and history stay whole."""
+        if change.context is not None:
+            _utf8(change.context)
+        for skill in change.skills or ():
+            self.skills.get(project, skill)
+        self.named(project, reference)
+        with self.contexts.exclusive(project):
+            manifest = self.contexts.load_manifest(project)
+            agent = _changed(manifest.named(reference), change)
+            manifest = manifest.with_changed(agent)
+            if change.context is not None:
+                self.contexts.write_context(project, agent.context_path, change.context)
+            self.contexts.save_manifest(project, manifest)
+        self.events.publish(AgentUpdated(agent.id, project.text))
+        return agent
+
+
+def _changed(agent: Agent, change: AgentChange) -> Agent:
+    skills = agent.skills if change.skills is None else tuple(sorted(set(change.skills)))
+    synchronized = agent.synchronized if change.synchronized is None else change.synchronized
+    return replace(
+        agent,
+        name=agent.name if change.name is None else change.name,
+        profile_id=agent.profile_id if change.profile_id is None else change.profile_id,
+        synchronized=synchronized,
+        skills=skills,
+    )
+
+
+def _utf8(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput("the context is not valid text: save it as UTF-8") from error
+    return text

@@ -1,0 +1,249 @@
+"""Planning a launch: everything that can be refused is refused here, before anything is touched."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from iai_mcp.agents.profiles import Profiles
+from iai_mcp.domain.agent_profiles import AgentProfile
+from iai_mcp.domain.agents import Agent, FromTemplate
+from iai_mcp.domain.composing import Composition, compose, typed_persona
+from iai_mcp.domain.errors import NotFound, NotInstalled
+from iai_mcp.domain.invocations import HostTraits, Invocation, MemoryWiring, Resume
+from iai_mcp.domain.launching import ArgsPlan, EnvPlan, FilePlan, RunFile, SpawnSpec, StdinPlan
+from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.terminals import TerminalSize
+from iai_mcp.ports.agent_contexts import AgentContextStore
+from iai_mcp.ports.agent_runtime import AgentRuntime
+from iai_mcp.ports.clock import Clock
+from iai_mcp.ports.documents import SkillStore, TemplateStore
+from iai_mcp.ports.file_system import FileSystem
+from iai_mcp.ports.ids import IdGenerator
+from iai_mcp.ports.shared_memory import SharedMemory
+
+DAEMON_DOWN = (
+    "the memory daemon is not running: the agent starts without what was remembered, and what it "
+    "says is kept until 'iai-mcp up'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRequest:
+    """`rehearsal`: only a plan is wanted, so nobody is asked for anything that leaves a trace."""
+
+    project: ProjectPath
+    agent: str
+    size: TerminalSize = field(default_factory=TerminalSize)
+    prompt: str | None = None
+    resume: bool = False
+    trusted: bool = False
+    rehearsal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchPlan:
+    """Everything a launch will do. `files` are relative to `run_dir`.
+
+    `record` is what the next launch and `agent resume` have to know of this one.
+    """
+
+    project: ProjectPath
+    agent: Agent
+    profile: AgentProfile
+    session_id: str
+    run_dir: str
+    spec: SpawnSpec
+    files: tuple[RunFile, ...]
+    record: str
+    typed: bytes
+    size: TerminalSize
+    host: str | None
+    trusted: bool
+    notes: tuple[str, ...]
+
+
+def last_launch(
+    files: FileSystem, project: ProjectPath, agent_id: str
+) -> Mapping[str, object] | None:
+    """What the agent's last launch wrote down; None if there was none."""
+    try:
+        record = json.loads(files.read(project.launch_record(agent_id)))
+    except (NotFound, ValueError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLaunch:
+    """Prepare: what to start, write and type for one agent. Reads, and changes nothing."""
+
+    contexts: AgentContextStore
+    profiles: Profiles
+    skills: SkillStore
+    templates: TemplateStore
+    runtime: AgentRuntime
+    files: FileSystem
+    memory: SharedMemory
+    ids: IdGenerator
+    clock: Clock
+    wiring: Callable[[Mapping[str, str]], MemoryWiring]
+
+    def __call__(self, request: LaunchRequest) -> LaunchPlan:
+        """What a launch would start, write and type. Touches nothing.
+
+        Raises:
+            NotFound: agent, profile, context or skill is not there.
+            NotInstalled: the program is not on the PATH (a rehearsal notes it instead).
+            InvalidInput: the persona can not be given to this program.
+        """
+        project = request.project
+        agent = self.contexts.load_manifest(project).named(request.agent)
+        profile = self.profiles.named(agent.profile_id)
+        persona = self.contexts.read_context(project, agent.context_path)
+        run_dir = project.run_dir(agent.id)
+        missing = self._missing(profile)
+        if missing and not request.rehearsal:
+            raise NotInstalled(missing)
+        launch = self._invocation(request, agent, run_dir)
+        spec = self.runtime.prepare_invocation(profile, launch, profile.cwd(run_dir, project.text))
+        traits = self.runtime.traits(profile)
+        typed = self._typed(profile, launch, spec, persona)
+        files = (*spec.files, *self._context(request, agent, launch, traits, spec, persona))
+        return LaunchPlan(
+            project=project,
+            agent=agent,
+            profile=profile,
+            session_id=launch.session_id,
+            run_dir=run_dir,
+            spec=spec,
+            files=files,
+            record=self._record(launch, profile, files),
+            typed=typed,
+            size=request.size,
+            host=profile.host,
+            trusted=request.trusted,
+            notes=self._notes(request, agent, profile, traits, missing),
+        )
+
+    def _missing(self, profile: AgentProfile) -> str | None:
+        if self.runtime.find(profile) is not None:
+            return None
+        how = f"; install it with: {profile.install}" if profile.install else ""
+        return f"{profile.name} is not installed: there is no '{profile.command}' on your PATH{how}"
+
+    def _invocation(self, request: LaunchRequest, agent: Agent, run_dir: str) -> Invocation:
+        session_id = self.ids.new()
+        variables = {
+            "IAI_MCP_AGENT_ID": agent.id,
+            "IAI_MCP_AGENT_NAME": agent.name,
+            "IAI_MCP_PROJECT": request.project.text,
+            "IAI_MCP_SESSION_ID": session_id,
+        }
+        return Invocation(
+            agent_id=agent.id,
+            agent_name=agent.name,
+            session_id=session_id,
+            project=request.project.text,
+            run_dir=run_dir,
+            memory=self.wiring(variables),
+            prompt=request.prompt,
+            resume=self._conversation(request.project, agent) if request.resume else None,
+            trusted=request.trusted,
+        )
+
+    def _conversation(self, project: ProjectPath, agent: Agent) -> Resume:
+        record = last_launch(self.files, project, agent.id)
+        if record is None:
+            raise NotFound(
+                f"{agent.name} has not run here yet, so there is nothing to resume: "
+                f"'iai-mcp agent launch {agent.slug}' starts it"
+            )
+        try:
+            reported = self.files.read(project.conversation(agent.id)).decode(errors="replace")
+        except NotFound:
+            reported = ""
+        assigned = record.get("session_id")
+        return Resume(reported.strip() or None, assigned if isinstance(assigned, str) else None)
+
+    def _typed(
+        self, profile: AgentProfile, launch: Invocation, spec: SpawnSpec, persona: str
+    ) -> bytes:
+        typed = typed_persona(persona) if isinstance(spec.context_plan, StdinPlan) else b""
+        if launch.prompt is not None and self.runtime.types_prompt(profile, launch):
+            typed += typed_persona(launch.prompt) + b"\r"
+        return typed
+
+    def _context(
+        self,
+        request: LaunchRequest,
+        agent: Agent,
+        launch: Invocation,
+        traits: HostTraits,
+        spec: SpawnSpec,
+        persona: str,
+    ) -> tuple[RunFile, ...]:
+        plan = spec.context_plan
+        if not isinstance(plan, FilePlan | ArgsPlan | EnvPlan):
+            return ()
+        remembered = None
+        if not traits.session_start_hook and not request.rehearsal:
+            remembered = self.memory.session_start(launch.project, agent.id, launch.session_id)
+        document = compose(
+            Composition(
+                agent_name=agent.name,
+                project=launch.project,
+                run_dir=launch.run_dir,
+                persona=persona,
+                skills=[self.skills.get(request.project, name) for name in agent.skills],
+                remembered=remembered,
+            )
+        )
+        return (RunFile(plan.target, document),)
+
+    def _record(self, launch: Invocation, profile: AgentProfile, files: tuple[RunFile, ...]) -> str:
+        record = {
+            "session_id": launch.session_id,
+            "profile_id": profile.id,
+            "started_ms": self.clock.now_ms(),
+            "files": [file.path for file in files],
+        }
+        return json.dumps(record, indent=2) + "\n"
+
+    def _notes(
+        self,
+        request: LaunchRequest,
+        agent: Agent,
+        profile: AgentProfile,
+        traits: HostTraits,
+        missing: str | None,
+    ) -> tuple[str, ...]:
+        notes = [missing] if missing else []
+        if not self.memory.is_up():
+            notes.append(DAEMON_DOWN)
+        if traits.asks_trust and not request.trusted:
+            notes.append(
+                f"{profile.name} may ask whether to trust the run directory; "
+                "--trust answers yes for this project from now on"
+                + (f". {traits.untrusted}" if traits.untrusted else "")
+            )
+        if profile.cwd(request.project.run_dir(agent.id), "") == "":
+            notes.append(
+                f"{profile.name} starts in the project and does not see the context in the run "
+                "directory by itself"
+            )
+        newer = self._newer_template(request.project, agent)
+        return (*notes, newer) if newer else tuple(notes)
+
+    def _newer_template(self, project: ProjectPath, agent: Agent) -> str | None:
+        if not agent.synchronized or not isinstance(agent.origin, FromTemplate):
+            return None
+        try:
+            current = self.templates.current(project, agent.origin.id)
+        except NotFound:
+            return None
+        if current.version <= agent.origin.version:
+            return None
+        return (
+            f"template '{current.id}' has version {current.version} and {agent.name} follows "
+            f"{agent.origin.version}: 'iai-mcp agent sync {agent.slug}' shows the difference"
+        )

@@ -1,0 +1,65 @@
+"""Which project a person means, and which ones they work on."""
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iai_mcp.domain.errors import InvalidInput, NotFound
+from iai_mcp.domain.projects import PROJECT_DATA, Project, ProjectPath
+from iai_mcp.ports.clock import Clock
+from iai_mcp.ports.file_system import FileSystem
+from iai_mcp.ports.ids import IdGenerator
+from iai_mcp.ports.projects import ProjectStore
+
+
+def nearest_project(files: FileSystem, start: ProjectPath) -> ProjectPath:
+    """The nearest directory upward with `.ideai`, else the git root, else `start` itself."""
+    upward = [start.text]
+    while upward[-1] != "/":
+        upward.append(posixpath.dirname(upward[-1]))
+    for marker in (PROJECT_DATA, ".git"):
+        for directory in upward:
+            if files.exists(posixpath.join(directory, marker)):
+                return ProjectPath(directory)
+    return start
+
+
+@dataclass(frozen=True, slots=True)
+class Projects:
+    """The list of projects: a convenience, nothing needs it."""
+
+    store: ProjectStore
+    ids: IdGenerator
+    clock: Clock
+
+    def add(self, path: ProjectPath, name: str | None = None) -> Project:
+        """Remember a project. One that is known keeps its id, and takes a new name if given."""
+        known = next((p for p in self.store.list() if p.path == path), None)
+        if known is not None and name in (None, known.name):
+            return known
+        project = Project(
+            id=known.id if known else self.ids.new(),
+            name=name if name is not None else posixpath.basename(path.text) or "root",
+            path=path,
+            created_at=known.created_at if known else self.clock.now_ms(),
+        )
+        self.store.save(project)
+        return project
+
+    def list(self) -> Sequence[Project]:
+        return self.store.list()
+
+    def remove(self, reference: str) -> Project:
+        """Forget a project by id, path or unambiguous name. Its files stay."""
+        known = self.store.list()
+        found = [p for p in known if reference in (p.id, p.path.text)]
+        found = found or [p for p in known if p.name == reference]
+        if not found:
+            raise NotFound(f"there is no project '{reference}': 'iai-mcp project list' shows them")
+        if len(found) > 1:
+            paths = ", ".join(p.path.text for p in found)
+            raise InvalidInput(
+                f"{len(found)} projects are called '{reference}': name one by its path ({paths})"
+            )
+        self.store.delete(found[0].id)
+        return found[0]

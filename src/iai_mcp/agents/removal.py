@@ -1,0 +1,100 @@
+"""Deleting agents, and clearing away what deleted ones left."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iai_mcp.domain.agent_events import AgentDeleted
+from iai_mcp.domain.agents import Agent, context_path_of
+from iai_mcp.domain.errors import Busy
+from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.terminals import TerminalSession
+from iai_mcp.ports.agent_contexts import AgentContextStore
+from iai_mcp.ports.event_bus import EventBus
+from iai_mcp.ports.file_system import FileSystem
+from iai_mcp.ports.pty import PtyPort, Sessions
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteAgent:
+    """Entry, context and run directory go."""
+
+    contexts: AgentContextStore
+    files: FileSystem
+    sessions: Sessions
+    pty: PtyPort
+    events: EventBus
+
+    def __call__(self, project: ProjectPath, reference: str, *, force: bool = False) -> Agent:
+        """
+        Raises:
+            NotFound: there is no such agent, or no longer.
+            Busy: it runs, and `force` was not given.
+        """
+        agent = self.contexts.load_manifest(project).named(reference)
+        running = live_sessions(self.sessions, agent.id)
+        if running and not force:
+            raise Busy(
+                f"{agent.name} is running (session {running[0].id}): end it with "
+                f"'iai-mcp session kill {running[0].id}', or delete with --force"
+            )
+        for session in running:
+            self.pty.kill(session.id)
+        with self.contexts.exclusive(project):
+            manifest = self.contexts.load_manifest(project)
+            self.contexts.save_manifest(project, manifest.without(agent.id))
+            self.contexts.remove_context(project, agent.context_path)
+            remove_runs(self.files, project, agent.id)
+        self.events.publish(AgentDeleted(agent.id, project.text))
+        return agent
+
+
+def remove_runs(files: FileSystem, project: ProjectPath, agent_id: str) -> None:
+    """Remove the run directory of an agent, and what its launches wrote down."""
+    files.remove(project.run_dir(agent_id))
+    files.remove(project.launch_record(agent_id))
+    files.remove(project.conversation(agent_id))
+
+
+def live_sessions(sessions: Sessions, agent_id: str) -> Sequence[TerminalSession]:
+    return [s for s in sessions.all() if s.label.agent_id == agent_id and s.status.alive]
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What was found without its counterpart. Only run directories are ever removed."""
+
+    run_dirs: tuple[str, ...]
+    contexts_without_agent: tuple[str, ...]
+    agents_without_context: tuple[Agent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PruneRuns:
+    """Remove the run directories of agents that are gone; report what else does not match."""
+
+    contexts: AgentContextStore
+    files: FileSystem
+    sessions: Sessions
+
+    def __call__(self, project: ProjectPath, *, dry_run: bool = False) -> Pruned:
+        entries = self.contexts.load_manifest(project).entries
+        if dry_run or not self.files.exists(project.data):
+            return self._find(project, entries)
+        with self.contexts.exclusive(project):
+            found = self._find(project, self.contexts.load_manifest(project).entries)
+            for path in found.run_dirs:
+                remove_runs(self.files, project, path.rpartition("/")[2])
+        return found
+
+    def _find(self, project: ProjectPath, entries: Sequence[Agent]) -> Pruned:
+        known = {agent.id for agent in entries}
+        known |= {s.label.agent_id or "" for s in self.sessions.all() if s.status.alive}
+        slugs = self.contexts.context_slugs(project)
+        runs = [n for n in self.files.list(f"{project.data}/run") if not n.startswith(".")]
+        return Pruned(
+            run_dirs=tuple(project.run_dir(n) for n in runs if n not in known),
+            contexts_without_agent=tuple(
+                context_path_of(slug) for slug in sorted(slugs - {a.slug for a in entries})
+            ),
+            agents_without_context=tuple(a for a in entries if a.slug not in slugs),
+        )

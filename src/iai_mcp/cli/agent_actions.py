@@ -1,0 +1,164 @@
+"""What `iai-mcp agent` does, except launching."""
+
+import argparse
+import os
+import shlex
+import subprocess
+
+from iai_mcp.agents.removal import live_sessions
+from iai_mcp.cli import output, workspace_door
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.workspace.methods import call
+from iai_mcp.workspace.root import Workspace
+
+
+def _params(workspace: Workspace, arguments: argparse.Namespace) -> dict[str, object]:
+    project = workspace_door.project_of(workspace, arguments).text
+    return {"project": project, "agent": getattr(arguments, "agent", None)}
+
+
+def create(workspace: Workspace, arguments: argparse.Namespace) -> int:
+    interactive = workspace_door.is_terminal() and not arguments.json
+    if interactive and not arguments.profile and not workspace.profile_store.is_configured():
+        from iai_mcp.cli.profile import walk_through
+
+        walk_through(workspace)
+    params = {
+        **_params(workspace, arguments),
+        "name": arguments.name,
+        "profile": arguments.profile,
+        "context": workspace_door.text_from(arguments.context_file),
+        "template": arguments.template,
+        "synchronized": arguments.synchronized,
+        "skills": arguments.skill,
+    }
+    result = call(workspace, "agents_create", params)
+    agent = result["agent"]
+    slug = agent["slug"] if isinstance(agent, dict) else ""
+    text = (
+        f"{arguments.name} is ready: its persona is .ideai/agents/{slug}.md\n"
+        f"start it with: iai-mcp agent launch {slug}"
+    )
+    output.emit(result, text, as_json=arguments.json)
+    return 0
+
+
+def list_all(workspace: Workspace, arguments: argparse.Namespace) -> int:
+    result = call(workspace, "agents_list", _params(workspace, arguments))
+    project = workspace_door.project_of(workspace, arguments)
+    rows = []
+    for agent in workspace.agents.list(project):
+        running = len(live_sessions(workspace.sessions, agent.id))
+        rows.append([agent.slug, agent.name, agent.profile_id, "running" if running else ""])
+    empty = f"no agents in {project} yet: iai-mcp agent create NAME --profile P"
+    text = output.table(rows, ["AGENT", "NAME", "PROFILE", ""]) if rows else empty
+    output.emit(result, text, as_json=arguments.json)
+    return 0
+
+
+def show(workspace: Workspace, arguments: argparse.Namespace) -> int:
+    result = call(workspace, "agents_show", _params(workspace, arguments))
+    agent = result["agent"]
+    lines = []
+    if isinstance(agent, dict):
+        lines = [
+            f"{output.paint(str(agent['name']), 'bold')}  ({agent['profile_id']})",
+            f"id       {agent['id']}",
+            f"context  .ideai/{agent['context_path']}",
+            f"runs in  {agent['run_dir']}",
+            f"skills   {', '.join(agent['skills']) or 'none'}",
+            "",
+            str(agent["context"]),
+        ]
+    output.emit(result, "\n".join(lines), as_json=arguments.json)
+    return 0
+
+
+def edit(workspace: Workspace, arguments: argparse.Namespace) -> int:
+    params = _params(workspace, arguments)
+    project = workspace_door.project_of(workspace, arguments)
+    agent = workspace.agents.named(project, arguments.agent)
+    skills = None
+    if arguments.add_skill or arguments.remove_skill:
+        skills = [s for s in agent.skills if s not in arguments.remove_skill] + arguments.add_skill
+    params |= {
+        "context": workspace_door.text_from(arguments.context_file),
+        "name": arguments.name,
+        "profile": arguments.profile,
+        "synchronized": arguments.synchronized,
+        "skills": skills,
+    }
+    if all(params[key] is None for key in ("context", "name", "profile", "synchronized", "skills")):
+        if arguments.json or not workspace_door.is_terminal():
+            raise InvalidInput(
+                "say what to change: --context-file, --name, --profile, --add-skill …"
+            )
+        _open_editor(f"{project.data}/{agent.context_path}")
+    result = call(workspace, "agents_edit", params)
+    output.emit(result, f"{agent.name} is changed", as_json=arguments.json)
+    return 0
+
+
+def _open_editor(path: str) -> None:
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    try:
+        subprocess.run([*shlex.split(editor), path], check=True)
+    except (OSError, ValueError, subprocess.CalledProcessError) as error:
+        raise InvalidInput(f"the editor '{editor}' failed: set EDITOR, or edit {path}") from error
+
+
+def delete(workspace: Workspace, arguments: argparse.Namespace) -> int:
+    params = {**_params(workspace, arguments), "force": arguments.force}
+    result = call(workspace, "agents_delete", params)
+    output.emit(result, f"{arguments.agent} is gone", as_json=arguments.json)
+    return 0
+
+
+def sync(workspace: Workspace, arguments: argparse.Namespace) -> int:
+    params = {**_params(workspace, arguments), "merge": arguments.merge}
+    shown = call(workspace, "agents_sync", {**params, "dry_run": True})
+    if arguments.dry_run:
+        output.emit(shown, _difference(shown), as_json=arguments.json)
+        return 0
+    if not arguments.json and not arguments.yes and workspace_door.is_terminal():
+        print(_difference(shown))
+        changes = shown["state"] == "follows" or (shown["state"] == "merges" and arguments.merge)
+        if not changes or not workspace_door.asks("Write this?"):
+            return 0
+        result = call(workspace, "agents_sync", params)
+        output.emit(result, str(result["reason"]), as_json=False)
+        return 0
+    result = call(workspace, "agents_sync", params)
+    output.emit(result, f"{_difference(shown)}\n{result['reason']}", as_json=arguments.json)
+    return 0
+
+
+def _difference(shown: dict[str, object]) -> str:
+    parts = [f"{shown['state']}: {shown['reason']}"]
+    if shown["template_diff"]:
+        parts += ["", "what the template changed:", str(shown["template_diff"]).rstrip("\n")]
+    if shown["hand_diff"]:
+        parts += ["", "what was edited by hand:", str(shown["hand_diff"]).rstrip("\n")]
+    return "\n".join(parts)
+
+
+def prune(workspace: Workspace, arguments: argparse.Namespace) -> int:
+    params = {**_params(workspace, arguments), "dry_run": arguments.dry_run}
+    result = call(workspace, "agents_prune", params)
+    verb = "would remove" if arguments.dry_run else "removed"
+    lines = [f"{verb} {path}" for path in _texts(result["run_dirs"])]
+    lines += [
+        f".ideai/{path} belongs to no agent; remove it yourself if you do not need it"
+        for path in _texts(result["contexts_without_agent"])
+    ]
+    broken = result["agents_without_context"]
+    lines += [
+        f"{a['name']} has lost its persona .ideai/{a['context_path']}"
+        for a in (broken if isinstance(broken, list) else [])
+    ]
+    output.emit(result, "\n".join(lines) or "nothing to clear away", as_json=arguments.json)
+    return 0
+
+
+def _texts(value: object) -> list[str]:
+    return [str(each) for each in value] if isinstance(value, list) else []

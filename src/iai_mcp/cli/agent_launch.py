@@ -1,0 +1,98 @@
+"""`iai-mcp agent launch` and `resume`: in the caller's process, with the caller's environment."""
+
+import argparse
+import os
+import shlex
+import sys
+
+from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest
+from iai_mcp.cli import output, workspace_door
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.terminals import TerminalSize
+from iai_mcp.workspace.root import Workspace
+from iai_mcp.workspace.views import contents_view, plan_view
+
+
+def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
+    project = workspace_door.project_of(workspace, arguments)
+    attach = _attaches(arguments)
+    request = LaunchRequest(
+        project=project,
+        agent=arguments.agent,
+        size=_size(arguments),
+        prompt=arguments.prompt,
+        resume=arguments.action == "resume",
+        trusted=_trusted(workspace, project, arguments),
+        rehearsal=arguments.print_only,
+    )
+    plan = workspace.plan(request)
+    if arguments.print_only:
+        result = {**plan_view(plan, None), "contents": contents_view(plan)}
+        output.emit(result, _printed(plan), as_json=arguments.json)
+        return 0
+    for note in plan.notes:
+        sys.stderr.write(f"{output.paint('note', 'yellow', sys.stderr)}: {note}\n")
+    if arguments.trust:
+        workspace.project_store.remember_trust(project, True)
+    session = workspace.launch(plan)
+    if attach:
+        from iai_mcp.adapters.terminal.adapter import find
+        from iai_mcp.cli import session_attach
+
+        return session_attach.attach(find(session.id))
+    text = (
+        f"{plan.agent.name} runs in session {session.id}\n"
+        f"see it with: iai-mcp session attach {session.id}"
+    )
+    output.emit(plan_view(plan, session), text, as_json=arguments.json)
+    return 0
+
+
+def _attaches(arguments: argparse.Namespace) -> bool:
+    """Attach on a terminal, else detach, unless told."""
+    if arguments.attach and (arguments.json or not workspace_door.is_terminal()):
+        raise InvalidInput("--attach needs a terminal: use --detach, and attach to it later")
+    if arguments.attach or arguments.detach or arguments.json:
+        return bool(arguments.attach)
+    return workspace_door.is_terminal()
+
+
+def _size(arguments: argparse.Namespace) -> TerminalSize:
+    here = TerminalSize()
+    if sys.stdout.isatty():
+        columns, rows = os.get_terminal_size(sys.stdout.fileno())
+        here = TerminalSize(rows or here.rows, columns or here.cols)
+    rows = here.rows if arguments.rows is None else arguments.rows
+    return TerminalSize(rows, here.cols if arguments.cols is None else arguments.cols)
+
+
+def _trusted(workspace: Workspace, project: ProjectPath, arguments: argparse.Namespace) -> bool:
+    """What the person said about this project; asked once where there is somebody to ask."""
+    if arguments.trust:
+        return True
+    answer = workspace.project_store.trust(project)
+    if answer is not None:
+        return answer
+    agent = workspace.agents.named(project, arguments.agent)
+    profile = workspace.profiles.named(agent.profile_id)
+    asks = workspace.profiles.runtime.traits(profile).asks_trust
+    if not asks or arguments.json or arguments.print_only or not workspace_door.is_terminal():
+        return False
+    trusted = workspace_door.asks(
+        f"{profile.name} asks whether to trust a directory it has not seen. "
+        f"Do you trust the files in {project}, for all agents you launch there?"
+    )
+    workspace.project_store.remember_trust(project, trusted)
+    return trusted
+
+
+def _printed(plan: LaunchPlan) -> str:
+    lines = [f"in {plan.spec.cwd}"]
+    lines += [f"  {name}={shlex.quote(value)} \\" for name, value in plan.spec.env.items()]
+    lines += ["  " + shlex.join([plan.spec.command, *plan.spec.args])]
+    for path, text in contents_view(plan).items():
+        lines += ["", output.paint(path, "bold"), text.rstrip("\n")]
+    if plan.typed:
+        lines += ["", output.paint("typed into its terminal", "bold"), plan.typed.decode()]
+    return "\n".join([*lines, *(f"\nnote: {note}" for note in plan.notes)])

@@ -1,0 +1,164 @@
+"""The agent programs your agents can use, built in and your own.
+
+    iai-mcp profile detect                   which ones are installed, where, which version
+    iai-mcp profile list
+    iai-mcp profile setup                    look once, and choose the default for new agents
+    iai-mcp profile add --name "Claude, Opus" --command claude --arg --model --arg opus \\
+            --injection convention_file:CLAUDE.md
+    iai-mcp profile edit codex --arg --search     a built-in one, changed for you
+    iai-mcp profile remove claude-opus
+
+--injection says how the program takes its context:
+
+    convention_file:CLAUDE.md   it reads a file of this name in its working directory
+    flag:--read                 it takes the path of a file by a flag
+    env:VAR                     it takes the path of a file from a variable
+    stdin                       it is typed into its terminal
+"""
+
+import argparse
+import os
+from typing import TYPE_CHECKING
+
+from iai_mcp.cli import output, workspace_door
+
+if TYPE_CHECKING:
+    from iai_mcp.workspace.root import Workspace
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    common = workspace_door.options()
+    commands = parser.add_subparsers(
+        dest="action", required=True, metavar="ACTION", parser_class=workspace_door.FreeTextParser
+    )
+    commands.add_parser("list", parents=[common], help="every profile")
+    detect = commands.add_parser("detect", parents=[common], help="which programs are installed")
+    detect.add_argument("profiles", nargs="*", metavar="PROFILE", help="only these")
+    setup = commands.add_parser("setup", parents=[common], help="look once, choose a default")
+    setup.add_argument("--default", metavar="PROFILE", help="the profile for new agents")
+    add = commands.add_parser("add", parents=[common], help="make a profile of your own")
+    edit = commands.add_parser("edit", parents=[common], help="change a profile")
+    edit.add_argument("profile", metavar="PROFILE")
+    for command, needed in ((add, True), (edit, False)):
+        command.add_argument("--name", required=needed, metavar="N")
+        command.add_argument("--command", required=needed, metavar="CMD")
+        command.add_argument("--injection", required=needed, metavar="SPEC")
+        command.add_argument("--arg", action="append", metavar="A", help="may be repeated")
+        command.add_argument("--detect", metavar="CMD", help="a command that says its version")
+        command.add_argument("--cwd-template", metavar="T", help="{agentRunDir} or {projectRoot}")
+        command.add_argument("--host", metavar="HOST", help="whose memory wiring applies")
+    remove = commands.add_parser("remove", parents=[common], help="remove one of your own")
+    remove.add_argument("profile", metavar="PROFILE")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from iai_mcp.workspace.root import open_workspace
+
+    action = {
+        "list": _list,
+        "detect": _detect,
+        "setup": _setup,
+        "add": _add,
+        "edit": _edit,
+        "remove": _remove,
+    }
+    action[arguments.action](open_workspace(), arguments)
+    return 0
+
+
+def _list(workspace: "Workspace", arguments: argparse.Namespace) -> None:
+    from iai_mcp.workspace.methods import call
+
+    result = call(workspace, "profiles_list", {})
+    rows = [
+        [p.id, p.name, " ".join([p.command, *p.args]), str(p.injection)]
+        for p in workspace.profiles.all()
+    ]
+    text = output.table(rows, ["PROFILE", "NAME", "COMMAND", "CONTEXT"])
+    output.emit(result, text, as_json=arguments.json)
+
+
+def _detect(workspace: "Workspace", arguments: argparse.Namespace) -> None:
+    from iai_mcp.workspace.methods import call
+
+    named = arguments.profiles or None
+    result = call(workspace, "profiles_detect", {"profiles": named})
+    output.emit(result, _found(result), as_json=arguments.json)
+
+
+def _found(result: dict[str, object]) -> str:
+    found = result["profiles"]
+    rows = []
+    for each in found if isinstance(found, list) else []:
+        state = each["version"] or ("installed" if each["installed"] else "not installed")
+        rows.append([each["profile_id"], state, each["path"] or "", each["problem"] or ""])
+    return output.table(rows, ["PROFILE", "VERSION", "PATH", ""])
+
+
+def _setup(workspace: "Workspace", arguments: argparse.Namespace) -> None:
+    from iai_mcp.workspace.methods import call
+
+    if arguments.default or arguments.json or not workspace_door.is_terminal():
+        result = call(workspace, "profiles_setup", {"profile": arguments.default})
+        output.emit(result, f"default profile: {result['default']}", as_json=arguments.json)
+        return
+    walk_through(workspace)
+
+
+def walk_through(workspace: "Workspace") -> None:
+    """Show a person once what is installed, and let them choose what new agents use."""
+    from iai_mcp.workspace.methods import call
+
+    print("Looking for agent programs on this machine ...")
+    result = call(workspace, "profiles_detect", {})
+    found = result["profiles"]
+    installed = [each for each in found if each["installed"]] if isinstance(found, list) else []
+    print(_found({"profiles": installed}) if installed else "none of the known ones is installed")
+    try:
+        chosen = input("Which profile shall new agents use (Enter: ask every time)? ").strip()
+    except EOFError:
+        chosen = ""
+    call(workspace, "profiles_setup", {"profile": chosen or None})
+
+
+def _fields(arguments: argparse.Namespace) -> dict[str, object]:
+    command = arguments.command
+    if command is not None and "/" in command:
+        # An agent starts in another directory: what is relative here would be lost there.
+        command = os.path.abspath(os.path.expanduser(command))
+    return {
+        "name": arguments.name,
+        "command": command,
+        "injection": arguments.injection,
+        "args": arguments.arg,
+        "detect": arguments.detect,
+        "cwd_template": arguments.cwd_template,
+        "host": arguments.host,
+    }
+
+
+def _add(workspace: "Workspace", arguments: argparse.Namespace) -> None:
+    from iai_mcp.workspace.methods import call
+
+    result = call(workspace, "profiles_add", _fields(arguments))
+    output.emit(result, f"profile {_id(result)} is ready", as_json=arguments.json)
+
+
+def _edit(workspace: "Workspace", arguments: argparse.Namespace) -> None:
+    from iai_mcp.workspace.methods import call
+
+    params = {**_fields(arguments), "profile": arguments.profile}
+    result = call(workspace, "profiles_edit", params)
+    output.emit(result, f"profile {_id(result)} is changed", as_json=arguments.json)
+
+
+def _remove(workspace: "Workspace", arguments: argparse.Namespace) -> None:
+    from iai_mcp.workspace.methods import call
+
+    result = call(workspace, "profiles_remove", {"profile": arguments.profile})
+    output.emit(result, f"profile {_id(result)} is gone", as_json=arguments.json)
+
+
+def _id(result: dict[str, object]) -> str:
+    profile = result["profile"]
+    return str(profile["id"]) if isinstance(profile, dict) else ""

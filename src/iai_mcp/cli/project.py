@@ -1,0 +1,50 @@
+"""Remember the projects you work on.
+
+Nothing needs this: every agent command finds the project by itself. The list serves overviews.
+
+    iai-mcp project add                  remember the project around the current directory
+    iai-mcp project add ~/shop --name Shop
+    iai-mcp project list
+    iai-mcp project remove Shop          forget it; its files stay
+"""
+
+import argparse
+import os
+
+from iai_mcp.cli import output, workspace_door
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    common = workspace_door.options()
+    commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    add = commands.add_parser("add", parents=[common], help="remember a project")
+    add.add_argument("directory", nargs="?", metavar="DIR")
+    add.add_argument("--name", metavar="N")
+    commands.add_parser("list", parents=[common], help="the projects you work on")
+    remove = commands.add_parser("remove", parents=[common], help="forget a project")
+    remove.add_argument("reference", nargs="?", metavar="PROJECT", help="id, name or directory")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from iai_mcp.workspace.methods import call
+    from iai_mcp.workspace.root import open_workspace
+
+    workspace = open_workspace()
+    if arguments.action == "list":
+        result = call(workspace, "projects_list", {})
+        rows = [[p.name, p.path.text] for p in workspace.projects.list()]
+        text = output.table(rows, ["NAME", "PATH"]) if rows else "no projects yet"
+        output.emit(result, text, as_json=arguments.json)
+        return 0
+    if arguments.action == "add":
+        path = workspace.project(arguments.directory or arguments.project, os.getcwd())
+        params = {"path": path.text, "name": arguments.name}
+        result = call(workspace, "projects_add", params)
+        output.emit(result, f"{path} is on the list", as_json=arguments.json)
+        return 0
+    reference = arguments.reference or workspace_door.project_of(workspace, arguments).text
+    if os.path.isdir(reference):
+        reference = os.path.realpath(reference)
+    result = call(workspace, "projects_remove", {"project": reference})
+    output.emit(result, f"forgot {reference}; its files stay", as_json=arguments.json)
+    return 0

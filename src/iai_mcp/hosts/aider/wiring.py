@@ -1,0 +1,25 @@
+"""How a launched Aider keeps to itself: its histories lie in its run directory.
+
+Aider speaks no MCP and has no hooks; what was remembered is part of the file it reads.
+"""
+
+from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
+
+TRAITS = HostTraits(verified="0.86.2")
+
+
+def wire(launch: Invocation) -> LaunchWiring:
+    resume = () if launch.resume is None else ("--restore-chat-history",)
+    return LaunchWiring(
+        args=(
+            # By default both lie at the git root, where agents would share them.
+            "--chat-history-file",
+            launch.in_run_dir("aider.chat.history.md"),
+            "--input-history-file",
+            launch.in_run_dir("aider.input.history"),
+            "--no-gitignore",
+            "--no-check-update",
+            *resume,
+        ),
+        types_prompt=True,
+    )

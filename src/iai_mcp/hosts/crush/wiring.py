@@ -1,0 +1,25 @@
+"""How a launched Crush gets its memory, and a data directory that no other agent shares."""
+
+from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
+from iai_mcp.hosts.run_files import json_file, stdio_server
+from iai_mcp.hosts.wiring import SERVER
+
+TRAITS = HostTraits()
+
+
+def wire(launch: Invocation) -> LaunchWiring:
+    config = {"mcp": {SERVER: {"type": "stdio", **stdio_server(launch.memory)}}}
+    return LaunchWiring(
+        # Without -D Crush takes the nearest .crush upward: the project's, or a colleague's.
+        args=("-D", launch.in_run_dir(".crush"), *_conversation(launch)),
+        files=(json_file(".crush.json", config),),
+        types_prompt=True,
+    )
+
+
+def _conversation(launch: Invocation) -> tuple[str, ...]:
+    if launch.resume is None:
+        return ()
+    if launch.resume.host_session_id:
+        return ("-s", launch.resume.host_session_id)
+    return ("-C",)

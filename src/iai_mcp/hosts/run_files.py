@@ -1,0 +1,47 @@
+"""Pieces that several hosts' launch wiring shares. Pure."""
+
+import json
+from collections.abc import Mapping
+
+from iai_mcp.domain.invocations import MemoryWiring
+from iai_mcp.domain.launching import RunFile
+from iai_mcp.hosts.description import hook_groups
+from iai_mcp.hosts.editing.jsonc import Json
+from iai_mcp.hosts.wiring import SERVER, Wiring
+
+
+def json_file(path: str, value: Mapping[str, object]) -> RunFile:
+    return RunFile(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def wiring_of(memory: MemoryWiring) -> Wiring:
+    """The same as the hosts' own configuration takes it."""
+    return Wiring(memory.hook, memory.bridge, dict(memory.env))
+
+
+def stdio_server(memory: MemoryWiring) -> dict[str, object]:
+    """The bridge as most hosts write it: command, arguments, environment."""
+    command, *args = memory.bridge
+    return {"command": command, "args": args, "env": dict(memory.env)}
+
+
+def mcp_servers(memory: MemoryWiring, **more: object) -> dict[str, object]:
+    """`{"mcpServers": {"iai-mcp": …}}`, the shape most hosts share."""
+    return {"mcpServers": {SERVER: {**stdio_server(memory), **more}}}
+
+
+def in_arrays(items: Mapping[str, Json]) -> dict[str, Json]:
+    """One hook per event, each alone in its event's array."""
+    return {event: [item] for event, item in items.items()}
+
+
+def grouped_hooks(
+    memory: MemoryWiring, host: str, timeouts: Mapping[str, int], **more: Json
+) -> dict[str, Json]:
+    """A whole `hooks` object in Claude Code's shape."""
+    return in_arrays(hook_groups(wiring_of(memory), host, timeouts, **more))
+
+
+def after_options(prompt: str | None) -> tuple[str, ...]:
+    """A positional prompt, safe behind options that take several values."""
+    return () if prompt is None else ("--", prompt)

@@ -1,0 +1,1 @@
+"""A plain shell, and any other program."""

@@ -1,0 +1,134 @@
+"""The calls about agents, by their wire names."""
+
+from iai_mcp.agents.agents import AgentChange, NewAgent
+from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest
+from iai_mcp.agents.removal import live_sessions
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.terminals import LARGEST, TerminalSize
+from iai_mcp.memory.params import Params
+from iai_mcp.workspace.params import optional_flag, optional_text, optional_texts
+from iai_mcp.workspace.root import Workspace
+from iai_mcp.workspace.views import (
+    Json,
+    agent_view,
+    contents_view,
+    plan_view,
+    pruned_view,
+    session_view,
+    sync_view,
+)
+
+
+def project_of(workspace: Workspace, params: Params) -> ProjectPath:
+    """`project` as it is, or the project around `cwd`. The caller's, never this process's own."""
+    named = optional_text(params, "project")
+    cwd = optional_text(params, "cwd")
+    if named is None and cwd is None:
+        params.text("project")
+    return workspace.project(named, cwd or "/")
+
+
+def create(workspace: Workspace, params: Params) -> Json:
+    wanted = optional_text(params, "profile")
+    name = params.text("name")
+    profile = workspace.profiles.named(wanted) if wanted else workspace.profiles.default()
+    agent = workspace.agents.create(
+        project_of(workspace, params),
+        NewAgent(
+            name=name,
+            profile_id=profile.id,
+            context=optional_text(params, "context"),
+            template=optional_text(params, "template"),
+            synchronized=params.flag("synchronized"),
+            skills=optional_texts(params, "skills") or (),
+        ),
+    )
+    return {"agent": agent_view(agent)}
+
+
+def list_all(workspace: Workspace, params: Params) -> Json:
+    project = project_of(workspace, params)
+    return {
+        "agents": [agent_view(agent) for agent in workspace.agents.list(project)],
+        "project": project.text,
+    }
+
+
+def show(workspace: Workspace, params: Params) -> Json:
+    project = project_of(workspace, params)
+    agent = workspace.agents.named(project, params.text("agent"))
+    return {
+        "agent": {
+            **agent_view(agent),
+            "context": workspace.agents.persona(project, agent),
+            "run_dir": project.run_dir(agent.id),
+            "sessions": [session_view(s) for s in live_sessions(workspace.sessions, agent.id)],
+        }
+    }
+
+
+def edit(workspace: Workspace, params: Params) -> Json:
+    wanted = optional_text(params, "profile")
+    change = AgentChange(
+        name=optional_text(params, "name"),
+        context=optional_text(params, "context"),
+        profile_id=workspace.profiles.named(wanted).id if wanted else None,
+        synchronized=optional_flag(params, "synchronized"),
+        skills=optional_texts(params, "skills"),
+    )
+    project = project_of(workspace, params)
+    agent = workspace.agents.update(project, params.text("agent"), change)
+    return {"agent": agent_view(agent)}
+
+
+def delete(workspace: Workspace, params: Params) -> Json:
+    agent = workspace.delete(
+        project_of(workspace, params),
+        params.text("agent"),
+        force=params.flag("force"),
+    )
+    return {"agent": agent_view(agent), "deleted": True}
+
+
+def sync(workspace: Workspace, params: Params) -> Json:
+    project, agent = project_of(workspace, params), params.text("agent")
+    if params.flag("dry_run"):
+        return sync_view(workspace.sync.compare(project, agent))
+    return sync_view(workspace.sync(project, agent, merge=params.flag("merge")))
+
+
+def prune(workspace: Workspace, params: Params) -> Json:
+    dry_run = params.flag("dry_run")
+    found = workspace.prune(project_of(workspace, params), dry_run=dry_run)
+    return pruned_view(found, dry_run=dry_run)
+
+
+def plan_of(workspace: Workspace, params: Params, *, rehearsal: bool) -> LaunchPlan:
+    size = TerminalSize()
+    project = project_of(workspace, params)
+    return workspace.plan(
+        LaunchRequest(
+            project=project,
+            agent=params.text("agent"),
+            size=TerminalSize(
+                params.integer("rows", size.rows, 1, LARGEST),
+                params.integer("cols", size.cols, 1, LARGEST),
+            ),
+            prompt=optional_text(params, "prompt"),
+            resume=params.flag("resume"),
+            trusted=workspace.project_store.trust(project) is True,
+            rehearsal=rehearsal,
+        )
+    )
+
+
+def launch(workspace: Workspace, params: Params) -> Json:
+    """Over the socket only the plan can be had: a launch belongs to the person's own environment."""
+    if not params.flag("print_only"):
+        raise InvalidInput(
+            "an agent starts in the environment of the person who launches it, not in the daemon's: "
+            "run 'iai-mcp agent launch', or ask here with print_only for what it would do"
+        )
+    plan = plan_of(workspace, params, rehearsal=True)
+    return {**plan_view(plan, None), "contents": contents_view(plan)}

@@ -1,0 +1,95 @@
+"""The calls about projects and profiles, by their wire names."""
+
+from dataclasses import replace
+
+from iai_mcp.agents.profiles import NewProfile
+from iai_mcp.domain.agent_profiles import AgentProfile, parse_injection
+from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.memory.params import Params
+from iai_mcp.workspace.params import optional_text, optional_texts
+from iai_mcp.workspace.root import Workspace
+from iai_mcp.workspace.views import Json, detection_view, profile_view, project_view
+
+
+def add_project(workspace: Workspace, params: Params) -> Json:
+    path = workspace.project(params.text("path"), "/")
+    project = workspace.projects.add(path, optional_text(params, "name"))
+    return {"project": project_view(project)}
+
+
+def list_projects(workspace: Workspace, _params: Params) -> Json:
+    return {"projects": [project_view(project) for project in workspace.projects.list()]}
+
+
+def remove_project(workspace: Workspace, params: Params) -> Json:
+    named = params.text("project")
+    reference = ProjectPath(named).text if named.startswith("/") else named
+    return {"project": project_view(workspace.projects.remove(reference)), "removed": True}
+
+
+def _view(workspace: Workspace, profile: AgentProfile) -> Json:
+    builtin = workspace.profiles.is_builtin(profile)
+    verified = workspace.profiles.runtime.traits(profile).verified if builtin else None
+    return profile_view(profile, builtin=builtin, verified=verified)
+
+
+def list_profiles(workspace: Workspace, _params: Params) -> Json:
+    return {
+        "profiles": [_view(workspace, profile) for profile in workspace.profiles.all()],
+        "default": workspace.profile_store.default_profile(),
+        "configured": workspace.profile_store.is_configured(),
+    }
+
+
+def detect_profiles(workspace: Workspace, params: Params) -> Json:
+    named = optional_texts(params, "profiles")
+    wanted = [workspace.profiles.named(each) for each in named] if named else None
+    profiles = wanted or workspace.profiles.all()
+    names = {profile.id: profile.name for profile in profiles}
+    found = workspace.profiles.detect(profiles)
+    return {"profiles": [{**detection_view(d), "name": names[d.profile_id]} for d in found]}
+
+
+def add_profile(workspace: Workspace, params: Params) -> Json:
+    profile = workspace.profiles.add(
+        NewProfile(
+            name=params.text("name"),
+            command=params.text("command"),
+            injection=parse_injection(params.text("injection")),
+            args=optional_texts(params, "args") or (),
+            detect=optional_text(params, "detect"),
+            cwd_template=optional_text(params, "cwd_template"),
+            host=optional_text(params, "host"),
+        )
+    )
+    return {"profile": _view(workspace, profile)}
+
+
+def edit_profile(workspace: Workspace, params: Params) -> Json:
+    profile = workspace.profiles.named(params.text("profile"))
+    injection = optional_text(params, "injection")
+    args = optional_texts(params, "args")
+    changed = replace(
+        profile,
+        name=optional_text(params, "name") or profile.name,
+        command=optional_text(params, "command") or profile.command,
+        injection=parse_injection(injection) if injection else profile.injection,
+        args=profile.args if args is None else args,
+        detect=optional_text(params, "detect") or profile.detect,
+        cwd_template=optional_text(params, "cwd_template") or profile.cwd_template,
+        host=optional_text(params, "host") or profile.host,
+    )
+    return {"profile": _view(workspace, workspace.profiles.edit(changed))}
+
+
+def remove_profile(workspace: Workspace, params: Params) -> Json:
+    profile = workspace.profiles.remove(params.text("profile"))
+    return {"profile": profile_view(profile, builtin=False, verified=None), "removed": True}
+
+
+def choose_default(workspace: Workspace, params: Params) -> Json:
+    """Ends the first-use walk; `profile` becomes the one that new agents get."""
+    chosen = optional_text(params, "profile")
+    profile = workspace.profiles.named(chosen) if chosen else None
+    workspace.profile_store.mark_configured(profile.id if profile else None)
+    return {"configured": True, "default": workspace.profile_store.default_profile()}

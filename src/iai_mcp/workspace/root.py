@@ -1,0 +1,114 @@
+"""The composition root of the agents half: which adapter serves which port."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from iai_mcp import paths
+from iai_mcp.adapters.daemon_memory import DaemonMemory
+from iai_mcp.adapters.event_journal import JournalEventBus
+from iai_mcp.adapters.files.agent_contexts import FileAgentContextStore
+from iai_mcp.adapters.files.documents import FileSkillStore, FileTemplateStore
+from iai_mcp.adapters.files.local import LocalFileSystem
+from iai_mcp.adapters.files.profiles import FileProfileStore
+from iai_mcp.adapters.files.projects import FileProjectStore
+from iai_mcp.adapters.runtime.local import LocalRuntime
+from iai_mcp.adapters.system import SystemClock, UuidIds
+from iai_mcp.adapters.terminal.adapter import HolderPty
+from iai_mcp.agents.agents import Agents
+from iai_mcp.agents.launch import LaunchAgent
+from iai_mcp.agents.launch_plan import PlanLaunch
+from iai_mcp.agents.profiles import Profiles
+from iai_mcp.agents.projects import Projects, nearest_project
+from iai_mcp.agents.removal import DeleteAgent, PruneRuns
+from iai_mcp.agents.synchronizing import SyncAgent
+from iai_mcp.domain.errors import NotFound
+from iai_mcp.domain.invocations import MemoryWiring
+from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.hosts import wiring
+from iai_mcp.hosts.catalogue import PROFILES
+from iai_mcp.ports.documents import SkillStore, TemplateStore
+from iai_mcp.ports.event_bus import EventBus
+from iai_mcp.ports.file_system import FileSystem
+from iai_mcp.ports.profiles import ProfileStore
+from iai_mcp.ports.projects import ProjectStore
+from iai_mcp.ports.pty import Sessions
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Every use case of the agents half, ready to be called."""
+
+    files: FileSystem
+    project_store: ProjectStore
+    profile_store: ProfileStore
+    templates: TemplateStore
+    skills: SkillStore
+    sessions: Sessions
+    events: EventBus
+    projects: Projects
+    profiles: Profiles
+    agents: Agents
+    delete: DeleteAgent
+    prune: PruneRuns
+    sync: SyncAgent
+    plan: PlanLaunch
+    launch: LaunchAgent
+
+    def project(self, named: str | None, cwd: str) -> ProjectPath:
+        """The project a person means: the directory they named, else the one around `cwd`."""
+        if named is None:
+            return nearest_project(self.files, ProjectPath(str(Path(cwd).resolve())))
+        path = Path(cwd, named).expanduser().resolve()
+        if not path.is_dir():
+            raise NotFound(f"there is no directory {path}: make it, or name another with --project")
+        return ProjectPath(str(path))
+
+
+def open_workspace(environ: Mapping[str, str] | None = None) -> Workspace:
+    """What the environment names; nothing is read or written yet."""
+    surroundings = os.environ if environ is None else environ
+    files, clock, ids, pty = LocalFileSystem(), SystemClock(), UuidIds(), HolderPty()
+    events = JournalEventBus(paths.user_data, clock)
+    contexts = FileAgentContextStore(files)
+    templates = FileTemplateStore(files, paths.user_data)
+    skills = FileSkillStore(files, paths.user_data)
+    project_store = FileProjectStore(files, paths.user_data)
+    profile_store = FileProfileStore(files, paths.user_data)
+    runtime = LocalRuntime(surroundings)
+    profiles = Profiles(PROFILES, profile_store, runtime)
+    return Workspace(
+        files=files,
+        project_store=project_store,
+        profile_store=profile_store,
+        templates=templates,
+        skills=skills,
+        sessions=pty,
+        events=events,
+        projects=Projects(project_store, ids, clock),
+        profiles=profiles,
+        agents=Agents(contexts, templates, skills, ids, events),
+        delete=DeleteAgent(contexts, files, pty, pty, events),
+        prune=PruneRuns(contexts, files, pty),
+        sync=SyncAgent(contexts, templates, events),
+        plan=PlanLaunch(
+            contexts=contexts,
+            profiles=profiles,
+            skills=skills,
+            templates=templates,
+            runtime=runtime,
+            files=files,
+            memory=DaemonMemory(),
+            ids=ids,
+            clock=clock,
+            wiring=memory_wiring,
+        ),
+        launch=LaunchAgent(contexts, runtime, files, pty, clock, events),
+    )
+
+
+def memory_wiring(variables: Mapping[str, str]) -> MemoryWiring:
+    """How a launched program reaches the memory that this process would reach."""
+    ours = wiring.current()
+    return MemoryWiring(ours.bridge, ours.hook, {**variables, **ours.env})
