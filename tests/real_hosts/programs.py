@@ -1,0 +1,144 @@
+"""The three agent programs, each with what it needs to run offline against the scripted model."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.real_hosts.stub_model import Use
+
+
+@dataclass(frozen=True)
+class Program:
+    """One host. `prepare` writes the settings a person would have; `words` is its command line."""
+
+    id: str
+    binary: str
+    prepare: Callable[[Path, str], None]
+    words: Callable[[str], list[str]]
+    environment: Callable[[str], Mapping[str, str]]
+    recall: Callable[[str], Use]
+    # The settings that must be byte for byte as before after `hosts remove`.
+    settings: tuple[str, ...]
+
+    def run(self, prompt: str, home: Path, project: Path, url: str, cache: Path) -> str:
+        """One session with one prompt; returns what it printed, fails if it failed."""
+        folder = cache / "node_modules" / ".bin"
+        done = subprocess.run(
+            [str(folder / self.binary), *self.words(prompt)],
+            cwd=project,
+            env={**self.environment(url), **_basics(home)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=110,
+            check=False,
+        )
+        assert done.returncode == 0, f"{self.id} failed:\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def first_words(self, request: dict[str, Any]) -> str:
+        """Everything the model was given, as one text."""
+        return json.dumps(request, ensure_ascii=False)
+
+
+def _basics(home: Path) -> dict[str, str]:
+    kept = ("PATH", "LANG", "NODE_EXTRA_CA_CERTS", "IAI_MCP_STORE", "IAI_DAEMON_SOCKET_PATH")
+    return {
+        "HOME": str(home),
+        "TERM": "xterm-256color",
+        **{name: os.environ[name] for name in kept if name in os.environ},
+    }
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def _prepare_claude(home: Path, url: str) -> None:
+    _write(
+        home / ".claude" / "settings.json",
+        '{\n    "theme": "dark",\n    "hooks": {\n'
+        '        "Stop": [ { "hooks": [ { "type": "command", "command": "true" } ] } ]\n'
+        "    }\n}",
+    )
+
+
+def _prepare_codex(home: Path, url: str) -> None:
+    _write(
+        home / ".codex" / "config.toml",
+        f"""# my own notes
+model = "gpt-5.1-codex"
+model_provider = "stub"
+
+[model_providers.stub]   # on this machine
+name = "stub"
+base_url = "{url}/v1"
+wire_api = "responses"
+env_key = "STUB_KEY"
+""",
+    )
+
+
+def _prepare_gemini(home: Path, url: str) -> None:
+    _write(
+        home / ".gemini" / "settings.json",
+        '{"security": {"auth": {"selectedType": "gemini-api-key"}},\n "general": {}}\n',
+    )
+
+
+CLAUDE = Program(
+    id="claude-code",
+    binary="claude",
+    prepare=_prepare_claude,
+    words=lambda prompt: ["-p", prompt, "--allowedTools", "mcp__iai-mcp__memory_recall"],
+    environment=lambda url: {
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": "sk-ant-stub",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+    },
+    recall=lambda cue: Use("mcp__iai-mcp__memory_recall", {"cue": cue}),
+    settings=(".claude/settings.json",),
+)
+
+CODEX = Program(
+    id="codex",
+    binary="codex",
+    prepare=_prepare_codex,
+    # A person trusts the hooks once in /hooks; a test has nobody to do it.
+    words=lambda prompt: [
+        "exec",
+        "--skip-git-repo-check",
+        "--dangerously-bypass-hook-trust",
+        prompt,
+    ],
+    environment=lambda url: {"STUB_KEY": "x"},
+    recall=lambda cue: Use("memory_recall", {"cue": cue}, namespace="mcp__iai_mcp"),
+    settings=(".codex/config.toml", ".codex/hooks.json"),
+)
+
+GEMINI = Program(
+    id="gemini",
+    binary="gemini",
+    prepare=_prepare_gemini,
+    # Without a model named, Gemini asks a model which model to use.
+    words=lambda prompt: [
+        "--skip-trust",
+        "-m",
+        "gemini-2.5-pro",
+        "--allowed-tools",
+        "mcp_iai-mcp_memory_recall",
+        "-p",
+        prompt,
+    ],
+    environment=lambda url: {"GEMINI_API_KEY": "x", "GOOGLE_GEMINI_BASE_URL": url},
+    recall=lambda cue: Use("mcp_iai-mcp_memory_recall", {"cue": cue}),
+    settings=(".gemini/settings.json",),
+)
+
+PROGRAMS = (CLAUDE, CODEX, GEMINI)

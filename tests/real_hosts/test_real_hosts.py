@@ -1,0 +1,99 @@
+"""The promises, kept with the programs that people really run."""
+
+import json
+
+import pytest
+
+from iai_mcp.protocol.markers import OPEN
+from tests.real_hosts.conftest import Machine
+from tests.real_hosts.programs import CLAUDE, CODEX, GEMINI, PROGRAMS, Program
+from tests.real_hosts.stub_model import Say
+
+pytestmark = pytest.mark.real_hosts
+
+FACT = "The staging database of project Heron listens on port 5433."
+NOTED = "Noted: Heron's staging database is on 5433."
+QUESTION = "Which port does the Heron staging database use?"
+ANSWER = "It listens on 5433."
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.id)
+def test_a_host_learns_remembers_recalls_and_is_let_go(machine: Machine, program: Program) -> None:
+    machine.prepare(program)
+    before = machine.files(program)
+    machine.iai("hosts", "install", program.id, "--yes")
+
+    machine.talk(program, FACT, Say(NOTED))
+    learnt = machine.turns(2)
+    asked = machine.talk(program, QUESTION, program.recall("Heron staging port"), Say(ANSWER))
+    all_turns = machine.turns(4)
+    machine.iai("hosts", "remove", program.id, "--yes")
+
+    assert learnt == [FACT, NOTED]
+    assert "iai-mcp-memory" in asked[0]
+    assert FACT in asked[0]
+    assert FACT not in asked[0].replace(_injected(asked[0]), "")
+    assert len(asked) == 2
+    assert FACT in _tool_result(asked[1])
+    assert all_turns == [FACT, NOTED, QUESTION, ANSWER]
+    assert not any(OPEN in turn for turn in all_turns)
+    assert machine.files(program) == before
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(CLAUDE, CODEX), (CODEX, GEMINI), (GEMINI, CLAUDE)], ids=lambda p: p.id
+)
+def test_a_second_vendor_knows_what_the_first_one_learned(
+    machine: Machine, first: Program, second: Program
+) -> None:
+    for program in (first, second):
+        machine.prepare(program)
+        machine.iai("hosts", "install", program.id, "--yes")
+
+    machine.talk(first, FACT, Say(NOTED))
+    machine.turns(2)
+    asked = machine.talk(second, QUESTION, Say(ANSWER))
+
+    assert FACT in asked[0]
+    assert machine.turns(4) == [FACT, NOTED, QUESTION, ANSWER]
+
+
+def test_claude_code_s_own_file_keeps_what_claude_code_wrote(machine: Machine) -> None:
+    machine.prepare(CLAUDE)
+    path = machine.home / ".claude.json"
+    machine.iai("hosts", "install", "claude-code", "--yes")
+    machine.talk(CLAUDE, FACT, Say(NOTED))
+    written = json.loads(path.read_text())
+
+    machine.iai("hosts", "remove", "claude-code", "--yes")
+
+    servers = written.pop("mcpServers")
+    assert list(servers) == ["iai-mcp"]
+    assert json.loads(path.read_text()) == written
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.id)
+def test_without_the_daemon_a_session_is_undisturbed_and_captured_later(
+    machine: Machine, program: Program
+) -> None:
+    machine.prepare(program)
+    machine.iai("hosts", "install", program.id, "--yes")
+    machine.iai("down")
+
+    asked = machine.talk(program, FACT, Say(NOTED))
+    machine.iai("up")
+
+    assert len(asked) == 1
+    assert "iai-mcp-memory" not in asked[0]
+    assert machine.turns(2) == [FACT, NOTED]
+
+
+def _injected(request: str) -> str:
+    """The part of a request between our marks, which some hosts escape."""
+    start = request.index("iai-mcp-memory")
+    return request[start : request.rindex("/iai-mcp-memory")]
+
+
+def _tool_result(request: str) -> str:
+    """What stands behind the tool's call in the second request."""
+    return request[request.rindex("memory_recall") :]
