@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "skill": ("skill", "snippets that agents share"),
     "hosts": ("hosts", "connect the agent programs on this machine"),
     "crypto": ("crypto", "the key that encrypts the store"),
+    "model": ("model", "the model that finds memories by meaning"),
     "demo": ("demo", "see it work in a scratch home, then clean up"),
     "completion": ("completion", "print the shell completion for bash, zsh or fish"),
 }
@@ -42,7 +43,7 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Agents", ("session",)),
     ("Agents", ("agent", "profile", "template", "skill", "project")),
     ("Agent programs", ("hosts",)),
-    ("Care", ("crypto",)),
+    ("Care", ("crypto", "model")),
     ("First steps", ("demo", "completion")),
 )
 

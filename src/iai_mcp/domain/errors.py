@@ -15,6 +15,8 @@ IaiError
 ├── RemoteFailed          REMOTE
 ├── TimedOut              TIMEOUT          it did not happen in the time given
 ├── DaemonUnreachable     UNREACHABLE      nothing answers on the socket
+├── DownloadFailed        DOWNLOAD         the package registry did not give what was asked for
+├── ModelDamaged          MODEL_DAMAGED    a model's files are not what they should be
 └── StoreError            STORE
     ├── KeyMissing        KEY_MISSING
     ├── KeyWrong          KEY_WRONG
@@ -91,6 +93,14 @@ class TimedOut(IaiError):
 
 class DaemonUnreachable(IaiError):
     code = "UNREACHABLE"
+
+
+class DownloadFailed(IaiError):
+    code = "DOWNLOAD"
+
+
+class ModelDamaged(IaiError):
+    code = "MODEL_DAMAGED"
 
 
 class StoreError(IaiError):

@@ -1,0 +1,165 @@
+"""Turns a model's weights into the int8 graph that the runtime loads, and proves it faithful."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+from numpy.typing import NDArray
+from onnx import external_data_helper
+
+from iai_mcp.adapters.embedding import manifest
+from iai_mcp.adapters.embedding.arithmetic import Exact, Int8
+from iai_mcp.adapters.embedding.bert import Architecture, Encoder, read_encoder
+from iai_mcp.adapters.embedding.calibration import CALIBRATE, CHECK
+from iai_mcp.adapters.embedding.graph import (
+    IDS,
+    SENTENCE,
+    WORDS,
+    Pooling,
+    give_out,
+    sentence_encoder,
+)
+from iai_mcp.adapters.embedding.location import GRAPH, TOKENIZER, sha256
+from iai_mcp.adapters.embedding.manifest import FileMark, Manifest, Probe
+from iai_mcp.adapters.embedding.safetensors import TensorFile
+from iai_mcp.adapters.embedding.tokens import Tokens
+from iai_mcp.domain.errors import ModelDamaged
+
+Floats = NDArray[np.float32]
+
+_WORDS_FILE = "words.bin"
+_WEIGHTS_FILE = "weights.bin"
+_FAITHFUL = 0.99
+# Constants below this many bytes stay in the graph's own file.
+_OUTSIDE = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The published model's files and how its sentences are meant to be read."""
+
+    weights: Path
+    config: Path
+    tokenizer: Path
+    model_id: str
+    max_tokens: int
+    pooling: Pooling
+    licence: str
+
+
+def build(source: Source, directory: Path) -> Manifest:
+    """Write a whole model into the empty `directory`, safe on disk; returns its manifest.
+
+    Raises:
+        ModelDamaged: the weights are not whole, or the result strays too far from them.
+        OSError: the directory can not be written.
+    """
+    encoder = _encoder(source)
+    _write_tokenizer(source.tokenizer, directory / TOKENIZER)
+    tokens = Tokens(directory / TOKENIZER, source.max_tokens)
+    check = [tokens.ids(text) for text in CHECK]
+
+    exact = Exact()
+    model = sentence_encoder(encoder, exact, source.pooling)
+    expected = _vectors(_session(model.SerializeToString()), check)
+    reach = _reach(model, exact.multiplied, [tokens.ids(text) for text in CALIBRATE])
+
+    _write_graph(sentence_encoder(encoder, Int8(reach), source.pooling), directory)
+    found = _vectors(_session(str(directory / GRAPH)), check)
+    fidelity = float((expected * found).sum(axis=1).mean())
+    if not fidelity >= _FAITHFUL:
+        raise ModelDamaged(
+            f"the int8 model strays from its weights on this machine (cosine {fidelity:.3f})"
+        )
+    made = Manifest(
+        model_id=source.model_id,
+        max_tokens=source.max_tokens,
+        pooling="graph",
+        files=_marks(directory),
+        probe=Probe(CHECK[0], tuple(round(float(x), 5) for x in found[0])),
+        words=(_WORDS_FILE, len(encoder.words)),
+        fidelity=round(fidelity, 4),
+        licence=source.licence,
+    )
+    (directory / manifest.NAME).write_text(made.to_json(), encoding="utf-8")
+    _settle(directory)
+    return made
+
+
+def _encoder(source: Source) -> Encoder:
+    try:
+        config = json.loads(source.config.read_bytes())
+    except ValueError as error:
+        raise ModelDamaged(f"{source.config} is not JSON") from error
+    if not isinstance(config, dict):
+        raise ModelDamaged(f"{source.config} is not a JSON object")
+    architecture = Architecture.parse(config)
+    return read_encoder(TensorFile(source.weights), architecture, source.max_tokens)
+
+
+def _write_tokenizer(published: Path, ours: Path) -> None:
+    """The published tokenizer without its padding and cutting, which cost time and are not used."""
+    document = json.loads(published.read_bytes())
+    document.update(truncation=None, padding=None)
+    ours.write_text(
+        json.dumps(document, ensure_ascii=False, separators=(",", ":")), encoding="utf-8"
+    )
+
+
+def _session(graph: bytes | str) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+
+
+def _vectors(session: onnxruntime.InferenceSession, texts: Sequence[list[int]]) -> Floats:
+    rows = [session.run([SENTENCE], {IDS: np.array([ids])})[0] for ids in texts]
+    return np.concatenate(rows)
+
+
+def _reach(
+    model: onnx.ModelProto, multiplied: Mapping[str, str], texts: Sequence[list[int]]
+) -> dict[str, Floats]:
+    """How far from zero each channel goes that `model` multiplies by weights."""
+    give_out(model, sorted(set(multiplied.values())))
+    session = _session(model.SerializeToString())
+    reach: dict[str, Floats] = {}
+    for ids in texts:
+        values = session.run(list(multiplied.values()), {IDS: np.array([ids])})
+        for name, value in zip(multiplied, values, strict=True):
+            largest = np.abs(value[0]).max(axis=0)
+            reach[name] = np.maximum(reach.get(name, largest), largest)
+    return reach
+
+
+def _write_graph(model: onnx.ModelProto, directory: Path) -> None:
+    """The graph with its numbers in two files beside it, which are mapped instead of copied."""
+    for tensor in model.graph.initializer:
+        if len(tensor.raw_data) >= _OUTSIDE:
+            place = _WORDS_FILE if tensor.name == WORDS else _WEIGHTS_FILE
+            external_data_helper.set_external_data(tensor, place)
+    onnx.save_model(model, str(directory / GRAPH))
+
+
+def _marks(directory: Path) -> dict[str, FileMark]:
+    names = (GRAPH, _WEIGHTS_FILE, _WORDS_FILE, TOKENIZER)
+    return {n: FileMark((directory / n).stat().st_size, sha256(directory / n)) for n in names}
+
+
+def _settle(directory: Path) -> None:
+    """Private to their owner, and on disk before anybody is told of them."""
+    for path in directory.iterdir():
+        path.chmod(0o600)
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

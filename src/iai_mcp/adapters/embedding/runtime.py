@@ -1,0 +1,124 @@
+"""The embedder that answers: an ONNX graph on onnxruntime, one text at a time."""
+
+import contextlib
+import ctypes
+import mmap
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iai_mcp.adapters.embedding import location
+from iai_mcp.adapters.embedding.location import Place
+from iai_mcp.adapters.embedding.session import REFUSALS, map_words, open_session
+from iai_mcp.adapters.embedding.tokens import Tokens
+from iai_mcp.domain.errors import ModelDamaged
+from iai_mcp.ports.embedder import Vectors
+
+# Another processor rounds a little differently; damaged numbers give a cosine near zero.
+_SAME = 0.98
+# Work of this many tokens leaves megabytes behind in the allocator: give them back after it.
+_MUCH = 1024
+
+
+def load_configured() -> "OnnxEmbedder":
+    """The embedder that the environment of this moment names.
+
+    Raises:
+        NotInstalled: there is none; the message says how to get it.
+        InvalidInput: `IAI_MCP_EMBED_MODEL` names something that is no model.
+        ModelDamaged: one is there and does not work; the message says what to do.
+    """
+    return OnnxEmbedder(location.find())
+
+
+class OnnxEmbedder:
+    """`Embedder` on onnxruntime. A vector depends on its text alone, never on its neighbours."""
+
+    def __init__(self, place: Place) -> None:
+        """
+        Raises:
+            ModelDamaged: the files are there, but do not work together.
+        """
+        self._place = place
+        self._words = map_words(place)
+        self._session = open_session(place, self._words)
+        self._tokens = Tokens(place.tokenizer, place.max_tokens)
+        self._model_id = place.model_id()
+        self._dimensions = self._try_out()
+        self.release()
+
+    @property
+    def model_id(self) -> str:
+        return self._model_id
+
+    @property
+    def dimensions(self) -> int:
+        return self._dimensions
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        vectors = np.empty((len(texts), self._dimensions), dtype=np.float32)
+        tokens = 0
+        for row, text in zip(vectors, texts, strict=True):
+            ids = self._tokens.ids(self._place.manifest.prefix + text)
+            row[:] = self._vector(ids)
+            tokens += len(ids)
+        if tokens >= _MUCH:
+            self.release()
+        return vectors
+
+    def count_tokens(self, text: str) -> int:
+        return self._tokens.count(text)
+
+    def release(self) -> None:
+        """Give back memory that is held only in case it is needed again."""
+        if self._words is not None:
+            # Pages of the file: gone from this process, still in the system's cache.
+            self._words.madvise(mmap.MADV_DONTNEED)
+        with contextlib.suppress(AttributeError, OSError):  # only glibc has it
+            ctypes.CDLL(None).malloc_trim(0)
+
+    def _vector(self, ids: list[int]) -> NDArray[np.float32]:
+        session = self._session
+        feed = {name: _input(name, ids, kind) for name, kind in session.inputs.items()}
+        (output,) = session.run([session.output], feed)
+        value = np.asarray(output[0], dtype=np.float32)
+        if session.pooling == "mean":
+            value = value.mean(axis=0, dtype=np.float32)
+        elif session.pooling == "cls":
+            value = value[0]
+        length = np.linalg.norm(value)
+        return np.asarray(value / length, dtype=np.float32) if length > 0 else value
+
+    def _try_out(self) -> int:
+        """Embed once, compare with the vector the model was built to give; its dimensions."""
+        probe = self._place.manifest.probe
+        try:
+            vector = self._vector(self._tokens.ids(probe.text if probe else "hello"))
+        except REFUSALS as error:
+            raise self._damaged("does not run") from error
+        if vector.ndim != 1 or not np.isclose(np.linalg.norm(vector), 1.0, atol=1e-3):
+            raise self._damaged("does not give one vector for a text")
+        if probe and not _cosine(vector, probe.vector) >= _SAME:
+            raise self._damaged("does not give the vectors it was built for")
+        return len(vector)
+
+    def _damaged(self, what: str) -> ModelDamaged:
+        return ModelDamaged(f"the model {self._place.graph} {what}; {self._place.remedy()}")
+
+
+def _input(name: str, ids: list[int], kind: type[np.generic]) -> NDArray[np.generic]:
+    """One text, so nothing is masked and all of it is the first sentence."""
+    if name == "input_ids":
+        return np.array([ids], dtype=kind)
+    if name == "attention_mask":
+        return np.ones((1, len(ids)), dtype=kind)
+    if name == "position_ids":
+        return np.arange(len(ids)).astype(kind)[None]
+    return np.zeros((1, len(ids)), dtype=kind)
+
+
+def _cosine(vector: NDArray[np.float32], expected: tuple[float, ...]) -> float:
+    if len(vector) != len(expected):
+        return 0.0
+    return float(vector @ np.array(expected, dtype=np.float32))

