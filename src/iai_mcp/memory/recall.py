@@ -79,11 +79,23 @@ class Recall:
                 scores[key] = scores.get(key, 0.0) + 1 / (_RANK_CONSTANT + rank)
                 reasons.setdefault(key, []).append(f"{reason} #{rank}")
         order = sorted(scores, key=lambda key: (-scores[key], key))[:100]
-        found = self.memories.get(order) or self.memories.timeline(scope, 1)
+        found = self._newest_first(self.memories.get(order)) or self.memories.timeline(scope, 1)
         return [
             (m, scores.get(m.key, 0.0), ", ".join(reasons.get(m.key, ["most recent"])))
             for m in found
         ]
+
+    def _newest_first(self, ranked: Sequence[Memory]) -> list[Memory]:
+        """The same memories, each superseded one after its successor."""
+        successors = [memory.successor for memory in ranked if memory.successor is not None]
+        known = {memory.key: memory for memory in (*self.memories.get(successors), *ranked)}
+        ordered: dict[int, Memory] = {}
+        for memory in ranked:
+            chain = [memory]
+            while (after := chain[-1].successor) in known and known[after] not in chain:
+                chain.append(known[after])
+            ordered |= {one.key: one for one in reversed(chain) if one.key not in ordered}
+        return list(ordered.values())
 
     def _within_budget(
         self, ranked: Sequence[tuple[Memory, float, str]], budget: int, leg: MeaningLeg | str

@@ -1,0 +1,1 @@
+"""What tests share to drive the real thing: scratch homes, a daemon process, raw sockets."""
