@@ -2,13 +2,16 @@
 
 import contextlib
 import os
+import select
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
+import pyte
 import pytest
 
 from iai_mcp.adapters.terminal import records
@@ -79,6 +82,18 @@ class Desk:
         with Connection(self.record(session_id).socket) as connection:
             yield Watcher(connection, connection.attach(mode))
 
+    @contextlib.contextmanager
+    def attached(
+        self, session_id: str, *more: str, rows: int = 24, cols: int = 80
+    ) -> Iterator["Terminal"]:
+        """A terminal window with `iai-mcp session attach` in it."""
+        command = [sys.executable, "-m", "iai_mcp.cli", "session", "attach", session_id, *more]
+        terminal = Terminal(command, rows=rows, cols=cols)
+        try:
+            yield terminal
+        finally:
+            terminal.close()
+
     def cli(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Run `iai-mcp` as a person would."""
         return subprocess.run(
@@ -148,3 +163,75 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     used = Desk(home)
     yield used
     used.close()
+
+
+_TAKE_TERMINAL = (
+    "import os, sys; os.login_tty(os.open(sys.argv[1], os.O_RDWR)); "
+    "os.execv(sys.argv[2], sys.argv[2:])"
+)
+
+
+class Terminal:
+    """A person's terminal window with one command in it; what it shows, pyte tells."""
+
+    def __init__(self, command: list[str], *, rows: int = 24, cols: int = 80) -> None:
+        self.screen = pyte.Screen(cols, rows)
+        self._stream = pyte.ByteStream(self.screen)
+        self.output = b""
+        self.master, slave = os.openpty()
+        termios.tcsetwinsize(slave, (rows, cols))
+        self.before = termios.tcgetattr(slave)
+        self._slave = slave
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _TAKE_TERMINAL, os.ttyname(slave), *command],
+            env={**os.environ, "PYTHONPATH": SOURCE},
+        )
+
+    def shows(self, wanted: str) -> list[str]:
+        """The lines on the screen, once `wanted` is among them."""
+        return self.until(lambda: wanted in "\n".join(self.screen.display), repr(wanted))
+
+    def until(self, enough: Callable[[], bool], what: str) -> list[str]:
+        stop = time.monotonic() + DEADLINE
+        while not enough():
+            if not select.select([self.master], [], [], max(0.0, stop - time.monotonic()))[0]:
+                raise AssertionError(f"{what} did not show:\n" + "\n".join(self.screen.display))
+            self._read()
+        return [line.rstrip() for line in self.screen.display]
+
+    def _read(self) -> None:
+        data = os.read(self.master, 65_536)
+        self.output += data
+        self._stream.feed(data)
+
+    def type(self, data: bytes) -> None:
+        os.write(self.master, data)
+
+    def resize(self, rows: int, cols: int) -> None:
+        self.screen.resize(rows, cols)
+        termios.tcsetwinsize(self.master, (rows, cols))
+
+    def is_raw(self) -> None:
+        """Waits until the client has taken the terminal over."""
+        eventually(lambda: self.attributes() != self.before, "raw mode")
+
+    def attributes(self) -> list[object]:
+        return termios.tcgetattr(self._slave)
+
+    def ends(self) -> int:
+        """The command's exit code, all its output taken."""
+        stop = time.monotonic() + DEADLINE
+        while self.process.poll() is None:
+            assert time.monotonic() < stop, "the command does not end"
+            if select.select([self.master], [], [], 0.01)[0]:
+                self._read()
+        while select.select([self.master], [], [], 0)[0]:
+            self._read()
+        return self.process.returncode
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self.master)
+        os.close(self._slave)

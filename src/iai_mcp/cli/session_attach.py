@@ -75,7 +75,7 @@ class _Client:
         poll = select.poll()
         for descriptor in (_KEYBOARD, self._wake_read, self._connection.socket.fileno()):
             poll.register(descriptor, select.POLLIN)
-        while True:
+        while not self._connection.has_frames() or self._printed():
             for descriptor, _ in poll.poll():
                 if descriptor == _KEYBOARD:
                     if not self._typed():

@@ -125,14 +125,20 @@ class Connection:
         return kind, payload
 
     def receive_all(self) -> list[tuple[int, bytes]]:
-        """Every frame that is there, after waiting for at least some bytes."""
+        """Every frame that came with an earlier answer, else those of the next bytes."""
+        if self._frames:
+            earlier, self._frames = self._frames[::-1], []
+            return earlier
         try:
             data = self.socket.recv(_READ_SIZE)
         except ConnectionError:
             data = b""
         self.closed = not data
-        earlier, self._frames = self._frames[::-1], []
-        return earlier + self._decoder.feed(data)
+        return self._decoder.feed(data)
+
+    def has_frames(self) -> bool:
+        """Whether frames came along with an earlier answer: no poll tells of those."""
+        return bool(self._frames)
 
     def expect(self, kind: int) -> bytes:
         """The payload of the next frame of this kind; frames of other kinds are passed over.
