@@ -95,5 +95,20 @@ def _injected(request: str) -> str:
 
 
 def _tool_result(request: str) -> str:
-    """What stands behind the tool's call in the second request."""
-    return request[request.rindex("memory_recall") :]
+    """What the tool answered, as each of the three APIs carries it."""
+    found: list[str] = []
+
+    def walk(value: object) -> None:
+        if isinstance(value, dict):
+            if value.get("type") in ("tool_result", "function_call_output"):
+                found.append(json.dumps(value, ensure_ascii=False))
+            if "functionResponse" in value:
+                found.append(json.dumps(value["functionResponse"], ensure_ascii=False))
+            for member in value.values():
+                walk(member)
+        elif isinstance(value, list):
+            for item in value:
+                walk(item)
+
+    walk(json.loads(request))
+    return "\n".join(found)

@@ -41,7 +41,7 @@ def context_for(moment: Moment, host: str, given: Input) -> str | None:
         params["budget_tokens"] = BUDGET_TOKENS
         answer = ask("session_start_payload", params, START_WITHIN)
     else:
-        prompt = without_hook_context(given.text("prompt") or "")
+        prompt = markers.without_hook_context(given.text("prompt") or "")
         if not prompt.strip():
             return None
         answer = ask("prompt_injection", params | {"prompt": prompt}, PROMPT_WITHIN)
@@ -68,16 +68,6 @@ def rendered(text: str, moment: Moment, host: str) -> str:
         return dumps({_FLAT[host]: text})
     name = _CANONICAL.get(host, _CANONICAL_ELSE)[moment]
     return dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
-
-
-def without_hook_context(prompt: str) -> str:
-    """The person's own words: Gemini CLI puts what hooks said in front of them."""
-    while prompt.startswith("<hook_context>"):
-        end = prompt.find("</hook_context>")
-        if end < 0:
-            return ""
-        prompt = prompt[end + len("</hook_context>") :].lstrip()
-    return prompt
 
 
 def _is_first(moment: Moment, given: Input) -> bool:

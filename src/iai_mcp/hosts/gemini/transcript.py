@@ -10,6 +10,7 @@ import os
 
 from iai_mcp.hosts.reading import NotATranscriptError, Reading, document, name_of, records
 from iai_mcp.hosts.turns import Event, Record, count_occurrence, is_wrapper, turn, words_key
+from iai_mcp.protocol.markers import without_hook_context, without_injected
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def parts_text(content: object) -> str:
         if isinstance(part, dict):
             words = None if part.get("thought") else part.get("text")
         if isinstance(words, str) and not (len(parts) > 1 and is_wrapper(words)):
-            said.append(words)
+            said.append(without_injected(without_hook_context(words)))
     return "".join(said)
 
 
