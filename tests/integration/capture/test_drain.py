@@ -270,7 +270,7 @@ def test_what_the_hook_had_no_time_to_read_is_read_by_the_daemon(
 
 async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 - files and threads have no event to wait on
+        while not condition():
             await asyncio.sleep(0.01)
 
 

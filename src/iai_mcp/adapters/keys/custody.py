@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from iai_mcp import paths
@@ -14,6 +16,7 @@ from iai_mcp.domain.errors import AlreadyExists, Busy, KeyMissing, StoreDamaged
 
 STORE_NAME = "memory.db"
 _NEXT_NAME = "memory.next.db"
+_CUSTODY_SECONDS = 5.0
 
 
 def open_database(directory: Path) -> Database:
@@ -30,7 +33,8 @@ def open_database(directory: Path) -> Database:
     path = directory / STORE_NAME
     if record.following is None:
         return _open(path, sources.fetch(directory, record.current))
-    return _finish_rotation(directory, path, record, record.following)
+    with _custody(directory, "a new key is being given to the store"):
+        return _finish_rotation(directory, path, record, record.following)
 
 
 def status(directory: Path) -> dict[str, object]:
@@ -69,30 +73,30 @@ def rotate(directory: Path, source: Source | None, new_passphrase: str | None) -
 
     The caller holds the process lock.
     """
-    record = descriptor.load(directory)
-    if record is None:
+    if descriptor.load(directory) is None:
         raise KeyMissing("there is no store here yet: 'iai-mcp crypto init' makes its key")
     open_database(directory).close()  # finishes an interrupted rotation first
-    record = descriptor.load(directory) or record
-    old_key = sources.fetch(directory, record.current)
-    following, new_key = _following_key(directory, source or record.current.source, new_passphrase)
-    descriptor.save(directory, KeyRecord(record.current, following))
-    path, fresh = directory / STORE_NAME, directory / _NEXT_NAME
-    _copy_under(path, old_key, fresh, new_key)
-    fresh.replace(path)
-    sync_directory(directory)
-    descriptor.save(directory, KeyRecord(following))
-    sources.discard(directory, record.current)
-    return following
+    with _custody(directory, "another rotation is under way"):
+        record = descriptor.load(directory)
+        assert record is not None  # noqa: S101 - it was there, and nobody else may change it
+        _tidy(directory, record)
+        old_key = sources.fetch(directory, record.current)
+        following, new_key = _following_key(
+            directory, source or record.current.source, new_passphrase
+        )
+        descriptor.save(directory, KeyRecord(record.current, following))
+        path, fresh = directory / STORE_NAME, directory / _NEXT_NAME
+        _copy_under(path, old_key, fresh, new_key)
+        fresh.replace(path)
+        sync_directory(directory)
+        descriptor.save(directory, KeyRecord(following))
+        sources.discard(directory, record.current)
+        return following
 
 
 def _first_key(directory: Path, source: Source | None = None) -> KeyRecord:
     # Two processes on the first day must not make two keys.
-    lock = ProcessLock(directory / ".key.lock")
-    lock.acquire_shared()
-    try:
-        if not lock.try_acquire_exclusive():
-            raise Busy("another process is making this store's key: try again in a moment")
+    with _custody(directory, "another process is making this store's key"):
         made = descriptor.load(directory)
         if made is not None:
             return made
@@ -105,8 +109,32 @@ def _first_key(directory: Path, source: Source | None = None) -> KeyRecord:
         record = KeyRecord(sources.make(directory, source)[0])
         descriptor.save(directory, record)
         return record
+
+
+@contextlib.contextmanager
+def _custody(directory: Path, meanwhile: str) -> Iterator[None]:
+    """Sole charge of the key. Making one takes a moment: wait that long before giving up."""
+    lock = ProcessLock(directory / ".key.lock")
+    deadline = time.monotonic() + _CUSTODY_SECONDS
+    try:
+        while not lock.try_acquire_exclusive():
+            if time.monotonic() > deadline:
+                raise Busy(f"{meanwhile}: try again in a moment")
+            time.sleep(0.01)
+        yield
     finally:
         lock.close()
+
+
+def _tidy(directory: Path, record: KeyRecord) -> None:
+    """Remove what a rotation left that was killed before it was written down."""
+    for leftover in directory.glob(f"{_NEXT_NAME}*"):
+        leftover.unlink(missing_ok=True)
+    for temporary in directory.glob(".*.tmp"):
+        temporary.unlink(missing_ok=True)
+    for key_file in directory.glob("store-*.key"):
+        if key_file.name != record.current.account:
+            key_file.unlink(missing_ok=True)
 
 
 def _open(path: Path, key: bytes) -> Database:
@@ -125,7 +153,8 @@ def _finish_rotation(
     directory: Path, path: Path, record: KeyRecord, following: KeyDescriptor
 ) -> Database:
     """A rotation was interrupted: the file tells which of the two keys is the true one."""
-    (directory / _NEXT_NAME).unlink(missing_ok=True)
+    for leftover in directory.glob(f"{_NEXT_NAME}*"):
+        leftover.unlink(missing_ok=True)
     try:
         database = _open(path, sources.fetch(directory, record.current))
         kept, dropped = record.current, following

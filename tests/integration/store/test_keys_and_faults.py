@@ -1,0 +1,234 @@
+"""Wrong keys, damage, full disks: each a sentence that says what to do, and nothing overwritten."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.support.home import SOURCE
+
+from iai_mcp.adapters.keys import custody
+from iai_mcp.core import dispatch
+from iai_mcp.domain.errors import (
+    AlreadyExists,
+    DiskFull,
+    KeyMissing,
+    KeyWrong,
+    ReadOnly,
+    StoreDamaged,
+    StoreTooNew,
+)
+from iai_mcp.store import MemoryStore
+
+PASSPHRASE = "IAI_MCP_CRYPTO_PASSPHRASE"
+
+
+def remember(store: MemoryStore, text: str) -> None:
+    assert (
+        dispatch(store, "memory_capture", {"text": text, "session_id": "s"})["status"] == "inserted"
+    )
+
+
+def remembered(store: MemoryStore) -> list[str]:
+    records = dispatch(store, "memory_timeline", {"limit": 1000})["records"]
+    return [record["text"] for record in records]
+
+
+def everything(directory: Path) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in sorted(directory.iterdir()) if p.is_file()}
+
+
+def test_nothing_that_was_said_can_be_read_from_the_files(opened, tmp_path):
+    store = opened()
+    remember(store, "the mongoose eats at midnight")
+    for content in everything(tmp_path / "store").values():
+        assert b"mongoose" not in content
+        assert b"SQLite format" not in content
+    store.close()
+    for content in everything(tmp_path / "store").values():
+        assert b"mongoose" not in content
+
+
+def test_without_passphrase_or_keyring_the_key_is_a_private_file(opened, tmp_path):
+    opened()
+    (key_file,) = (tmp_path / "store").glob("*.key")
+    assert key_file.stat().st_mode & 0o777 == 0o600
+    assert custody.status(tmp_path / "store")["source"] == "file"
+
+
+def test_a_passphrase_opens_what_it_made(opened, monkeypatch):
+    monkeypatch.setenv(PASSPHRASE, "correct horse")
+    store = opened()
+    remember(store, "kept")
+    store.close()
+    assert remembered(opened()) == ["kept"]
+
+
+def test_a_passphrase_that_is_absent_later_is_an_error_and_never_a_new_key(
+    opened, monkeypatch, tmp_path
+):
+    monkeypatch.setenv(PASSPHRASE, "correct horse")
+    opened().close()
+    before = everything(tmp_path / "store")
+    monkeypatch.delenv(PASSPHRASE)
+    with pytest.raises(KeyMissing, match=PASSPHRASE):
+        opened()
+    assert everything(tmp_path / "store") == before
+
+
+def test_a_wrong_passphrase_is_told_from_damage_and_changes_nothing(opened, monkeypatch, tmp_path):
+    monkeypatch.setenv(PASSPHRASE, "correct horse")
+    opened().close()
+    before = everything(tmp_path / "store")
+    monkeypatch.setenv(PASSPHRASE, "wrong horse")
+    with pytest.raises(KeyWrong, match="passphrase"):
+        opened()
+    assert everything(tmp_path / "store") == before
+
+
+def test_a_lost_key_file_is_named(opened, tmp_path):
+    opened().close()
+    (key_file,) = (tmp_path / "store").glob("*.key")
+    key_file.unlink()
+    with pytest.raises(KeyMissing, match=key_file.name):
+        opened()
+
+
+def test_a_store_without_its_key_description_is_not_given_a_new_key(opened, tmp_path):
+    store = opened()
+    remember(store, "precious")
+    store.close()
+    (tmp_path / "store" / "key.json").unlink()
+    with pytest.raises(KeyMissing, match=r"key\.json"):
+        opened()
+    assert not (tmp_path / "store" / "key.json").exists()
+
+
+def test_a_damaged_file_is_told_and_left_as_it_is(opened, tmp_path):
+    store = opened()
+    remember(store, "precious")
+    store.close()
+    path = tmp_path / "store" / "memory.db"
+    path.write_bytes(b"\x00" * 4096 + path.read_bytes()[4096:])
+    before = everything(tmp_path / "store")
+    with pytest.raises(StoreDamaged, match="restore"):
+        opened()
+    assert everything(tmp_path / "store") == before
+
+
+def test_a_store_of_a_newer_version_is_refused_with_a_sentence(opened, tmp_path):
+    store = opened()
+    with store.database.writing() as db:
+        db.pragma("user_version", 999)
+    store.close()
+    with pytest.raises(StoreTooNew, match="upgrade"):
+        opened()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a place where even root may not write")
+def test_a_read_only_directory_is_a_clear_error(opened, monkeypatch):
+    monkeypatch.setenv("IAI_MCP_STORE", "/sys/iai-mcp-store")
+    with pytest.raises(ReadOnly, match="write"):
+        opened()
+
+
+def test_a_full_disk_loses_nothing_that_was_acknowledged(opened):
+    store = opened()
+    remember(store, "before the disk was full")
+    with store.database.outside_transactions() as db:
+        pages = int(db.pragma("page_count"))
+        db.pragma("max_page_count", pages)  # SQLite's own "disk full"
+    with pytest.raises(DiskFull, match="free some space"):
+        for n in range(200):
+            dispatch(store, "memory_capture", {"text": f"{n} " + "x" * 20_000, "session_id": "s"})
+    kept = remembered(store)
+    assert kept[0] == "before the disk was full"
+    with store.database.outside_transactions() as db:
+        db.pragma("max_page_count", 0x7FFFFFFF)
+    remember(store, "after there was room again")
+    assert remembered(store) == [*kept, "after there was room again"]
+
+
+def test_rotation_keeps_everything_and_the_old_key_no_longer_opens_it(opened, tmp_path):
+    store = opened()
+    remember(store, "survives the new key")
+    store.close()
+    (old,) = (tmp_path / "store").glob("*.key")
+    old_key = bytes.fromhex(old.read_text().strip())
+    custody.rotate(tmp_path / "store", None, None)
+    assert not old.exists()
+    assert remembered(opened()) == ["survives the new key"]
+    raw = apsw.Connection(str(tmp_path / "store" / "memory.db"))
+    raw.execute(f'PRAGMA key = "raw:{old_key.hex()}"')
+    with pytest.raises(apsw.NotADBError):
+        raw.execute("SELECT * FROM memories").fetchall()
+    raw.close()
+
+
+def test_rotation_can_move_from_a_file_to_a_passphrase_and_on_to_another(
+    opened, monkeypatch, tmp_path
+):
+    store = opened()
+    remember(store, "kept")
+    store.close()
+    monkeypatch.setenv(PASSPHRASE, "first")
+    custody.rotate(tmp_path / "store", "passphrase", None)
+    custody.rotate(tmp_path / "store", "passphrase", "second")
+    with pytest.raises(KeyWrong):
+        opened()
+    monkeypatch.setenv(PASSPHRASE, "second")
+    assert remembered(opened()) == ["kept"]
+
+
+ROTATE = """
+import os, sys, threading, time
+from pathlib import Path
+from iai_mcp.adapters.keys import custody
+threading.Timer(float(sys.argv[2]), lambda: os.kill(os.getpid(), 9)).start()
+custody.rotate(Path(sys.argv[1]), None, None)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_rotation_killed_at_any_moment_leaves_a_store_that_opens(opened, tmp_path):
+    store = opened()
+    for n in range(50):
+        remember(store, f"memory {n} " + "word " * 200)
+    store.close()
+    for step in range(12):
+        killed = subprocess.run(
+            [sys.executable, "-c", ROTATE, str(tmp_path / "store"), str(0.002 * step)],
+            env={**os.environ, "PYTHONPATH": str(SOURCE)},
+            check=False,
+        )
+        assert killed.returncode == -signal.SIGKILL
+        again = opened()
+        assert len(remembered(again)) == 50
+        again.close()
+    custody.rotate(tmp_path / "store", None, None)
+    assert not list((tmp_path / "store").glob("memory.next.db*"))
+    assert not list((tmp_path / "store").glob(".*.tmp"))
+    assert len(list((tmp_path / "store").glob("*.key"))) == 1
+
+
+def test_a_key_is_made_once(opened, tmp_path):
+    custody.init(tmp_path / "store", None)
+    with pytest.raises(AlreadyExists, match="rotate"):
+        custody.init(tmp_path / "store", None)
+
+
+def test_many_first_openings_at_once_agree_on_one_key(tmp_path):
+    code = "from iai_mcp.store import MemoryStore; MemoryStore().close()"
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(SOURCE)}
+        )
+        for _ in range(4)
+    ]
+    ended = [process.wait(timeout=30) for process in running]
+    assert ended == [0, 0, 0, 0]
+    assert len(list((tmp_path / "store").glob("*.key"))) == 1
+    MemoryStore().close()

@@ -1,0 +1,72 @@
+"""Nearest vectors: exact where it says so, close to exact above that, never a dropped one."""
+
+import numpy as np
+import pytest
+
+from iai_mcp.adapters import vector_index
+from iai_mcp.adapters.vector_index import VectorIndex, quantise
+
+
+def random_vectors(count: int, seed: int = 1) -> np.ndarray:
+    vectors = np.random.default_rng(seed).standard_normal((count, 64)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def filled(vectors: np.ndarray) -> VectorIndex:
+    index = VectorIndex(vectors.shape[1])
+    for start in range(0, len(vectors), 700):
+        part = vectors[start : start + 700]
+        index.add(range(start + 1, start + 1 + len(part)), *quantise(part))
+    return index
+
+
+def exact(vectors: np.ndarray, cue: np.ndarray, limit: int) -> list[int]:
+    return [int(row) + 1 for row in np.argsort(-(vectors @ cue))[:limit]]
+
+
+def test_the_nearest_come_first_with_their_cosines():
+    vectors = random_vectors(3000)
+    cue = vectors[17]
+    found = filled(vectors).nearest(cue, 10)
+    assert found[0][0] == 18
+    assert found[0][1] == pytest.approx(1.0, abs=0.01)
+    assert [key for key, _ in found][:5] == exact(vectors, cue, 5)
+
+
+def test_above_the_bound_binary_codes_find_nearly_the_same(monkeypatch):
+    monkeypatch.setattr(vector_index, "EXACT_UP_TO", 1000)
+    monkeypatch.setattr(vector_index, "_RESCORED", 1500)
+    vectors = random_vectors(20_000)
+    index = filled(vectors)
+    shared = 0
+    for row in range(0, 1000, 50):
+        cue = vectors[row] + 0.3 * random_vectors(1, seed=row)[0]
+        found = {key for key, _ in index.nearest(cue, 10)}
+        shared += len(found & set(exact(vectors, cue, 10)))
+    assert shared / 200 > 0.9
+
+
+def test_a_dropped_or_replaced_key_is_not_found_by_its_old_vector():
+    vectors = random_vectors(100)
+    index = filled(vectors)
+    index.drop([5])
+    assert 5 not in {key for key, _ in index.nearest(vectors[4], 100)}
+    index.add([7], *quantise(vectors[50:51]))
+    assert len(index) == 99
+    scores = dict(index.nearest(vectors[6], 100))
+    assert scores[7] < 0.9
+
+
+def test_a_search_within_some_keys_finds_only_those():
+    vectors = random_vectors(500)
+    found = filled(vectors).nearest(vectors[0], 10, within=[3, 400, 9999])
+    assert {key for key, _ in found} == {3, 400}
+
+
+def test_equal_scores_come_in_the_order_of_arrival():
+    vectors = np.repeat(random_vectors(1), 50, axis=0)
+    assert [key for key, _ in filled(vectors).nearest(vectors[0], 10)] == list(range(1, 11))
+
+
+def test_an_empty_index_finds_nothing():
+    assert VectorIndex(64).nearest(np.ones(64, dtype=np.float32), 5) == []
