@@ -3,14 +3,14 @@
 Through the daemon if it runs, else into the store directly; never into the spool.
 """
 
-import importlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from iai_mcp.capture import journal
 from iai_mcp.capture.command import USAGE, Arguments, parse, say
 from iai_mcp.capture.deliver import gather, header_of, pack
 from iai_mcp.capture.handover import parts
+from iai_mcp.cli import door
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.protocol.compact_json import loads
 
@@ -46,15 +46,13 @@ def _store(arguments: Arguments, result: dict[str, object]) -> str | None:
     if denied:
         result["reason"] = denied
         return None
-    call: Callable[[str, dict[str, object]], dict[str, object]]
-    call = importlib.import_module("iai_mcp.cli.door").call
     header = header_of(found, None)
     for part in parts(pack(found)):
         params = dict(header)
         if part[0][0] is not None:
             params["session_id"] = part[0][0]
         params["events"] = [loads(line.decode("utf-8")) for _, line in part]
-        answer = call("capture_events", params)
+        answer = door.call("capture_events", params)
         for mine, theirs in (
             ("inserted", "inserted"),
             ("reinforced", "duplicates"),

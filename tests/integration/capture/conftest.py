@@ -6,13 +6,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+PATIENCE = 30.0
 SOURCES = str(Path(__file__).parents[3] / "src")
 
 
@@ -75,6 +78,14 @@ def turn(text: str, role: str = "user", **more: object) -> str:
     """A line of Claude Code's."""
     message = {"type": role, "message": {"role": role, "content": text}, "uuid": str(uuid.uuid4())}
     return json.dumps(message | {"timestamp": "2026-03-01T09:30:00.000Z"} | more) + "\n"
+
+
+def eventually(condition: Callable[[], bool], what: str) -> None:
+    """Wait until it is so; fail when it does not become so."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, what
+        threading.Event().wait(0.02)
 
 
 def lines_of(path: Path) -> tuple[dict[str, object], list[dict[str, object]]]:

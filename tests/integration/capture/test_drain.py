@@ -51,13 +51,6 @@ def put(session: str, *texts: str, **more: object) -> Path:
     return Path(spool.write({"session_id": session}, [dumps(e).encode() for e in events]))
 
 
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        threading.Event().wait(0.01)
-
-
 @pytest.fixture
 def store(machine: Machine) -> Store:
     return Store()

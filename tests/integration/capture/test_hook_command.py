@@ -2,11 +2,16 @@
 
 import json
 import os
+import threading
 import time
 from pathlib import Path
 
+import pytest
 from tests.integration.capture.conftest import Machine, lines_of, turn
 from tests.integration.capture.listener import Listener, params, silent, stored
+
+from iai_mcp.capture import deliver
+from iai_mcp.daemon.drain import SpoolDrain
 
 # The contract's limit for the process; tests leave room for a machine that is busy otherwise.
 LIMIT = 0.8
@@ -96,13 +101,24 @@ def test_a_long_transcript_is_handed_over_in_parts(machine: Machine) -> None:
     with Listener(machine.socket, stored) as daemon:
         result = machine.capture("--no-spawn", "--session-id", "s-1", str(path))
 
-    delivered = [str(e["text"])[:6] for e in daemon.events]
+    # On a busy machine time may run out: what is left waits in the spool, in words or by name.
     assert daemon.longest < 16 * 1024 * 1024
-    if result["status"] == "captured":
-        assert len(delivered) == 10
-    else:  # a busy machine ran out of time: what is left waits in the spool
-        waiting = [str(e["text"])[:6] for e in lines_of(machine.spooled()[0])[1]]
-        assert set(delivered) | set(waiting) == {f"turn {n}" for n in range(10)}
+    assert len(daemon.requests) > 1
+    heads = {str(e["text"])[:6] for e in [*daemon.events, *drained(machine)]}
+    assert heads == {f"turn {n}" for n in range(10)}
+    assert result["errors"] == 0
+
+
+def drained(machine: Machine) -> list[dict[str, object]]:
+    """What the daemon would find in the spool."""
+    found: list[dict[str, object]] = []
+
+    def take(_: dict[str, object], events: list[dict[str, object]]) -> dict[str, object]:
+        found.extend(events)
+        return {}
+
+    assert SpoolDrain(take).drain_once().set_aside == 0
+    return found
 
 
 def test_a_turn_too_long_for_a_call_goes_through_the_spool_whole(machine: Machine) -> None:
@@ -112,9 +128,60 @@ def test_a_turn_too_long_for_a_call_goes_through_the_spool_whole(machine: Machin
         result = machine.capture("--no-spawn", "--session-id", "s-1", str(path))
 
     assert result["status"] == "deferred"
-    ((file),) = machine.spooled()
-    header, events = lines_of(file)
-    assert len(str(events[0]["text"])) > 17 * 1024 * 1024 or header["unread"]
+    (event,) = drained(machine)
+    assert event["text"] == "turn 0 " + "x" * (17 * 1024 * 1024)
+
+
+def test_what_there_is_no_time_to_read_is_left_to_the_daemon(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = machine.transcript(turns=500, size=1000)
+    monkeypatch.setattr(deliver, "READ_UNTIL", 0.0)
+
+    result = deliver.deliver_transcript(str(path), "s-1")
+
+    assert result["status"] == "deferred"
+    assert result["errors"] == 0
+    assert [e["text"] for e in drained(machine)] == [f"turn {n} " + "x" * 1000 for n in range(500)]
+
+
+def test_too_much_for_the_spool_is_left_where_it_is(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = machine.transcript(turns=50, size=1000)
+    monkeypatch.setattr(deliver, "SPOOL_LIMIT", 10_000)
+
+    result = deliver.deliver_transcript(str(path), "s-1")
+
+    assert result["events"] == 0
+    assert machine.spooled()[0].stat().st_size < 10_000
+    assert len(drained(machine)) == 50
+
+
+def test_the_hosts_last_message_is_waited_for(machine: Machine) -> None:
+    path = machine.transcript(turns=1)
+    late = turn('and so it is: "done"\n', "assistant")
+
+    def write_late() -> None:
+        with path.open("a") as file:
+            file.write(late)
+
+    timer = threading.Timer(0.1, write_late)
+    timer.start()
+    result = deliver.deliver_transcript(str(path), "s-1", wait_for='and so it is: "done"')
+    timer.join()
+
+    assert result["events"] == 2
+
+
+def test_a_last_message_that_never_comes_is_not_waited_for_long(machine: Machine) -> None:
+    path = machine.transcript(turns=1)
+
+    began = time.monotonic()
+    result = deliver.deliver_transcript(str(path), "s-1", wait_for="never written")
+
+    assert result["events"] == 1
+    assert time.monotonic() - began < LIMIT + 0.4
 
 
 def test_a_missing_transcript_is_an_error_in_the_answer_and_a_header_in_the_spool(
