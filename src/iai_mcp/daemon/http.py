@@ -8,10 +8,6 @@ not ours, and a name that was rebound to loopback shows in `Host`.
 import asyncio
 import contextlib
 import hmac
-import ipaddress
-import logging
-import os
-import secrets
 import socket
 from collections.abc import Iterator
 
@@ -19,61 +15,14 @@ import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from iai_mcp import paths
+from iai_mcp.daemon.http_address import token
 from iai_mcp.daemon.mcp_server import build_server
 from iai_mcp.daemon.mcp_session import Call
-from iai_mcp.domain.errors import InvalidInput, IoFailed
 from iai_mcp.protocol.codes import MAX_LINE
 
-logger = logging.getLogger(__name__)
-
-TOKEN_NAME = "http-token"  # noqa: S105 - the name of a file
 _MOST_REQUESTS = 64
 # The daemon has 5 s to stop in all.
 _LAST_ANSWERS_SECONDS = 3
-
-
-def listener(setting: str) -> socket.socket:
-    """A listening socket for HOST:PORT; port 0 takes any that is free.
-
-    Raises:
-        InvalidInput: not HOST:PORT, or the host is not loopback.
-        IoFailed: the port is taken.
-    """
-    host, _, port = setting.rpartition(":")
-    host = "127.0.0.1" if host == "localhost" else host.strip("[]")
-    try:
-        address, number = ipaddress.ip_address(host), int(port)
-    except ValueError:
-        raise InvalidInput(f"IAI_MCP_HTTP must be 127.0.0.1:PORT, not {setting!r}") from None
-    if not address.is_loopback or not 0 <= number <= 65535:
-        raise InvalidInput(f"IAI_MCP_HTTP serves loopback only: 127.0.0.1:PORT, not {setting!r}")
-    family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
-    try:
-        return socket.create_server((host, number), family=family)
-    except OSError as taken:
-        raise IoFailed(
-            f"{setting} can not be listened on ({taken.strerror}): set IAI_MCP_HTTP to a free port"
-        ) from taken
-
-
-def token() -> str:
-    """The secret that clients have to send; made at the first use, kept in a 0600 file."""
-    path = paths.in_user_data(TOKEN_NAME)
-    with contextlib.suppress(FileNotFoundError), open(path, encoding="ascii") as file:
-        os.fchmod(file.fileno(), 0o600)
-        if known := file.read().strip():
-            return known
-    made = secrets.token_urlsafe(32)
-    fresh = f"{path}.{os.getpid()}.new"
-    paths.private_dir(paths.user_data())
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(made + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(fresh, path)
-    return made
 
 
 async def serve(listening: socket.socket, call: Call, stopping: asyncio.Event) -> None:

@@ -26,8 +26,8 @@ class Contradict:
     stored: Callable[[Sequence[Stored]], None]
 
     def __call__(self, params: Params) -> dict[str, object]:
-        old = one(self.memories, params.text("id"))
-        fact = params.text("new_fact")
+        identity, fact = params.text("id"), params.text("new_fact")
+        old = one(self.memories, identity)
         now = self.clock.now()
         raw = Turn(
             identity=turn_identity(

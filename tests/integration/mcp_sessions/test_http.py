@@ -15,7 +15,8 @@ from mcp import Client, ClientSession, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from tests.integration.mcp_sessions.standin import Standin
 
-from iai_mcp.daemon import http as door
+from iai_mcp.daemon import http_address
+from iai_mcp.daemon.http import serve
 from iai_mcp.domain.errors import InvalidInput, IoFailed
 
 Scenario = Callable[[int, str], Awaitable[None]]
@@ -31,12 +32,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def served(scenario: Scenario) -> None:
     async def play() -> None:
         stopping = asyncio.Event()
-        listening = door.listener("127.0.0.1:0")
+        listening = http_address.listener("127.0.0.1:0")
         port = listening.getsockname()[1]
-        serving = asyncio.create_task(door.serve(listening, Standin().call, stopping))
+        serving = asyncio.create_task(serve(listening, Standin().call, stopping))
         try:
             async with asyncio.timeout(30):
-                await scenario(port, door.token())
+                await scenario(port, http_address.token())
         finally:
             stopping.set()
             async with asyncio.timeout(10):
@@ -117,11 +118,11 @@ def test_there_is_nothing_beside_the_one_path() -> None:
 
 
 def test_the_token_is_private_and_stays_the_same(home: Path) -> None:
-    first = door.token()
+    first = http_address.token()
     path = home / "http-token"
     assert len(first) >= 40
     os.chmod(path, 0o644)
-    assert door.token() == first
+    assert http_address.token() == first
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [entry.name for entry in home.iterdir()] == ["http-token"]
 
@@ -131,9 +132,9 @@ def test_the_token_is_private_and_stays_the_same(home: Path) -> None:
 )
 def test_only_loopback_is_served(setting: str) -> None:
     with pytest.raises(InvalidInput, match="IAI_MCP_HTTP"):
-        door.listener(setting)
+        http_address.listener(setting)
 
 
 def test_a_port_that_is_taken_is_a_clear_error() -> None:
-    with door.listener("127.0.0.1:0") as taken, pytest.raises(IoFailed, match="free port"):
-        door.listener(f"127.0.0.1:{taken.getsockname()[1]}")
+    with http_address.listener("127.0.0.1:0") as taken, pytest.raises(IoFailed, match="free port"):
+        http_address.listener(f"127.0.0.1:{taken.getsockname()[1]}")
