@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -12,8 +13,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
+import httpx2
 import pytest
 from mcp import Client, ClientSession, MCPError, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
 from tests.integration.mcp_sessions.processes import BridgeProcess
 
 from iai_mcp.client import connection
@@ -260,3 +264,42 @@ def test_a_handshake_right_after_the_start_waits_for_the_library_and_is_answered
         assert bridge.hear()["result"]["serverInfo"]["name"] == "iai-mcp"
     finally:
         bridge.close()
+
+
+def test_http_is_served_beside_the_socket_when_the_setting_says_so(
+    daemon: Daemon, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    daemon.env["IAI_MCP_HTTP"] = f"127.0.0.1:{port}"
+    daemon.start()
+    url = f"http://127.0.0.1:{port}/mcp"
+
+    async def scenario() -> None:
+        token_file = tmp_path / "store" / "http-token"
+        await anyio.to_thread.run_sync(until, token_file.exists)
+        bearer = {"Authorization": f"Bearer {token_file.read_text().strip()}"}
+        async with (
+            httpx2.AsyncClient(headers=bearer) as http,
+            Client(streamable_http_client(url, http_client=http)) as client,
+        ):
+            await client.call_tool("memory_capture", {"text": "the port is 5433"})
+            found = await client.call_tool("memory_recall", {"cue": "port"})
+            assert found.structured_content["hits"][0]["text"] == "the port is 5433"
+
+    within_deadline(scenario)
+    assert daemon.end(signal.SIGTERM) == 0
+
+
+def test_an_http_address_beyond_loopback_refuses_the_start_in_a_sentence(daemon: Daemon) -> None:
+    refused = subprocess.run(
+        [sys.executable, "-m", "iai_mcp.daemon"],
+        env={**daemon.env, "IAI_MCP_HTTP": "0.0.0.0:8000"},
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_SECONDS,
+        check=False,
+    )
+    assert refused.returncode == 1
+    assert "loopback only" in refused.stderr
+    assert "Traceback" not in refused.stderr

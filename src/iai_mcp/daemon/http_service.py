@@ -1,21 +1,17 @@
 """Opens the HTTP door beside the socket when the settings say so, and only then loads it."""
 
 import asyncio
-import importlib
 import logging
 import socket
-import time
 from collections.abc import Mapping
 
-from iai_mcp.core import dispatch
+from iai_mcp.connection import with_context
+from iai_mcp.daemon import mcp_session
 from iai_mcp.daemon.http_address import listener
 from iai_mcp.domain.errors import IoFailed
 from iai_mcp.socket_server import SocketServer
 
 _log = logging.getLogger(__name__)
-
-# Looking on is not activity: it keeps no daemon awake.
-_WATCHING = frozenset({"topology", "events_query"})
 
 
 def start(server: SocketServer) -> list[asyncio.Task[None]]:
@@ -36,19 +32,18 @@ def start(server: SocketServer) -> list[asyncio.Task[None]]:
 
 
 async def _serve(server: SocketServer, listening: socket.socket) -> None:
-    loop = asyncio.get_running_loop()
-
     async def call(
-        method: str, params: dict[str, object], _context: Mapping[str, str]
+        method: str, params: dict[str, object], context: Mapping[str, str]
     ) -> dict[str, object]:
-        if method not in _WATCHING:
-            server.last_activity_ts = time.monotonic()
-        async with server.calls:
-            return await loop.run_in_executor(server.pool, dispatch, server.store, method, params)
+        return await server.call(method, with_context(method, params, context))
 
+    loop = asyncio.get_running_loop()
     try:
-        door = await loop.run_in_executor(None, importlib.import_module, "iai_mcp.daemon.http")
-    except BaseException:
+        # In a thread: the library takes a second to import, and the socket answers meanwhile.
+        door = await loop.run_in_executor(None, mcp_session.load, "iai_mcp.daemon.http")
+        await door.serve(listening, call, server.shutdown_event)
+    except Exception:  # noqa: BLE001 - supervision: the daemon lives on without this door
+        # Nobody waits for this task: a door that fell shut has to be found in the log.
+        _log.exception("http_failed")
+    finally:
         listening.close()
-        raise
-    await door.serve(listening, call, server.shutdown_event)

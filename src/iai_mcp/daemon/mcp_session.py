@@ -8,6 +8,7 @@ and a session that arrives earlier waits for it.
 import asyncio
 import importlib
 import logging
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -32,9 +33,15 @@ Send = Callable[[dict[str, object]], Awaitable[None]]
 Call = Callable[[str, dict[str, object], Context], Awaitable[dict[str, object]]]
 
 
-def load() -> ModuleType:
-    """Import the SDK, once; blocks until it is there. Call it from a thread."""
-    return importlib.import_module("iai_mcp.daemon.mcp_server")
+# The SDK's modules import each other in circles: two threads that enter at different ends
+# deadlock, and the interpreter fails one of them. Whatever needs the SDK comes through `load`.
+_one_at_a_time = threading.Lock()
+
+
+def load(name: str = "iai_mcp.daemon.mcp_server") -> ModuleType:
+    """Import what speaks MCP, once; blocks until it is there. Call it from a thread."""
+    with _one_at_a_time:
+        return importlib.import_module(name)
 
 
 @cache

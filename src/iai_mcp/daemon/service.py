@@ -3,14 +3,11 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Mapping
 
 from iai_mcp.concurrency import ProcessLock
-from iai_mcp.connection import with_context
 from iai_mcp.core import dispatch
-from iai_mcp.daemon import mcp_session
+from iai_mcp.daemon import http_service, mcp_session
 from iai_mcp.daemon.drain import SpoolDrain
-from iai_mcp.domain.errors import IaiError
 from iai_mcp.socket_server import SocketServer
 from iai_mcp.store import MemoryStore
 
@@ -33,9 +30,8 @@ async def run(lock: ProcessLock) -> None:
         asyncio.ensure_future(_warm(store, server.shutdown_event)),
         asyncio.ensure_future(drain.run(server.shutdown_event)),
     ]
-    if store.settings.http:
-        background.append(asyncio.ensure_future(_serve_http(server)))
     try:
+        background += http_service.start(server)
         await server.serve()
     finally:
         for task in background:
@@ -52,18 +48,3 @@ async def _warm(store: MemoryStore, stopping: asyncio.Event) -> None:
         await asyncio.sleep(0.02)
     if not stopping.is_set():
         await loop.run_in_executor(None, mcp_session.load)
-
-
-async def _serve_http(server: SocketServer) -> None:
-    """MCP over HTTP, for those who asked for it; a taken port must not stop the socket."""
-    from iai_mcp.daemon import http
-
-    async def call(
-        method: str, params: dict[str, object], context: Mapping[str, str]
-    ) -> dict[str, object]:
-        return await server.call(method, with_context(method, params, context))
-
-    try:
-        await http.serve(http.listener(server.settings.http), call, server.shutdown_event)
-    except IaiError as refused:
-        _log.error("http_not_served", extra={"reason": refused.message})

@@ -1,6 +1,8 @@
 """An MCP session in the daemon, spoken to with hand-made messages."""
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -293,3 +295,16 @@ def test_the_caller_of_the_newest_protocol_needs_no_handshake() -> None:
 
     assert heard[0]["result"]["supportedVersions"] == ["2026-07-28"]
     assert heard[1]["error"]["code"] == -32001
+
+
+def test_whoever_needs_the_library_first_can_load_it_from_any_thread_at_the_same_time() -> None:
+    probe = (
+        "from concurrent.futures import ThreadPoolExecutor as Pool\n"
+        "from iai_mcp.daemon.mcp_session import load\n"
+        "names = ['iai_mcp.daemon.http', 'iai_mcp.daemon.mcp_server'] * 4\n"
+        "print(len(list(Pool(8).map(load, names))))\n"
+    )
+    seen = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (seen.returncode, seen.stdout) == (0, "8\n"), seen.stderr[-500:]
