@@ -1,0 +1,84 @@
+"""What every `AgentRuntime` promises."""
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.fakes.agent_runtime import FakeRuntime
+
+from iai_mcp.adapters.runtime.local import LocalRuntime
+from iai_mcp.domain.agent_profiles import (
+    AgentProfile,
+    ConventionFile,
+    EnvVariable,
+    Flag,
+    Stdin,
+)
+from iai_mcp.domain.invocations import Invocation, MemoryWiring
+from iai_mcp.domain.launching import ArgsPlan, EnvPlan, FilePlan, StdinPlan
+from iai_mcp.ports.agent_runtime import AgentRuntime
+
+PROGRAM = AgentProfile("tool", "Tool", "tool", ConventionFile("T.md"), detect="tool --version")
+ABSENT = AgentProfile("absent", "Absent", "no-such-program", Stdin(), detect="no-such-program -v")
+
+
+@pytest.fixture(params=["fake", "local"])
+def runtime(request: pytest.FixtureRequest, tmp_path: Path) -> AgentRuntime:
+    if request.param == "fake":
+        return FakeRuntime(missing=["no-such-program"])
+    tool = tmp_path / "tool"
+    tool.write_text("#!/bin/sh\necho tool 1.0\n")
+    tool.chmod(0o755)
+    return LocalRuntime({"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+
+
+def launch(run_dir: str = "/p/.ideai/run/a") -> Invocation:
+    memory = MemoryWiring(("py", "bridge"), ("py", "hook"), {"IAI_MCP_AGENT_ID": "a"})
+    return Invocation("a", "Ada", "s-1", "/p", run_dir, memory)
+
+
+def test_an_installed_program_is_found_and_says_its_version(runtime: AgentRuntime) -> None:
+    found, absent = runtime.detect([PROGRAM, ABSENT])
+
+    assert (found.profile_id, found.installed, found.version) == ("tool", True, "1.0")
+    assert found.path is not None
+    assert found.path.endswith("/tool")
+    assert (absent.profile_id, absent.installed, absent.path) == ("absent", False, None)
+
+
+def test_finding_needs_no_detect_command(runtime: AgentRuntime) -> None:
+    assert runtime.find(PROGRAM) is not None
+    assert runtime.find(ABSENT) is None
+
+
+@pytest.mark.parametrize(
+    ("injection", "plan"),
+    [
+        (ConventionFile("X.md"), FilePlan("X.md")),
+        (Flag("--read"), ArgsPlan(("--read", "/p/.ideai/run/a/context.md"), "context.md")),
+        (EnvVariable("CTX"), EnvPlan({"CTX": "/p/.ideai/run/a/context.md"}, "context.md")),
+        (Stdin(), StdinPlan()),
+    ],
+)
+def test_every_injection_becomes_its_plan(
+    runtime: AgentRuntime,
+    injection: ConventionFile | Flag | EnvVariable | Stdin,
+    plan: FilePlan | ArgsPlan | EnvPlan | StdinPlan,
+) -> None:
+    profile = AgentProfile("tool", "Tool", "tool", injection, args=("--fast",))
+    spec = runtime.prepare_invocation(profile, launch(), "/p/.ideai/run/a")
+
+    assert spec.context_plan == plan
+    assert spec.command == "tool"
+    assert spec.args[:1] == ("--fast",)
+    assert spec.cwd == "/p/.ideai/run/a"
+    assert spec.env["IAI_MCP_AGENT_ID"] == "a"
+
+
+def test_preparing_touches_nothing(runtime: AgentRuntime, tmp_path: Path) -> None:
+    run_dir = tmp_path / "project" / ".ideai" / "run" / "a"
+    first = runtime.prepare_invocation(PROGRAM, launch(str(run_dir)), str(run_dir))
+    second = runtime.prepare_invocation(PROGRAM, launch(str(run_dir)), str(run_dir))
+
+    assert first == second
+    assert not (tmp_path / "project").exists()
