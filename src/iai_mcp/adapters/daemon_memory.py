@@ -3,6 +3,7 @@
 from iai_mcp.client import connection
 from iai_mcp.client.connection import CallFailed
 from iai_mcp.domain.errors import DaemonUnreachable
+from iai_mcp.protocol import markers
 
 # A launch waits for memory no longer than a person notices.
 _PATIENCE_SECONDS = 3.0
@@ -22,4 +23,5 @@ class DaemonMemory:
         except (DaemonUnreachable, CallFailed):
             return None
         text = answer.get("text")
-        return text if isinstance(text, str) and text.strip() else None
+        # Marked as ours, so that what was recalled is never captured as if somebody had said it.
+        return markers.wrap(text) if isinstance(text, str) and text.strip() else None

@@ -1,0 +1,82 @@
+"""The use cases of the agents half on fakes."""
+
+from tests.fakes.agent_contexts import FakeAgentContextStore
+from tests.fakes.agent_runtime import FakeRuntime
+from tests.fakes.clock import FakeClock
+from tests.fakes.documents import FakeSkillStore, FakeTemplateStore
+from tests.fakes.event_bus import FakeEventBus
+from tests.fakes.file_system import FakeFileSystem
+from tests.fakes.ids import FakeIds
+from tests.fakes.profiles import FakeProfileStore
+from tests.fakes.pty import FakePty
+from tests.fakes.shared_memory import FakeSharedMemory
+
+from iai_mcp.agents.agents import Agents, NewAgent
+from iai_mcp.agents.launch import LaunchAgent
+from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest, PlanLaunch
+from iai_mcp.agents.profiles import Profiles
+from iai_mcp.agents.removal import DeleteAgent, PruneRuns
+from iai_mcp.agents.synchronizing import SyncAgent
+from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile, EnvVariable, Flag, Stdin
+from iai_mcp.domain.agents import Agent
+from iai_mcp.domain.invocations import HostTraits, MemoryWiring
+from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.terminals import TerminalSession
+
+PROJECT = ProjectPath("/p")
+BY_FILE = AgentProfile(
+    "by-file", "By file", "tool", ConventionFile("TOOL.md"), install="get the tool"
+)
+BY_FLAG = AgentProfile("by-flag", "By flag", "tool", Flag("--read"))
+BY_ENV = AgentProfile("by-env", "By env", "tool", EnvVariable("CTX"))
+BY_STDIN = AgentProfile("by-stdin", "By stdin", "tool", Stdin())
+AT_ROOT = AgentProfile(
+    "at-root", "At root", "tool", ConventionFile("TOOL.md"), cwd_template="{projectRoot}"
+)
+
+
+class Workbench:
+    """Every fake and every use case; `launch` plans and executes."""
+
+    def __init__(self, *, traits: HostTraits | None = None) -> None:
+        self.contexts = FakeAgentContextStore()
+        self.templates, self.skills = FakeTemplateStore(), FakeSkillStore()
+        self.files, self.pty = FakeFileSystem(), FakePty()
+        self.events, self.ids, self.clock = FakeEventBus(), FakeIds("id"), FakeClock()
+        self.memory = FakeSharedMemory()
+        self.runtime = FakeRuntime(traits=traits)
+        self.profile_store = FakeProfileStore()
+        builtin = (BY_FILE, BY_FLAG, BY_ENV, BY_STDIN, AT_ROOT)
+        self.profiles = Profiles(builtin, self.profile_store, self.runtime)
+        self.agents = Agents(self.contexts, self.templates, self.skills, self.ids, self.events)
+        self.delete = DeleteAgent(self.contexts, self.files, self.pty, self.pty, self.events)
+        self.prune = PruneRuns(self.contexts, self.files, self.pty)
+        self.sync = SyncAgent(self.contexts, self.templates, self.events)
+        self.plan = PlanLaunch(
+            contexts=self.contexts,
+            profiles=self.profiles,
+            skills=self.skills,
+            templates=self.templates,
+            runtime=self.runtime,
+            files=self.files,
+            memory=self.memory,
+            ids=self.ids,
+            clock=self.clock,
+            wiring=lambda env: MemoryWiring(("py", "bridge"), ("py", "hook"), env),
+        )
+        self.execute = LaunchAgent(
+            self.contexts, self.runtime, self.files, self.pty, self.clock, self.events
+        )
+        self.files.create_dir_all("/p")
+        self.files.log.clear()
+
+    def agent(
+        self, name: str = "Ada", *, profile: str = "by-file", context: str = "I am Ada.\n"
+    ) -> Agent:
+        return self.agents.create(PROJECT, NewAgent(name, profile, context))
+
+    def planned(self, agent: Agent, **more: object) -> LaunchPlan:
+        return self.plan(LaunchRequest(PROJECT, agent.id, **more))  # type: ignore[arg-type]
+
+    def launch(self, agent: Agent, **more: object) -> TerminalSession:
+        return self.execute(self.planned(agent, **more))

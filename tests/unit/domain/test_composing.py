@@ -1,0 +1,47 @@
+"""The document an agent reads first."""
+
+import pytest
+
+from iai_mcp.domain.composing import Composition, Skill, compose, typed_persona
+from iai_mcp.domain.errors import InvalidInput
+
+PERSONA = "# Ada\r\n\r\nYou like proofs.  \n\n"
+
+
+def composed(**more: object) -> str:
+    return compose(
+        Composition("Ada", "/home/ann/shop", "/home/ann/shop/.ideai/run/a", PERSONA, **more)  # type: ignore[arg-type]
+    )
+
+
+def test_the_persona_stands_unchanged_at_the_end() -> None:
+    assert composed(skills=[Skill("git", "Rebase.")]).endswith(f"\n{PERSONA}")
+
+
+def test_the_header_names_the_project_and_says_that_the_agent_is_not_in_it() -> None:
+    header = composed().removesuffix(PERSONA)
+
+    assert "/home/ann/shop`" in header
+    assert "not the project" in header
+    assert "memory_recall" in header
+
+
+def test_skills_come_in_the_order_of_their_names_before_the_persona() -> None:
+    one = composed(skills=[Skill("b", "second"), Skill("a", "first")])
+    other = composed(skills=[Skill("a", "first"), Skill("b", "second")])
+
+    assert one == other
+    assert one.index("first") < one.index("second") < one.index("# Ada")
+
+
+def test_what_was_remembered_comes_before_the_skills_and_only_if_there_is_any() -> None:
+    document = composed(remembered="the port is 5433", skills=[Skill("a", "snippet")])
+
+    assert document.index("5433") < document.index("snippet")
+    assert "shared memory holds" not in composed(remembered="  ")
+
+
+def test_a_line_too_long_for_a_terminal_is_refused_with_its_number() -> None:
+    assert typed_persona("é" * 2047 + "\n") == ("é" * 2047 + "\n").encode()
+    with pytest.raises(InvalidInput, match="line 2 of the persona has 4096 bytes"):
+        typed_persona("short\n" + "é" * 2048 + "\n")
