@@ -34,9 +34,9 @@ def dispatch(store: MemoryStore | None, method: str, params: object) -> dict[str
 @cache
 def methods() -> Mapping[str, Callable[[MemoryStore, Params], dict[str, object]]]:
     """Every method by name."""
-    from iai_mcp.methods import journal, memory
+    from iai_mcp.methods import injection, journal, memory
 
-    return {**memory.METHODS, **journal.METHODS}
+    return {**memory.METHODS, **journal.METHODS, **injection.METHODS}
 
 
 @cache

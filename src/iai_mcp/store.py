@@ -2,7 +2,8 @@
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from iai_mcp import paths, settings
@@ -14,10 +15,15 @@ from iai_mcp.adapters.sqlite.journal import SqliteJournal
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.adapters.surroundings import LocalProjects, SystemClock
+from iai_mcp.domain.briefing_text import estimated_tokens
+from iai_mcp.domain.relevance import MODES, Mode
+from iai_mcp.memory.briefing import SessionStart
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Reinforce
 from iai_mcp.memory.embedding import EmbedBacklog
+from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.params import Params
+from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.recall import MeaningLeg, Recall
 from iai_mcp.memory.timeline import Timeline
 from iai_mcp.ports.embedder import Embedder
@@ -41,6 +47,7 @@ class MemoryStore:
         self.embedder = LazyEmbedder(_load_embedder, self._model_ready)
         self.backlog = _Backlog(self)
         self.redactor = FileRedactor()
+        self._errands = ThreadPoolExecutor(max_workers=1, thread_name_prefix="errand")
         self._wire()
 
     def _wire(self) -> None:
@@ -53,6 +60,20 @@ class MemoryStore:
         self.reinforce = Reinforce(self.memories, self.clock)
         self.forget = Forget(
             self.memories, self.clock, self.projects, self._meant_by, self._forgotten
+        )
+
+        self.injections = Injections(self.memories, self.journal, self.clock, self.later)
+        self.session_start = SessionStart(
+            self.memories, self.projects, self._token_counter, self.injections
+        )
+        self.prompt_injection = PromptInjection(
+            self.memories,
+            self.projects,
+            self.recall,
+            self._meaning,
+            self._injection_mode,
+            self._token_counter,
+            self.injections,
         )
 
     def start_background(self) -> None:
@@ -73,8 +94,28 @@ class MemoryStore:
 
     def close(self) -> None:
         """Stop background work and close the file. Calling it twice is harmless."""
+        self._errands.shutdown(wait=True)
         self.backlog.stop()
         self.database.close()
+
+    def later(self, errand: Callable[[], None]) -> None:
+        """Run something soon that nobody waits for; what is in hand is finished at `close`."""
+
+        def run() -> None:
+            try:
+                errand()
+            except Exception:  # noqa: BLE001 - supervision: nobody waits for the outcome
+                _log.exception("errand_failed")
+
+        self._errands.submit(run)
+
+    def _token_counter(self) -> Callable[[str], int]:
+        embedder = self.embedder.get()
+        return estimated_tokens if isinstance(embedder, str) else embedder.count_tokens
+
+    def _injection_mode(self) -> Mode:
+        chosen = self.journal.setting("prompt_injection")
+        return next((mode for mode in MODES if mode == chosen), "auto")
 
     def _model_ready(self, embedder: Embedder) -> None:
         vectors = SqliteVectors(self.database, embedder.model_id, embedder.dimensions)

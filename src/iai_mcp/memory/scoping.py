@@ -5,7 +5,7 @@ from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Projects
 
 # No project has this key: a filter that matches nothing must find nothing.
-_NOWHERE = "\x00nowhere"
+NOWHERE = "\x00nowhere"
 
 
 def scope_of(
@@ -35,4 +35,4 @@ def project_keys(project: str, memories: Memories, projects: Projects) -> tuple[
     """The stored keys a filter stands for; () for no filter or `*`."""
     if not project or project == "*":
         return ()
-    return tuple(projects.matching(project, memories.projects())) or (_NOWHERE,)
+    return tuple(projects.matching(project, memories.projects())) or (NOWHERE,)

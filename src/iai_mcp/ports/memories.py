@@ -11,7 +11,7 @@ from iai_mcp.domain.memories import CleanTurn, Memory
 class Scope:
     """Which memories a question is about. Empty means all; the conditions combine by AND."""
 
-    projects: tuple[str, ...] = ()  # keys of projects
+    projects: tuple[str, ...] = ()  # keys of projects; "" is what belongs to none
     not_projects: tuple[str, ...] = ()
     session_id: str = ""
     host: str = ""

@@ -68,7 +68,11 @@ def condition(scope: Scope) -> tuple[str, list[object]]:
 
     if scope.projects:
         marks = ", ".join("?" * len(scope.projects))
-        add(f"m.project IN (SELECT id FROM projects WHERE key IN ({marks}))", *scope.projects)
+        unfiled = "m.project IS NULL OR " if "" in scope.projects else ""
+        add(
+            f"({unfiled}m.project IN (SELECT id FROM projects WHERE key IN ({marks})))",
+            *scope.projects,
+        )
     if scope.not_projects:
         marks = ", ".join("?" * len(scope.not_projects))
         add(

@@ -1,0 +1,221 @@
+"""What a new session should know about its project: chosen from memories, without a model.
+
+Each function takes memories and returns points, the most useful first. A point quotes words that
+were really said and names the memory they come from.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.passages import passages
+from iai_mcp.domain.standing import standing_wish
+
+# A decision stands at the top of what somebody says, not on page nine of a pasted log.
+_LOOKED_AT = 4000
+_LONGEST_POINT = 280
+_SHORTEST_POINT = 12
+_FEWEST_WORDS = 4
+
+_DECIDED = re.compile(
+    r"\b(?:decided|decision:|we (?:agreed|chose|settled|picked|went)"
+    r"|let['’]?s (?:go with|use|stick|switch)|(?:going|go|stick|went|settled?) with"
+    r"|(?:switch|migrat|mov)(?:ed|ing) (?:\w+ )?(?:to|from|over)|instead of|rather than"
+    r"|we (?:now|will|['’]ll|should|are going to) use"
+    r"|entschieden|entscheidung|décidé|décision|decidido|decisión|решили|решение)\b"
+    r"|决定|決定|قررنا",
+    re.IGNORECASE,
+)
+_CORRECTED = re.compile(
+    r"^\W*(?:no[,:] (?!i(?:['’]m| think| am)|thanks|that['’]?s)|actually[, ]|correction\b"
+    r"|that['’]?s (?:wrong|not right|incorrect)|not \w+[,;] (?:but|it['’]?s)|i meant\b|nein, |non, )"
+    r"|\b(?:is|was) wrong\b|\bnot true\b|\bno longer\b|\bturned out\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_REPORTED = re.compile(r"decided|decision:", re.IGNORECASE)
+_CLAUSE = re.compile(r"(?:, |; | - | – |: |\. )")
+_OPEN = re.compile(
+    r"\b(?:todo|to-do|next steps?|remaining|remains?|still (?:to do|open|missing|needs?|have to|need to)"
+    r"|not (?:yet|done)|left to do|follow[- ]?up|open questions?|unresolved|blocked (?:on|by)"
+    r"|would you like me to|shall i|should i|do you want me to|tomorrow|later we|pick (?:it|this) up"
+    r"|nächste schritte|noch offen|prochaines étapes|próximos pasos|осталось|следующ\w+ шаг)\b"
+    r"|下一步|次のステップ",
+    re.IGNORECASE,
+)
+_LASTING = ("semantic", "procedural", "parametric")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One thing worth knowing: the words, where they come from, and why they were chosen."""
+
+    text: str
+    memory: Memory
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sitting:
+    """One session as its turns show it, in the order they were said."""
+
+    turns: tuple[Memory, ...]
+
+    @property
+    def last(self) -> Memory:
+        return self.turns[-1]
+
+    @property
+    def opening(self) -> Memory:
+        """The first thing a person asked, or whatever came first."""
+        return next((turn for turn in self.turns if turn.role == "user"), self.turns[0])
+
+
+def holding(memories: Iterable[Memory]) -> list[Memory]:
+    """Those that nothing has superseded, once each."""
+    seen: dict[int, Memory] = {}
+    for memory in memories:
+        if memory.valid_to is None and memory.successor is None:
+            seen.setdefault(memory.key, memory)
+    return list(seen.values())
+
+
+def lasting(memories: Iterable[Memory]) -> list[Point]:
+    """What was distilled or pinned, newest first."""
+    kept = [m for m in memories if m.pinned or m.tier in _LASTING]
+    return _distinct(Point(shortened(m.text), m, "known") for m in newest(kept))
+
+
+def decisions(memories: Iterable[Memory], successors: frozenset[int]) -> list[Point]:
+    """What was decided or put right, newest first. `successors` superseded something."""
+    return _distinct(_decisions(newest(memories), successors))
+
+
+def wishes(memories: Iterable[Memory]) -> list[Point]:
+    """What people said once and meant for good, newest first."""
+    return _distinct(_wishes(newest(memories)))
+
+
+def sittings(memories: Iterable[Memory]) -> list[Sitting]:
+    """The sessions among the memories, the one that ended last first."""
+    said = [memory for memory in memories if memory.provenance.session_id]
+    said.sort(key=lambda m: (m.provenance.session_id, m.at.micros, m.key))
+    found = [
+        Sitting(tuple(turns)) for _, turns in groupby(said, key=lambda m: m.provenance.session_id)
+    ]
+    return sorted(found, key=lambda sitting: (-sitting.last.at.micros, -sitting.last.key))
+
+
+def open_threads(found: Sequence[Sitting], limit: int = 4) -> list[Point]:
+    """What was left open in the latest sessions: a question without an answer, a next step."""
+    points: list[Point] = []
+    for sitting in found[:limit]:
+        last = sitting.last
+        if last.role == "user":
+            points.append(Point(shortened(last.text), last, "asked last, without an answer"))
+            continue
+        for sentence in reversed(_sentences(last)):
+            if _OPEN.search(sentence):
+                points.append(Point(shortened(sentence), last, "left open"))
+                break
+    return _distinct(points)
+
+
+def learned_by_others(memories: Iterable[Memory], agent_id: str, since: int | None) -> list[Point]:
+    """The latest word of every other agent's session since this one last ran."""
+    others = [
+        memory
+        for memory in memories
+        if memory.provenance.agent_id not in ("", agent_id)
+        and (since is None or memory.at.micros > since)
+    ]
+    points: list[Point] = []
+    for sitting in sittings(others):
+        answered = [turn for turn in sitting.turns if turn.role != "user"]
+        latest = answered[-1] if answered else sitting.last
+        points.append(Point(shortened(_first_sentence(latest)), latest, "learned by a colleague"))
+    return points
+
+
+def newest(memories: Iterable[Memory]) -> list[Memory]:
+    return sorted(memories, key=lambda m: (-m.at.micros, -m.key))
+
+
+def shortened(text: str, longest: int = _LONGEST_POINT) -> str:
+    """`text` on one line, cut at a word where it is long."""
+    line = " ".join(text[: longest * 4].split())
+    if len(line) <= longest:
+        return line
+    cut = line.rfind(" ", longest // 2, longest)
+    return f"{line[: cut if cut > 0 else longest]}…"
+
+
+def _decisions(memories: Sequence[Memory], successors: frozenset[int]) -> Iterator[Point]:
+    for memory in memories:
+        if memory.key in successors:
+            yield Point(shortened(memory.text), memory, "correction")
+        elif memory.role != "user":
+            # Most of what an assistant says with these words is a proposal.
+            yield from _matching(memory, _REPORTED, "decision")
+        else:
+            yield from _matching(memory, _CORRECTED, "correction")
+            yield from _matching(memory, _DECIDED, "decision")
+
+
+def _matching(memory: Memory, pattern: re.Pattern[str], why: str) -> Iterator[Point]:
+    if pattern.search(memory.text, 0, _LOOKED_AT) is None:
+        return
+    for sentence in _sentences(memory):
+        found = pattern.search(sentence)
+        if found is not None and len(sentence.split()) >= _FEWEST_WORDS:
+            yield Point(_around(sentence, found), memory, why)
+
+
+def _wishes(memories: Sequence[Memory]) -> Iterator[Point]:
+    for memory in memories:
+        if memory.role != "user" or standing_wish(memory.text[:_LOOKED_AT]) is None:
+            continue
+        for sentence in _sentences(memory):
+            if len(sentence) <= _LONGEST_POINT and standing_wish(sentence) is not None:
+                yield Point(shortened(sentence), memory, "standing wish")
+
+
+def _around(sentence: str, found: re.Match[str]) -> str:
+    """A long sentence is cut down to the clauses around what was found in it."""
+    if len(sentence) <= _LONGEST_POINT:
+        return shortened(sentence)
+    ends = [match.end() for match in _CLAUSE.finditer(sentence)]
+    start = max([end for end in ends if end <= found.start()], default=0)
+    rest = sentence[start : start + _LONGEST_POINT]
+    return ("…" if start else "") + shortened(rest, _LONGEST_POINT - 40)
+
+
+def _sentences(memory: Memory) -> list[str]:
+    found = passages(memory.text[:_LOOKED_AT], limit=60)
+    return [
+        sentence
+        for sentence in found
+        if len(sentence) >= _SHORTEST_POINT
+        and not sentence.startswith(("```", "|", "{", "$ "))
+        and "?" not in sentence[-2:]
+    ]
+
+
+def _first_sentence(memory: Memory) -> str:
+    found = passages(memory.text[:_LOOKED_AT], limit=60)
+    return found[0] if found else memory.text
+
+
+def _distinct(points: Iterable[Point]) -> list[Point]:
+    """Points whose words were not said before, at most one per memory."""
+    words: set[str] = set()
+    memories: set[int] = set()
+    kept: list[Point] = []
+    for point in points:
+        bare = "".join(c for c in point.text.lower() if c.isalnum())
+        if bare and bare not in words and point.memory.key not in memories:
+            words.add(bare)
+            memories.add(point.memory.key)
+            kept.append(point)
+    return kept

@@ -1,0 +1,100 @@
+"""The few memories that a prompt should not be answered without; mostly there are none."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+from iai_mcp.domain.briefing_text import Briefing, CountTokens, Source, day, speaker
+from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.relevance import Mode, confident, match, read_prompt
+from iai_mcp.memory.injections import Injections
+from iai_mcp.memory.params import Params
+from iai_mcp.memory.recall import MeaningLeg
+from iai_mcp.ports.memories import Memories
+from iai_mcp.ports.surroundings import Projects
+
+MOST_TOKENS = 300
+_CONSIDERED = 12
+_MOST_MEMORIES = 4
+_LONGEST_CUE = 4000
+_LONGEST_TEXT = 900
+_HEADING = "Said earlier in this project, and close to this prompt:"
+
+Recalling = Callable[[Params], dict[str, object]]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptInjection:
+    """Recall, with a bar that most prompts' memories do not clear."""
+
+    memories: Memories
+    projects: Projects
+    recall: Recalling
+    meaning: Callable[[], MeaningLeg | str]
+    mode: Callable[[], Mode]
+    count_tokens: Callable[[], CountTokens]
+    injections: Injections
+
+    def __call__(self, params: Params) -> dict[str, object]:
+        text = params.text("prompt")
+        session = params.text("session_id", "")
+        key = self.projects.key_of(params.text("project", ""), params.text("cwd", ""))
+        budget = params.integer("budget_tokens", MOST_TOKENS, 1, MOST_TOKENS)
+        made = self._made(text, key, session, budget)
+        self.injections.record("prompt", session, key, made)
+        return {
+            "text": made.text,
+            "tokens": made.tokens,
+            "sources": [asdict(source) for source in made.sources],
+        }
+
+    def _made(self, text: str, key: str, session: str, budget: int) -> Briefing:
+        mode, prompt = self.mode(), read_prompt(text)
+        if mode == "off" or not prompt.worth_asking:
+            return Briefing()
+        found = self._candidates(text, key, session)
+        cosines = self._cosines(text, found)
+        chosen: list[tuple[Memory, str]] = []
+        for memory in found:
+            why = confident(match(prompt, memory.text, cosines.get(memory.key)), mode)
+            if why is not None:
+                chosen.append((memory, why))
+        return _within(chosen[:_MOST_MEMORIES], budget, self.count_tokens())
+
+    def _candidates(self, text: str, key: str, session: str) -> list[Memory]:
+        """The best of recall that hold, were said elsewhere, and were not given before."""
+        asked: dict[str, object] = {"cue": text[:_LONGEST_CUE], "k": _CONSIDERED}
+        if key:
+            asked["project"] = key
+        hits = self.recall(Params(asked | {"budget_tokens": 100_000}))["hits"]
+        ids = [str(hit["id"]) for hit in hits] if isinstance(hits, list) else []
+        given = self.injections.given_to(session)
+        return [
+            memory
+            for memory in self.memories.find([i for i in ids if i not in given])
+            if memory.valid_to is None
+            and (not session or memory.provenance.session_id != session)
+            and memory.text.strip() != text.strip()
+        ]
+
+    def _cosines(self, text: str, found: Sequence[Memory]) -> dict[int, float]:
+        leg = self.meaning()
+        if isinstance(leg, str) or not found:
+            return {}
+        vector = leg.embedder.embed([text[:_LONGEST_CUE]])[0]
+        return dict(leg.vectors.nearest(vector, len(found), sorted(m.key for m in found)))
+
+
+def _within(chosen: Sequence[tuple[Memory, str]], budget: int, count: CountTokens) -> Briefing:
+    lines = [_HEADING]
+    used = count(_HEADING)
+    sources: list[Source] = []
+    for memory, why in chosen:
+        line = f"[{day(memory)} {speaker(memory)}] {memory.text.strip()}"
+        cost = count(line)
+        if len(line) <= _LONGEST_TEXT and used + cost <= budget:
+            lines.append(line)
+            used += cost
+            sources.append(Source(memory.id, why))
+    if not sources:
+        return Briefing()
+    return Briefing("\n".join(lines), used, tuple(sources))

@@ -1,0 +1,67 @@
+"""From a hook's stdin to `iai-mcp why`: a session is told what others said, and it can be looked up."""
+
+import json
+
+from tests.support.daemon import DaemonProcess, until
+from tests.support.home import ScratchHome
+
+
+def hook(home: ScratchHome, event: str, **given: object) -> str:
+    stdin = json.dumps({"cwd": str(home.path / "shop"), "hook_event_name": event, **given})
+    done = home.command("hook", "claude-code", event, stdin=stdin)
+    assert done.returncode == 0
+    if not done.stdout:
+        return ""
+    return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"])
+
+
+def test_nothing_injected_is_said_so(home: ScratchHome) -> None:
+    done = home.command("why")
+    assert (done.returncode, done.stdout.strip()) == (
+        0,
+        "nothing was injected into any session yet",
+    )
+    assert json.loads(home.command("why", "--json").stdout) == {"injections": []}
+
+
+def test_a_session_is_told_and_people_can_ask_why(fresh_daemon: DaemonProcess) -> None:
+    home = fresh_daemon.home
+    (home.path / "shop/.git").mkdir(parents=True)
+    events = [
+        {"text": "We decided to use Postgres for the shop.", "role": "user"},
+        {"text": "Noted: Postgres it is.", "role": "assistant"},
+    ]
+    shop = str(home.path / "shop")
+    fresh_daemon.call("capture_events", session_id="first", cwd=shop, events=events)
+
+    told = hook(home, "SessionStart", session_id="second-session", source="startup")
+    assert "We decided to use Postgres for the shop." in told
+    assert hook(home, "UserPromptSubmit", session_id="second-session", prompt="yes") == ""
+
+    def noted() -> list[dict[str, object]]:
+        return list(json.loads(home.command("why", "second", "--json").stdout)["injections"])
+
+    until(noted, "the injection is in the journal")
+    (entry,) = noted()
+    assert entry["session_id"] == "second-session"
+    for people in (home.command("why"), home.command("why", "--project", shop)):
+        assert people.returncode == 0
+        assert "second-session" in people.stdout
+        assert "decision: We decided to use Postgres for the shop." in people.stdout
+    assert "Postgres" not in home.command("why", "third").stdout
+
+
+def test_what_was_injected_is_not_captured_again(fresh_daemon: DaemonProcess) -> None:
+    home = fresh_daemon.home
+    (home.path / "shop").mkdir()
+    events = [{"text": "the heron is the mascot", "role": "user"}]
+    shop = str(home.path / "shop")
+    fresh_daemon.call("capture_events", session_id="first", cwd=shop, events=events)
+    told = hook(home, "SessionStart", session_id="second", source="startup")
+    assert "heron" in told
+    transcript = home.path / "t.jsonl"
+    line = {"type": "user", "uuid": "1", "message": {"role": "user", "content": f"{told}\nhello"}}
+    transcript.write_text(json.dumps(line) + "\n")
+    home.command("capture-transcript", "--no-spawn", "--session-id", "second", str(transcript))
+    records = fresh_daemon.call("memory_timeline", session_id="second")["records"]
+    assert [record["text"] for record in records] == ["hello"]
