@@ -5,6 +5,12 @@ import sys
 
 # name -> (module below bench with `main(arguments) -> int`, one line for the overview)
 BENCHMARKS: dict[str, tuple[str, str]] = {
+    "startup": ("startup", "daemon and bridge from spawn to first answer, beside bare Python"),
+    "recall": ("recall", "recall over the socket, beside embedding plus an exact scan"),
+    "ingest": ("ingest", "captures acknowledged per second"),
+    "footprint": ("footprint", "resident memory and idle CPU of the daemon"),
+    "load": ("load", "eight clients at once, idle crowds, huge and nonsense lines"),
+    "faults": ("faults", "kill -9 at random moments under three writers"),
     "sessions": ("sessions", "terminal sessions beside tmux and dtach: speed, latency, memory"),
 }
 

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import resources
 
-from iai_mcp import paths
 from iai_mcp.cli import output
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import IaiError, IoFailed
@@ -255,7 +254,7 @@ def _command() -> str:
     if shutil.which("iai-mcp"):
         return "iai-mcp"
     script = os.path.join(os.path.dirname(sys.executable), "iai-mcp")
-    here = os.path.relpath(script)
-    return (
-        here if not here.startswith("..") else (script if os.path.exists(script) else paths.home())
-    )
+    if not os.path.exists(script):
+        return f"{sys.executable} -m iai_mcp.cli"
+    near = os.path.relpath(script)
+    return script if near.startswith("..") else near

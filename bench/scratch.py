@@ -1,0 +1,212 @@
+"""A scratch home with a real daemon, and a store filled before it starts."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from bench.corpus import Corpus
+from iai_mcp.ports.embedder import Embedder
+from iai_mcp.ports.vectors import Matrix
+
+SOURCE = Path(__file__).parents[1] / "src"
+
+
+class Scratch:
+    """A home of its own; the model is the one installed for the user who runs the benchmark."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="iai-b-"))
+        self.socket = self.path / "d.sock"
+        self.environment = {
+            **os.environ,
+            "HOME": str(self.path),
+            "IAI_MCP_STORE": str(self.path / "store"),
+            "IAI_DAEMON_SOCKET_PATH": str(self.socket),
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
+            "PYTHONPATH": str(SOURCE),
+        }
+        model = installed_model()
+        if model:
+            self.environment["IAI_MCP_EMBED_MODEL"] = model
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> float:
+        """Start the daemon; seconds until its first answer."""
+        began = time.perf_counter()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "iai_mcp.daemon"], env=self.environment, cwd="/"
+        )
+        while True:
+            try:
+                if self.control("status")["ok"]:
+                    return time.perf_counter() - began
+            except OSError:
+                if self.process.poll() is not None:
+                    raise RuntimeError("the daemon did not start") from None
+                time.sleep(0.002)
+
+    def wait_warm(self) -> None:
+        while not self.control("status")["model_ready"]:
+            time.sleep(0.01)
+
+    def kill(self) -> None:
+        assert self.process
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(timeout=10)
+
+    def remove(self) -> None:
+        self.stop()
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def dial(self) -> "Caller":
+        return Caller(str(self.socket))
+
+    def control(self, kind: str) -> dict[str, object]:
+        with self.dial() as caller:
+            return caller.exchange({"type": kind})
+
+    def call(self, method: str, **params: object) -> dict[str, object]:
+        with self.dial() as caller:
+            return caller.call(method, **params)
+
+    def resident(self) -> float:
+        """Resident megabytes of the daemon."""
+        assert self.process
+        return resident(self.process.pid)
+
+    def fill(self, count: int, corpus: Corpus) -> None:
+        """Store `count` memories with vectors, through the real write path, before the start."""
+        os.environ.update(
+            {
+                k: v
+                for k, v in self.environment.items()
+                if k.startswith(("IAI_", "HOME", "PYTHON_K"))
+            }
+        )
+        from iai_mcp.adapters.embedding.runtime import load_configured
+        from iai_mcp.adapters.sqlite.vectors import SqliteVectors
+        from iai_mcp.core import dispatch
+        from iai_mcp.memory.embedding import EmbedBacklog
+        from iai_mcp.store import MemoryStore
+
+        store = MemoryStore()
+        batches: dict[str, list[dict[str, object]]] = {}
+        for session, event in corpus.turns(count):
+            batches.setdefault(session, []).append(event)
+        for session, events in batches.items():
+            dispatch(
+                store,
+                "capture_events",
+                {"session_id": session, "project": "bench", "events": events},
+            )
+        real = load_configured()
+        quick = QuickEmbedder(real, corpus)
+        backlog = EmbedBacklog(
+            store.memories, quick, SqliteVectors(store.database, real.model_id, real.dimensions)
+        )
+        while backlog(512):
+            continue
+        store.close()
+
+
+class QuickEmbedder:
+    """Vectors that lie in the real model's space, made in microseconds.
+
+    Each is one of a thousand real sentence vectors, moved a little at random: near and far
+    neighbours are distributed as the real model distributes them.
+    """
+
+    def __init__(self, real: Embedder, corpus: Corpus) -> None:
+        self.model_id, self.dimensions = real.model_id, real.dimensions
+        self._real = real
+        self._random = np.random.default_rng(11)
+        self._bases = real.embed([corpus.text() for _ in range(1000)])
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        chosen = self._bases[self._random.integers(0, len(self._bases), len(texts))]
+        moved = chosen + self._random.standard_normal(chosen.shape).astype(np.float32) * 0.03
+        normal: Matrix = moved / np.linalg.norm(moved, axis=1, keepdims=True)
+        return normal
+
+    def count_tokens(self, text: str) -> int:
+        return self._real.count_tokens(text)
+
+
+class Caller:
+    """One open connection to the daemon."""
+
+    def __init__(self, path: str) -> None:
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._socket.connect(path)
+        except OSError:
+            self._socket.close()
+            raise
+        self._file = self._socket.makefile("rb")
+
+    def exchange(self, message: dict[str, object]) -> dict[str, object]:
+        self._socket.sendall(json.dumps(message, ensure_ascii=False).encode() + b"\n")
+        line = self._file.readline()
+        if not line:
+            raise ConnectionError("the daemon is gone")
+        answer = json.loads(line)
+        assert isinstance(answer, dict)
+        return answer
+
+    def call(self, method: str, **params: object) -> dict[str, object]:
+        answer = self.exchange({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        result = answer.get("result")
+        if not isinstance(result, dict):
+            raise RuntimeError(str(answer.get("error")))  # noqa: TRY004 - the daemon refused
+        return result
+
+    def close(self) -> None:
+        self._file.close()
+        self._socket.close()
+
+    def __enter__(self) -> "Caller":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@contextmanager
+def scratch() -> Iterator[Scratch]:
+    made = Scratch()
+    try:
+        yield made
+    finally:
+        made.remove()
+
+
+def installed_model() -> str | None:
+    from iai_mcp.adapters.embedding.location import find
+    from iai_mcp.domain.errors import IaiError
+
+    try:
+        return str(find().directory)
+    except IaiError:
+        return None
+
+
+def resident(pid: int) -> float:
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        line = next(line for line in status if line.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024
