@@ -223,7 +223,7 @@ class Corpus:
         for number in range(count):
             session, place = divmod(number, session_length)
             minute = number % 60
-            event = {
+            event: dict[str, object] = {
                 "id": f"t{number}",
                 "role": "user" if place % 2 == 0 else "assistant",
                 "ts": f"2026-{1 + number // 9000 % 9:02d}-{1 + number // 300 % 28:02d}T{number // 60 % 24:02d}:{minute:02d}:00Z",
