@@ -96,7 +96,7 @@ def _simple(look: Look, code: int, field: str) -> Look:
     if code == 0:
         return Look()
     if code in _OFF:
-        return look._replace(flags=tuple(flag for flag in look.flags if flag[:2] not in _OFF[code]))
+        return look._replace(flags=_without(look.flags, _OFF[code]))
     if code in _DEFAULT:
         return _coloured(look, _DEFAULT[code], "")
     if 30 <= code <= 37 or 90 <= code <= 97:
@@ -104,9 +104,13 @@ def _simple(look: Look, code: int, field: str) -> Look:
     if 40 <= code <= 47 or 100 <= code <= 107:
         return look._replace(bg=field)
     if field == "4:0":
-        return look._replace(flags=tuple(flag for flag in look.flags if flag[:1] != "4"))
+        return look._replace(flags=_without(look.flags, ("4",)))
     if 1 <= code <= 9 or code in (21, 53):
         flag = "4:2" if code == 21 else field
-        others = [other for other in look.flags if other.split(":")[0] != flag.split(":")[0]]
+        others = _without(look.flags, (flag.split(":")[0],))
         return look._replace(flags=tuple(sorted([*others, flag])))
     return look
+
+
+def _without(flags: tuple[str, ...], gone: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(flag for flag in flags if flag.split(":")[0] not in gone)

@@ -78,6 +78,7 @@ class Screen:
         self.keep_history = keep_history
         self.title = ""
         self.pending = b""
+        self.wide = False  # whether a wide character was ever printed
         self.modes: dict[int, bool] = {}
         self.saved = (0, 0, 0)
         self._saved_before_alternate = (0, 0, 0)
@@ -150,6 +151,8 @@ class Screen:
             room = self.cols - self.col
             part, text = text[:room], text[room:]
             end = self.col + len(part)
+            if self.wide:
+                self._split_wide(end)
             self.grid.chars[self.row][self.col : end] = part
             self.grid.pens[self.row][self.col : end] = [self.pen] * len(part)
             self.col = end
@@ -175,8 +178,10 @@ class Screen:
             chars[self.col : self.col] = [" "] * width
             pens[self.col : self.col] = [self.pen] * width
             del chars[self.cols :], pens[self.cols :]
+        self._split_wide(self.col + width)
         chars[self.col] = character
         pens[self.col] = self.pen
+        self.wide = self.wide or width == 2
         if width == 2 and self.col + 1 < self.cols:
             chars[self.col + 1] = ""  # the second half of a wide character
             pens[self.col + 1] = self.pen
@@ -185,6 +190,14 @@ class Screen:
         if self.col >= self.cols:
             self.col = self.cols - 1
             self.wrap_next = self.wraps
+
+    def _split_wide(self, end: int) -> None:
+        """Half a wide character can not stay: the other half becomes a blank."""
+        chars = self.grid.chars[self.row]
+        if not chars[self.col] and self.col:
+            chars[self.col - 1] = " "
+        if end < self.cols and not chars[end]:
+            chars[end] = " "
 
     def _wrap(self) -> None:
         self.wrap_next = False
@@ -262,8 +275,7 @@ class Screen:
         elif mark == "!" and final == "p":
             self.reset()
         elif not mark and final in SEQUENCES:
-            if final not in "JKX":
-                self.wrap_next = False
+            self.wrap_next = False
             SEQUENCES[final](self, numbers)
 
     def _set_modes(self, mark: str, numbers: list[int], *, on: bool) -> None:
