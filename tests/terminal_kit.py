@@ -120,19 +120,27 @@ class Watcher:
     def __init__(self, connection: Connection, state: HolderState) -> None:
         self.connection = connection
         self.first = state
-        self.output = b""
-        self.frames: list[tuple[int, bytes]] = []
+        self.output = bytearray()
+        self.frames: list[int] = []
         self.exited: tuple[int, ...] | None = None
 
     def until(self, wanted: bytes) -> bytes:
         """Everything seen so far, once `wanted` is part of it."""
-        self._take(lambda: wanted in self.output, f"{wanted!r} (got {self.output[-500:]!r})")
-        return self.output
+        start = 0
+
+        def found() -> bool:
+            nonlocal start
+            at = self.output.find(wanted, start)
+            start = max(0, len(self.output) - len(wanted))
+            return at >= 0
+
+        self._take(found, repr(wanted))
+        return bytes(self.output)
 
     def to_the_end(self) -> bytes:
         """All output of a program that ends."""
         self._take(lambda: self.exited is not None, "the end")
-        return self.output
+        return bytes(self.output)
 
     def _take(self, enough: Callable[[], bool], what: str) -> None:
         stop = time.monotonic() + DEADLINE
@@ -140,9 +148,10 @@ class Watcher:
             try:
                 frame = self.connection.receive(stop)
             except TimeoutError:
-                raise AssertionError(f"{what} did not come") from None
+                seen = bytes(self.output[-500:])
+                raise AssertionError(f"{what} did not come, but {seen!r}") from None
             assert frame is not None, f"the holder hung up before {what}"
-            self.frames.append(frame)
+            self.frames.append(frame[0])
             if frame[0] == wire.OUTPUT:
                 self.output += frame[1]
             elif frame[0] == wire.EXITED:

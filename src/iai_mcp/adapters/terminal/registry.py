@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from iai_mcp.adapters.terminal import layout, previews, records, spawn
 from iai_mcp.adapters.terminal.connection import Connection, HolderState
+from iai_mcp.adapters.terminal.holder.ending import members
 from iai_mcp.adapters.terminal.records import SessionRecord
 from iai_mcp.domain.errors import InvalidInput, NotFound, TimedOut
 from iai_mcp.protocol import terminal_frames as wire
@@ -154,9 +155,4 @@ def _names() -> list[str]:
 
 def _runs(record: SessionRecord) -> bool:
     """Whether the program is still there: that pid, leading a terminal session of its own."""
-    if record.child is None:
-        return False
-    try:
-        return os.getsid(record.child) == record.child
-    except OSError:
-        return False
+    return record.child is not None and record.child in members(record.child)

@@ -11,8 +11,8 @@ from iai_mcp.protocol import terminal_frames as wire
 _READ_SIZE = 65_536
 # A client that takes less than this while the program is held up for it is slow: it is left
 # behind and resynchronised. Every terminal on this machine takes several times as much.
-_PACE = 4_000_000  # bytes per second
-_PATIENCE = 0.02  # seconds a client may take nothing, for the scheduler's sake
+_PACE = 2_000_000  # bytes per second
+_PATIENCE = 0.1  # seconds a client may take nothing: on a busy machine it may have to wait its turn
 
 
 class Client:
@@ -66,13 +66,16 @@ class Client:
         return bool(self._rest) or self.behind(ring) > 0
 
     def pump(self, ring: Ring) -> bool:
-        """Send what the socket takes; False when the client has gone."""
+        """Send what the socket takes; False when the client has gone.
+
+        Stops at output that has left the ring: see `lapped`.
+        """
         try:
             while True:
                 if self._rest:
                     sent = self.connection.send(self._rest)
                     self._rest = self._rest[sent:]
-                elif self.behind(ring) > 0:
+                elif self.behind(ring) > 0 and not self.lapped(ring):
                     self._send_output(ring)
                 else:
                     return True
@@ -80,6 +83,10 @@ class Client:
             return True
         except OSError:
             return False
+
+    def lapped(self, ring: Ring) -> bool:
+        """Whether its next output has left the ring, and it has taken all it was sent before."""
+        return not self._rest and self.cursor is not None and self.cursor < ring.start
 
     def _send_output(self, ring: Ring) -> None:
         assert self.cursor is not None  # noqa: S101 - behind() is 0 without a cursor

@@ -208,9 +208,11 @@ class Holder:
 
     def _feed_clients(self) -> None:
         for client in list(self.clients.values()):
-            if client.cursor is not None and client.cursor < self.ring.start:
+            alive = client.pump(self.ring)
+            if alive and client.lapped(self.ring):
                 self._resynchronise(client)
-            if not client.pump(self.ring):
+                alive = client.pump(self.ring)
+            if not alive:
                 self.drop(client)
 
     def _resynchronise(self, client: Client) -> None:
@@ -221,7 +223,7 @@ class Holder:
         skipped = position - client.cursor
         client.cursor = position
         client.say(wire.LOST, wire.pack((skipped, 8), (position, 8), (self.ring.head, 8)))
-        client.say(wire.STATUS, requests.describe(self))
+        client.say(wire.STATUS, requests.describe(self, position))
 
     # --- what is waited for
 
