@@ -51,12 +51,9 @@ def current() -> Wiring:
         for name, value in (("IAI_MCP_STORE", store), ("IAI_DAEMON_SOCKET_PATH", socket))
         if value
     }
-    isolated = _importable_when_isolated()
-    if not isolated:
-        env["PYTHONPATH"] = _package_root()
     return Wiring(
         hook=(sys.executable, "-I", _hook_script(), "hook", *options),
-        bridge=(sys.executable, "-I" if isolated else "-P", "-m", "iai_mcp.bridge"),
+        bridge=(sys.executable, "-I", *_bridge_words()),
         env=env,
     )
 
@@ -68,6 +65,14 @@ def _named(variable: str, value: str) -> str | None:
 
 def _package_root() -> str:
     return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def _bridge_words() -> tuple[str, ...]:
+    if _importable_when_isolated():
+        return ("-m", "iai_mcp.bridge")
+    # Not PYTHONPATH: Gemini CLI refuses to hand it to a server.
+    run = "runpy.run_module('iai_mcp.bridge', run_name='__main__')"
+    return ("-c", f"import runpy, sys; sys.path.append({_package_root()!r}); {run}")
 
 
 def _hook_script() -> str:

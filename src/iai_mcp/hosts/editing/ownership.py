@@ -13,7 +13,7 @@ _OUR_COMMAND = re.compile(
 )
 
 # The variables that we write into entries; any other one there is the person's own.
-OUR_VARIABLES = ("IAI_MCP_STORE", "IAI_DAEMON_SOCKET_PATH", "PYTHONPATH")
+OUR_VARIABLES = ("IAI_MCP_STORE", "IAI_DAEMON_SOCKET_PATH")
 
 
 def is_our_hook(value: Json) -> bool:
