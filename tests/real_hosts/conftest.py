@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.real_hosts.programs import Program
-from tests.real_hosts.stub_model import ScriptedModel
+from tests.real_hosts.stub_model import Reply, ScriptedModel
 
 ROOT = Path(__file__).parents[2]
 # Variables of whoever runs the tests that would lead a host astray.
@@ -31,10 +31,13 @@ class Machine:
     def prepare(self, program: Program) -> None:
         program.prepare(self.home, self.model.url)
 
-    def talk(self, program: Program, prompt: str, *replies: Any) -> list[str]:
+    def talk(
+        self, program: Program, prompt: str, *replies: Reply, resume: bool = False
+    ) -> list[str]:
         """One session; returns every request the model got, each as one text."""
         self.model.expect(*replies)
-        program.run(prompt, self.home, self.project, self.model.url, self.cache)
+        words = program.resume(prompt) if resume else program.words(prompt)
+        program.run(words, self.home, self.project, self.model.url, self.cache)
         return [json.dumps(request, ensure_ascii=False) for request in self.model.requests]
 
     def iai(self, *words: str) -> dict[str, Any]:

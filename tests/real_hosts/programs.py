@@ -1,12 +1,10 @@
 """The three agent programs, each with what it needs to run offline against the scripted model."""
 
-import json
 import os
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tests.real_hosts.stub_model import Use
 
@@ -23,12 +21,14 @@ class Program:
     recall: Callable[[str], Use]
     # The settings that must be byte for byte as before after `hosts remove`.
     settings: tuple[str, ...]
+    # The words that take up the last session instead of starting one.
+    resume: Callable[[str], list[str]]
 
-    def run(self, prompt: str, home: Path, project: Path, url: str, cache: Path) -> str:
+    def run(self, words: list[str], home: Path, project: Path, url: str, cache: Path) -> str:
         """One session with one prompt; returns what it printed, fails if it failed."""
         folder = cache / "node_modules" / ".bin"
         done = subprocess.run(
-            [str(folder / self.binary), *self.words(prompt)],
+            [str(folder / self.binary), *words],
             cwd=project,
             env={**self.environment(url), **_basics(home)},
             stdin=subprocess.DEVNULL,
@@ -39,10 +39,6 @@ class Program:
         )
         assert done.returncode == 0, f"{self.id} failed:\n{done.stdout}\n{done.stderr}"
         return done.stdout
-
-    def first_words(self, request: dict[str, Any]) -> str:
-        """Everything the model was given, as one text."""
-        return json.dumps(request, ensure_ascii=False)
 
 
 def _basics(home: Path) -> dict[str, str]:
@@ -104,6 +100,7 @@ CLAUDE = Program(
     },
     recall=lambda cue: Use("mcp__iai-mcp__memory_recall", {"cue": cue}),
     settings=(".claude/settings.json",),
+    resume=lambda prompt: ["--continue", "-p", prompt],
 )
 
 CODEX = Program(
@@ -120,6 +117,14 @@ CODEX = Program(
     environment=lambda url: {"STUB_KEY": "x"},
     recall=lambda cue: Use("memory_recall", {"cue": cue}, namespace="mcp__iai_mcp"),
     settings=(".codex/config.toml", ".codex/hooks.json"),
+    resume=lambda prompt: [
+        "exec",
+        "--skip-git-repo-check",
+        "--dangerously-bypass-hook-trust",
+        "resume",
+        "--last",
+        prompt,
+    ],
 )
 
 GEMINI = Program(
@@ -139,6 +144,15 @@ GEMINI = Program(
     environment=lambda url: {"GEMINI_API_KEY": "x", "GOOGLE_GEMINI_BASE_URL": url},
     recall=lambda cue: Use("mcp_iai-mcp_memory_recall", {"cue": cue}),
     settings=(".gemini/settings.json",),
+    resume=lambda prompt: [
+        "--skip-trust",
+        "-m",
+        "gemini-2.5-pro",
+        "--resume",
+        "latest",
+        "-p",
+        prompt,
+    ],
 )
 
 PROGRAMS = (CLAUDE, CODEX, GEMINI)

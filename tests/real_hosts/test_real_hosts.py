@@ -58,6 +58,23 @@ def test_a_second_vendor_knows_what_the_first_one_learned(
     assert machine.turns(4) == [FACT, NOTED, QUESTION, ANSWER]
 
 
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.id)
+def test_a_session_that_is_taken_up_again_adds_only_what_is_new(
+    machine: Machine, program: Program
+) -> None:
+    machine.prepare(program)
+    machine.iai("hosts", "install", program.id, "--yes")
+
+    machine.talk(program, FACT, Say(NOTED))
+    machine.turns(2)
+    machine.talk(program, "continue", Say("Going on."), resume=True)
+    machine.turns(4)
+    machine.talk(program, "continue", Say("Going on."), resume=True)
+
+    again = ["continue", "Going on."]
+    assert machine.turns(6) == [FACT, NOTED, *again, *again]
+
+
 def test_claude_code_s_own_file_keeps_what_claude_code_wrote(machine: Machine) -> None:
     machine.prepare(CLAUDE)
     path = machine.home / ".claude.json"
