@@ -8,7 +8,7 @@ that, and Enter follows when the text has been read.
 import contextlib
 import fcntl
 import os
-import termios
+import select
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -125,7 +125,8 @@ def _wait_until_read(terminal: str, deadline: float) -> bool | None:
     except OSError:
         return None  # it has ended, or wants its terminal for itself
     try:
-        while _waiting(descriptor):
+        # Asking whether there is input to read makes the kernel deliver first what is on its way.
+        while select.select([descriptor], [], [], 0)[0]:
             if time.monotonic() > deadline:
                 return False
             time.sleep(_LOOK)
@@ -134,7 +135,3 @@ def _wait_until_read(terminal: str, deadline: float) -> bool | None:
     finally:
         os.close(descriptor)
     return True
-
-
-def _waiting(descriptor: int) -> int:
-    return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, b"\0" * 4), "little")

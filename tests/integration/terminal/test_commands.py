@@ -1,0 +1,286 @@
+"""`iai-mcp session …` as people and scripts use it."""
+
+import json
+import os
+from typing import Any
+
+import pytest
+from tests.terminal_kit import Desk, eventually
+
+from iai_mcp.domain.terminals import SessionLabel
+
+# A stand-in for an agent's interface: raw keys, bracketed paste, and an Enter that comes in
+# the same burst as text is part of the text.
+AGENT = r"""
+import os, sys, termios, time, tty
+tty.setraw(0)
+os.write(1, b"\x1b[?2004h" if "paste" in sys.argv else b"")
+os.write(1, b"> ")
+text = b""
+while True:
+    burst = os.read(0, 65536)
+    if burst == b"\r":
+        os.write(1, b"\r\nsubmitted " + ascii(text.decode()).encode() + b"\r\n> ")
+        text = b""
+    else:
+        text += burst.replace(b"\x1b[200~", b"[").replace(b"\x1b[201~", b"]").replace(b"\r", b"\\r")
+"""
+
+
+def agent(desk: Desk, name: str, project: str, *options: str) -> str:
+    label = SessionLabel(
+        agent_id=f"id-of-{name}", agent_name=name, profile_id="stand-in", project=project
+    )
+    code = desk.home / "agent.py"
+    code.write_text(AGENT)
+    return desk.start("python3", str(code), *options, label=label)
+
+
+def answer(desk: Desk, *arguments: str, stdin: str = "") -> dict[str, Any]:
+    done = desk.cli("session", *arguments, "--json", stdin=stdin)
+    assert done.stderr == ""
+    parsed = json.loads(done.stdout)
+    assert isinstance(parsed, dict)
+    return parsed
+
+
+def test_list_tells_whose_session_it_is_and_its_last_line(desk: Desk) -> None:
+    session = agent(desk, "Backend Dev", str(desk.home))
+    shell = desk.start("sh", "-c", "echo first; echo last words; read x")
+    with desk.watching(shell) as watcher:
+        watcher.until(b"last words")
+
+    listed = {entry["id"]: entry for entry in answer(desk, "list")["sessions"]}
+
+    assert listed[session]["kind"] == {"agent": "id-of-Backend Dev"}
+    assert listed[session]["agent_id"] == "id-of-Backend Dev"
+    assert listed[session]["profile"] == "stand-in"
+    assert listed[session]["project"] == str(desk.home)
+    assert listed[session]["exit_code"] is None
+    assert listed[shell]["kind"] == "shell"
+    assert listed[shell]["last_line"] == "last words"
+    assert listed[shell]["started"].endswith("Z")
+    table = desk.cli("session", "list").stdout
+    assert "Backend Dev" in table
+    assert "last words" in table
+
+
+def test_ended_sessions_stay_listed_with_their_code_until_pruned(desk: Desk) -> None:
+    session = desk.start("sh", "-c", "echo it broke; exit 7")
+    desk.ended(session)
+
+    entry = answer(desk, "list")["sessions"][0]
+    assert (entry["status"], entry["exit_code"]) == ("exited", 7)
+    assert entry["last_line"] == "it broke"
+
+    assert answer(desk, "prune") == {"pruned": [session]}
+    assert answer(desk, "list") == {"sessions": []}
+    assert list((desk.home / ".iai-mcp" / "s").iterdir()) == []
+
+
+def test_prune_leaves_running_and_recent_sessions_alone(desk: Desk) -> None:
+    running = desk.start("cat")
+    ended = desk.start("true")
+    desk.ended(ended)
+
+    assert answer(desk, "prune", "--older", "1") == {"pruned": []}
+    assert answer(desk, "prune") == {"pruned": [ended]}
+    assert desk.record(running).alive
+
+
+def test_send_submits_a_message_to_an_interface_with_bracketed_paste(desk: Desk) -> None:
+    session = agent(desk, "ann", "/p", "paste")
+
+    sent = answer(desk, "send", session, "two\nlines")
+
+    assert sent == {
+        "session": session,
+        "delivered": True,
+        "bytes": len("two\nlines") + 12 + 1,
+        "bracketed_paste": True,
+        "read": True,
+    }
+    with desk.watching(session) as watcher:
+        watcher.until(rb"submitted '[two\nlines]'")
+
+
+def test_send_marks_no_paste_where_none_was_asked_for(desk: Desk) -> None:
+    session = agent(desk, "ann", "/p")
+
+    sent = answer(desk, "send", session, "grüße")
+
+    assert sent["bracketed_paste"] is False
+    with desk.watching(session) as watcher:
+        watcher.until(rb"submitted 'gr\xfc\xdfe'")
+
+
+def test_send_waits_for_a_program_that_throws_early_input_away(desk: Desk) -> None:
+    code = (
+        "import os, sys, termios, time\n"
+        "print('starting', flush=True)\n"
+        "time.sleep(0.1); termios.tcflush(0, termios.TCIFLUSH)\n"
+        "print('ready', flush=True)\n"
+        "print('heard', sys.stdin.readline(), flush=True); sys.stdin.readline()\n"
+    )
+    session = desk.python(code)
+
+    answer(desk, "send", session, "hello")
+
+    with desk.watching(session) as watcher:
+        watcher.until(b"heard hello")
+
+
+def test_a_message_can_not_break_out_of_its_paste(desk: Desk) -> None:
+    session = agent(desk, "ann", "/p", "paste")
+
+    answer(desk, "send", session, "a\x1b[201~b")
+
+    with desk.watching(session) as watcher:
+        watcher.until(rb"submitted '[ab]'")
+
+
+def test_a_line_longer_than_a_terminal_keeps_is_refused(desk: Desk) -> None:
+    session = desk.start("cat")
+
+    refused = answer(desk, "send", session, "-", stdin="x" * 5000)
+
+    assert refused["error"]["code"] == "INVALID"
+    assert "4095" in refused["error"]["message"]
+
+
+def test_text_without_enter_is_only_typed(desk: Desk) -> None:
+    session = agent(desk, "ann", "/p")
+    answer(desk, "send", session, "--no-enter", "first ")
+
+    answer(desk, "send", session, "second")
+
+    with desk.watching(session) as watcher:
+        watcher.until(b"submitted 'first second'")
+
+
+def test_sending_to_an_ended_session_says_so(desk: Desk) -> None:
+    session = desk.start("true")
+    desk.ended(session)
+
+    assert answer(desk, "send", session, "hello")["error"]["code"] == "NOT_FOUND"
+
+
+def test_broadcast_reaches_every_agent_of_the_project_and_nobody_else(desk: Desk) -> None:
+    here, there = str(desk.home / "here"), str(desk.home / "there")
+    os.mkdir(here)
+    os.mkdir(there)
+    ours = [agent(desk, name, here) for name in ("ann", "bob")]
+    other = agent(desk, "eve", there)
+    shell = desk.start("cat")
+
+    sent = answer(desk, "broadcast", "pull main", "--project", here)["sent"]
+
+    assert {result["session"] for result in sent} == set(ours)
+    assert all(result["delivered"] for result in sent)
+    for session in ours:
+        with desk.watching(session) as watcher:
+            watcher.until(b"submitted 'pull main'")
+    assert desk.state(other).head <= 2
+    assert desk.state(shell).head == 0
+
+
+def test_broadcast_to_nobody_is_an_error(desk: Desk) -> None:
+    assert answer(desk, "broadcast", "hello")["error"]["code"] == "NOT_FOUND"
+
+
+def test_logs_are_plain_text_and_raw_on_request(desk: Desk) -> None:
+    session = desk.start("sh", "-c", r"printf '\033[31mred\033[m\r\n10%%\r99%%\n'; read x")
+    with desk.watching(session) as watcher:
+        watcher.until(b"99%")
+
+    assert desk.cli("session", "logs", session).stdout == "red\n99%\n"
+    assert answer(desk, "logs", session) == {"session": session, "text": "red\n99%\n"}
+    assert answer(desk, "logs", session, "--lines", "1")["text"] == "99%\n"
+    assert "\x1b[31mred" in answer(desk, "logs", session, "--raw")["text"]
+
+
+def test_logs_of_an_ended_session_are_its_last_words(desk: Desk) -> None:
+    session = desk.start("sh", "-c", "echo why it failed; exit 1")
+    desk.ended(session)
+
+    assert desk.cli("session", "logs", session).stdout == "why it failed\n"
+
+
+def test_nothing_that_was_shown_is_on_disk(desk: Desk) -> None:
+    session = desk.start("sh", "-c", "echo a-canary; read x; echo a-canary")
+    with desk.watching(session) as watcher:
+        watcher.until(b"a-canary")
+    answer(desk, "list")
+    answer(desk, "send", session, "a-canary")
+    desk.ended(session)
+
+    kept = {p: p.read_bytes() for p in desk.home.rglob("*") if p.is_file()}
+
+    assert kept
+    assert not [path for path, data in kept.items() if b"a-canary" in data]
+
+
+def test_kill_returns_when_it_has_ended_and_says_how(desk: Desk) -> None:
+    session = desk.start("sleep", "1000")
+
+    killed = answer(desk, "kill", session)
+
+    assert killed == {"session": session, "status": "exited", "exit_code": 129}
+    assert answer(desk, "kill", session)["exit_code"] == 129
+
+
+def test_a_session_is_found_by_its_agent_or_the_beginning_of_its_id(desk: Desk) -> None:
+    session = agent(desk, "Backend Dev", "/p")
+
+    for name in ("Backend Dev", "backend-dev", "id-of-Backend Dev", session[:6]):
+        assert answer(desk, "wait", name, "--until", "idle")["session"] == session
+
+
+def test_a_name_that_fits_several_is_not_guessed(desk: Desk) -> None:
+    for _ in range(2):
+        agent(desk, "twin", "/p")
+
+    assert answer(desk, "kill", "twin")["error"]["code"] == "INVALID"
+    assert answer(desk, "kill", "nobody")["error"]["code"] == "NOT_FOUND"
+
+
+def test_start_runs_any_program_in_a_session(desk: Desk) -> None:
+    started = answer_start(desk, "sh", "-c", "echo from $0; read x", "here")
+
+    assert started["kind"] == "shell"
+    with desk.watching(started["id"]) as watcher:
+        watcher.until(b"from here")
+
+
+def answer_start(desk: Desk, *command: str) -> dict[str, Any]:
+    done = desk.cli("session", "start", "--json", "--", *command)
+    parsed = json.loads(done.stdout)["session"]
+    assert isinstance(parsed, dict)
+    return parsed
+
+
+@pytest.mark.parametrize("arguments", [("send", "x", ""), ("send", "x", "--timeout")])
+def test_wrong_usage_is_an_error_and_no_traceback(desk: Desk, arguments: tuple[str, ...]) -> None:
+    done = desk.cli("session", *arguments)
+
+    assert done.returncode in (1, 2)
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_two_messages_sent_at_once_do_not_mix(desk: Desk) -> None:
+    import threading
+
+    session = agent(desk, "ann", "/p", "paste")
+    words = ["a" * 2000, "b" * 2000]
+    senders = [
+        threading.Thread(target=answer, args=(desk, "send", session, word)) for word in words
+    ]
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.join()
+
+    with desk.watching(session) as watcher:
+        for word in words:
+            watcher.until(f"submitted '[{word}]'".encode())
+    eventually(lambda: desk.state(session).line_mode is False)
