@@ -74,6 +74,10 @@ def _serve(call: Call, moment: Moment) -> None:
         from iai_mcp.capture.agent_status import report
 
         report(moment, given)
+        if moment is Moment.START:
+            from iai_mcp.capture.conversation import note
+
+            note(given)
     if moment in (Moment.START, Moment.PROMPT):
         _inject(call, moment, given)
     elif moment in (Moment.STOP, Moment.SUBAGENT_STOP, Moment.COMPACT, Moment.END):

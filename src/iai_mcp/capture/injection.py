@@ -37,8 +37,9 @@ def context_for(moment: Moment, host: str, given: Input) -> str | None:
     params: dict[str, object] = {"cwd": given.cwd}
     if given.session_id is not None:
         params["session_id"] = given.session_id
-    if os.environ.get("IAI_MCP_AGENT_ID"):
-        params["agent_id"] = os.environ["IAI_MCP_AGENT_ID"]
+    for key, variable in (("project", "IAI_MCP_PROJECT"), ("agent_id", "IAI_MCP_AGENT_ID")):
+        if os.environ.get(variable):
+            params[key] = os.environ[variable]
     if moment is Moment.START:
         params["budget_tokens"] = BUDGET_TOKENS
         answer = ask("session_start_payload", params, START_WITHIN)
