@@ -52,6 +52,15 @@ class ProcessLock:
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         return True
 
+    @property
+    def descriptor(self) -> int:
+        """The open file behind the lock; the lock lives as long as any copy of it is open."""
+        return self._open()
+
+    def adopt(self, descriptor: int) -> None:
+        """Go on holding a lock that this process inherited."""
+        self._descriptor = descriptor
+
     def holder(self) -> int | None:
         """The pid that the current exclusive holder wrote, if any."""
         try:

@@ -25,6 +25,10 @@ class Settings:
     calls_in_all: int = 128  # in flight; more wait
     model_wait_ms: int = 3000  # how long a recall waits for a model that is loading
     embed_page: int = 16  # memories embedded before looking up from the work
+    drowsy_after: int = 300  # seconds without activity
+    sleep_after: int = 1800  # seconds without activity until consolidation begins
+    hibernate_after: int = 2400  # seconds without activity until memory is given back
+    resume_after: int = 5  # quiet seconds before an interrupted sleep goes on
     log_level: str = "INFO"
     http: str = ""  # HOST:PORT on loopback to serve MCP over HTTP too; empty is off
 

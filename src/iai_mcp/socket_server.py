@@ -14,6 +14,7 @@ from pathlib import Path
 from iai_mcp import __version__, concurrency, paths
 from iai_mcp.connection import Connection
 from iai_mcp.core import dispatch
+from iai_mcp.daemon.hibernation import WOKEN
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput
 from iai_mcp.protocol.codes import CONTROL_TYPES
 from iai_mcp.protocol.peers import peer_uid
@@ -58,6 +59,9 @@ class SocketServer:
         self.started = time.monotonic()
         self.calls = asyncio.Semaphore(self.settings.calls_in_all)
         self.pool = ThreadPoolExecutor(self.settings.workers, thread_name_prefix="call")
+        self.on_activity: Callable[[], None] = lambda: None
+        self.handed_over: int | None = None  # the listening socket, kept open for a successor
+        self.keep_listening = False
         self.more_facts: Callable[[], dict[str, object]] = dict
         self._connections: set[asyncio.Task[None]] = set()
 
@@ -74,8 +78,10 @@ class SocketServer:
         try:
             await self.shutdown_event.wait()
         finally:
+            if self.keep_listening:
+                self.handed_over = os.dup(listener.fileno())
             server.close()
-            if created and inode is not None:
+            if created and inode is not None and not self.keep_listening:
                 _remove_own(created, inode)
             await self._finish_connections()
             self.pool.shutdown(wait=False, cancel_futures=True)
@@ -108,6 +114,7 @@ class SocketServer:
     def note_activity(self, what: str) -> None:
         if what not in _NOT_ACTIVITY:
             self.last_activity_ts = time.monotonic()
+        self.on_activity()
 
     def facts(self) -> dict[str, object]:
         """What `status` tells beyond the lifecycle."""
@@ -124,10 +131,11 @@ class SocketServer:
 
     def _listener(self, socket_path: Path | str | None) -> tuple[socket.socket, str | None]:
         """The listening socket, and the file that we made for it (None under activation)."""
+        path = str(socket_path or concurrency.SOCKET_PATH)
         inherited = _activated()
         if inherited is not None:
-            return inherited, None
-        path = str(socket_path or concurrency.SOCKET_PATH)
+            # A daemon that woke from hibernation was handed the socket it once made itself.
+            return inherited, path if os.environ.get(WOKEN) and os.path.exists(path) else None
         problem = paths.socket_path_problem(path)
         if problem:
             raise InvalidInput(problem)

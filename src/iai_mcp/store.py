@@ -81,6 +81,10 @@ class MemoryStore:
         self.embedder.start()
         self.backlog.start()
 
+    def sleeper(self) -> "VectorsOnly":
+        """What sleep does, in pages."""
+        return VectorsOnly(self.backlog)
+
     def facts(self) -> dict[str, object]:
         """What `status` tells about the store."""
         embedder = self.embedder.get()
@@ -147,6 +151,24 @@ class MemoryStore:
         return [hit["id"] for hit in hits if query.lower() in hit["text"].lower()]
 
 
+class VectorsOnly:
+    """A sleep that only finishes the vectors."""
+
+    def __init__(self, backlog: "_Backlog") -> None:
+        self._backlog = backlog
+        self._pages = 0
+
+    def begin(self) -> None:
+        self._pages = 0
+
+    def step(self) -> bool:
+        self._pages += 1
+        return self._backlog.page() == 0
+
+    def report(self) -> dict[str, object]:
+        return {"pages": self._pages}
+
+
 class _Backlog:
     """The thread that gives vectors to memories, a page at a time, whenever there are any."""
 
@@ -175,12 +197,12 @@ class _Backlog:
             self._work.wait()
             self._work.clear()
             try:
-                while not self._stopping and self._page():
+                while not self._stopping and self.page():
                     continue
             except Exception:  # noqa: BLE001 - supervision: the backlog is in the store, the next wake tries again
                 _log.exception("embedding_failed")
 
-    def _page(self) -> int:
+    def page(self) -> int:
         embedder, vectors = self._store.embedder.get(), self._store.vectors
         if isinstance(embedder, str) or vectors is None:
             return 0

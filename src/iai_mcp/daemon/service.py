@@ -1,21 +1,32 @@
-"""What runs while the daemon runs: the socket, the loading of heavy things, the drain."""
+"""What runs while the daemon runs: the socket, the loading of heavy things, the drain, the lifecycle."""
 
 import asyncio
 import logging
+import os
 import signal
+import threading
 
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.core import dispatch
 from iai_mcp.daemon import http_service, mcp_session
 from iai_mcp.daemon.drain import SpoolDrain
+from iai_mcp.daemon.hibernation import WOKEN, hear_signals
+from iai_mcp.daemon.lifecycle_loop import LifecycleLoop
+from iai_mcp.domain.errors import IaiError
+from iai_mcp.domain.lifecycle import Thresholds
+from iai_mcp.settings import Settings
 from iai_mcp.socket_server import SocketServer
 from iai_mcp.store import MemoryStore
 
 _log = logging.getLogger(__name__)
 
 
-async def run(lock: ProcessLock) -> None:
-    """Serve until a signal asks to stop; then finish, close, and return."""
+async def run(lock: ProcessLock) -> int | None:
+    """Serve until a signal asks to stop, or until it is time to hibernate.
+
+    Returns:
+        None after a stop; the listening socket's descriptor when the process should lie down.
+    """
     store = MemoryStore()
     state: dict[str, object] = {"fsm_state": "WAKE", "scheduler_paused": False, "requests": []}
     server = SocketServer(store, lock=lock, state=state)
@@ -26,25 +37,75 @@ async def run(lock: ProcessLock) -> None:
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, server.shutdown_event.set)
+    hear_signals()
+    woken = bool(os.environ.get(WOKEN))
+    lifecycle = _lifecycle(server, store, state, loop, dormant=woken)
+    server.on_activity = lifecycle.nudge
     background = [
-        asyncio.ensure_future(_warm(store, server.shutdown_event)),
         asyncio.ensure_future(drain.run(server.shutdown_event)),
+        asyncio.ensure_future(lifecycle.run(server.shutdown_event)),
     ]
+    if not woken:
+        background.append(asyncio.ensure_future(_warm(store, server.shutdown_event)))
     try:
         background += http_service.start(server)
         await server.serve()
     finally:
-        for task in background:
-            task.cancel()
         await asyncio.gather(*background, return_exceptions=True)
-        await asyncio.get_running_loop().run_in_executor(None, store.close)
+        await loop.run_in_executor(None, store.close)
+    return server.handed_over
+
+
+def _lifecycle(
+    server: SocketServer,
+    store: MemoryStore,
+    state: dict[str, object],
+    loop: asyncio.AbstractEventLoop,
+    *,
+    dormant: bool,
+) -> LifecycleLoop:
+    def warm() -> None:
+        loop.call_soon_threadsafe(
+            lambda: asyncio.ensure_future(_warm(store, server.shutdown_event))
+        )
+
+    def hibernate() -> None:
+        # A service manager starts us again at the next connection; without one we wait ourselves.
+        managed = os.environ.get("LISTEN_PID") == str(os.getpid()) and not os.environ.get(WOKEN)
+        server.keep_listening = not managed
+        loop.call_soon_threadsafe(server.shutdown_event.set)
+
+    def session_opened(cwd: str) -> None:
+        if cwd:
+            try:
+                dispatch(store, "session_start_payload", {"cwd": cwd})
+            except IaiError as failed:
+                _log.info("prewarm_failed", extra={"reason": failed.code})
+
+    return LifecycleLoop(
+        state,
+        server,
+        store.journal,
+        store.sleeper(),
+        thresholds=_thresholds(store.settings),
+        warm=warm,
+        session_opened=session_opened,
+        hibernate=hibernate,
+        dormant=dormant,
+    )
+
+
+def _thresholds(settings: Settings) -> Thresholds:
+    return Thresholds(
+        settings.drowsy_after, settings.sleep_after, settings.hibernate_after, settings.resume_after
+    )
 
 
 async def _warm(store: MemoryStore, stopping: asyncio.Event) -> None:
     """The model first, because recall needs it; then the MCP library."""
-    loop = asyncio.get_running_loop()
     store.start_background()
     while not store.embedder.settled and not stopping.is_set():
         await asyncio.sleep(0.02)
     if not stopping.is_set():
-        await loop.run_in_executor(None, mcp_session.load)
+        # A thread that nobody waits for: a stop must not take as long as an import.
+        threading.Thread(target=mcp_session.load, name="load-mcp", daemon=True).start()

@@ -1,6 +1,5 @@
 """From a command line to a serving daemon, and back to a clean exit."""
 
-import asyncio
 import contextlib
 import ctypes
 import logging
@@ -11,6 +10,7 @@ import sys
 
 from iai_mcp import paths
 from iai_mcp.concurrency import ProcessLock, is_served
+from iai_mcp.daemon import hibernation
 from iai_mcp.domain.errors import Busy, IaiError
 
 _log = logging.getLogger(__name__)
@@ -22,14 +22,22 @@ _WANTED_FILES = 8192
 def main() -> int:
     """Run the daemon until it is told to stop. The exit code says how it went."""
     _prepare_process()
+    if os.environ.get(hibernation.DORMANT):
+        hibernation.wait()
     lock, socket_lock = ProcessLock(), ProcessLock(f"{paths.socket_path()}.lock")
     try:
-        _claim(lock, socket_lock)
+        if not hibernation.adopt([lock, socket_lock]):
+            _claim(lock, socket_lock)
+        import asyncio
+
         from iai_mcp.daemon import logs
         from iai_mcp.daemon.service import run
 
         logs.start()
-        asyncio.run(run(lock))
+        listening = asyncio.run(run(lock))
+        if listening is not None:
+            logging.shutdown()
+            hibernation.lie_down(listening, [lock, socket_lock])
     except IaiError as refused:
         sys.stderr.write(f"iai-mcp daemon: {refused.message}\n")
         return 1

@@ -63,7 +63,9 @@ def step(state: Lifecycle, seen: Seen, after: Thresholds) -> Lifecycle:
         return replace(state, phase=Phase.SLEEP, unfinished=True, slept=False)
     if active:
         return replace(state, phase=Phase.WAKE, slept=False)
-    return replace(state, phase=_by_idleness(state, seen, after), unfinished=_begun(state, seen, after))
+    return replace(
+        state, phase=_by_idleness(state, seen, after), unfinished=_begun(state, seen, after)
+    )
 
 
 def _by_idleness(state: Lifecycle, seen: Seen, after: Thresholds) -> Phase:

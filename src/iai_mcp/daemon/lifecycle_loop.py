@@ -1,0 +1,202 @@
+"""The one place that changes the daemon's phase: it looks, decides by the pure rule, and acts."""
+
+import asyncio
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, MutableMapping
+from typing import Protocol
+
+from iai_mcp.daemon import control
+from iai_mcp.domain.instants import iso
+from iai_mcp.domain.lifecycle import Lifecycle, Phase, Seen, Thresholds, step
+from iai_mcp.ports.journal import Journal
+
+_log = logging.getLogger(__name__)
+
+_TICK_SECONDS = 0.5
+_SETTING = "lifecycle"
+
+
+class Sleeper(Protocol):
+    """Sleep's work in pages. Any page may be the last one for now; the next goes on from there."""
+
+    def begin(self) -> None: ...
+
+    def step(self) -> bool:
+        """One page of work; whether everything is done."""
+        ...
+
+    def report(self) -> dict[str, object]: ...
+
+
+class Activity(Protocol):
+    """What the loop watches."""
+
+    last_activity_ts: float
+
+
+class LifecycleLoop:
+    """Owns the phase. `state` is shared with the control plane, which only leaves requests in it."""
+
+    def __init__(
+        self,
+        state: MutableMapping[str, object],
+        activity: Activity,
+        journal: Journal,
+        sleeper: Sleeper,
+        *,
+        thresholds: Thresholds | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        warm: Callable[[], None] = lambda: None,
+        session_opened: Callable[[str], None] = lambda _cwd: None,
+        hibernate: Callable[[], None] = lambda: None,
+        dormant: bool = False,
+    ) -> None:
+        self._state = state
+        self._activity = activity
+        self._journal = journal
+        self._sleeper = sleeper
+        self._thresholds = thresholds or Thresholds()
+        self._clock = clock
+        self._warm = warm
+        self._session_opened = session_opened
+        self._hibernate = hibernate
+        self._nudge = asyncio.Event()
+        self._night: threading.Thread | None = None
+        self._interrupted = threading.Event()
+        self._night_done = False
+        self.life = self._restored(dormant)
+        self._show(self.life)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Tick until told to stop; a sleep in progress ends after its page."""
+        try:
+            while not stop.is_set():
+                await asyncio.to_thread(self.tick)
+                await _first(stop, self._nudge, _TICK_SECONDS)
+                self._nudge.clear()
+        finally:
+            await asyncio.to_thread(self.end)
+
+    def nudge(self) -> None:
+        """Look again at once: somebody asked something. Cheap enough for every request."""
+        if self.life.phase is not Phase.WAKE or self._state.get("requests"):
+            self._interrupted.set()
+            self._nudge.set()
+
+    def tick(self) -> Phase:
+        """Look once, decide, and act on what changed."""
+        requests = self._taken()
+        kinds = {str(request.get("type")) for request in requests}
+        seen = Seen(
+            now=self._clock(),
+            last_activity=self._activity.last_activity_ts,
+            wake="force_wake" in kinds,
+            sleep=bool(kinds & {"force_rem", "user_initiated_sleep"}),
+            paused=control.is_paused(self._state),
+            sleep_done=self._night_done,
+        )
+        before, self.life = self.life, step(self.life, seen, self._thresholds)
+        if before.phase is not self.life.phase:
+            self._changed(before.phase, self.life.phase, kinds)
+        self._work()
+        for request in requests:
+            if request.get("type") == "session_open":
+                self._session_opened(str(request.get("cwd") or ""))
+        return self.life.phase
+
+    def end(self) -> None:
+        """Stop a sleep in progress after the page in hand, and keep where we stand."""
+        self._interrupted.set()
+        if self._night is not None:
+            self._night.join(timeout=3)
+        self._keep()
+
+    def _changed(self, before: Phase, now: Phase, kinds: set[str]) -> None:
+        self._show(self.life)
+        reason = ", ".join(sorted(kinds)) or ("activity" if now is Phase.WAKE else "idle")
+        self._record("lifecycle", {"from": before, "to": now, "reason": reason})
+        self._keep()
+        if now is Phase.WAKE:
+            self._interrupted.set()
+            self._warm()
+        elif now is Phase.HIBERNATION:
+            self._hibernate()
+
+    def _work(self) -> None:
+        """Keep a night's thread running exactly while the phase is SLEEP and work is left."""
+        if self._night is not None and not self._night.is_alive():
+            self._night = None
+        if self.life.phase is Phase.SLEEP and self.life.unfinished and self._night is None:
+            self._interrupted.clear()
+            self._night_done = False
+            self._night = threading.Thread(target=self._sleep, name="sleep", daemon=True)
+            self._night.start()
+
+    def _sleep(self) -> None:
+        began = time.time()
+        try:
+            self._sleeper.begin()
+            self._record("sleep_started", {})
+            while not self._interrupted.is_set():
+                if self._sleeper.step():
+                    self._finished(began)
+                    return
+            self._record("sleep_interrupted", {})
+        except Exception:  # noqa: BLE001 - supervision: the daemon outlives a step that fails
+            _log.exception("sleep_failed")
+            self._night_done = True  # not again at once: the next night tries anew
+
+    def _finished(self, began: float) -> None:
+        report = {**self._sleeper.report(), "ended": iso(int(time.time() * 1e6))}
+        self._state["last_sleep"] = {
+            "started": iso(int(began * 1e6)),
+            "ended": report["ended"],
+            "seconds": round(time.time() - began, 3),
+        }
+        self._record("sleep_finished", {"seconds": round(time.time() - began, 3)})
+        self._night_done = True
+        self._keep()
+
+    def _taken(self) -> list[dict[str, object]]:
+        waiting = self._state.get("requests")
+        self._state["requests"] = []
+        return waiting if isinstance(waiting, list) else []
+
+    def _show(self, life: Lifecycle) -> None:
+        self._state["fsm_state"] = str(life.phase)
+
+    def _keep(self) -> None:
+        kept = {
+            "phase": str(self.life.phase),
+            "unfinished": self.life.unfinished,
+            "last_sleep": self._state.get("last_sleep"),
+        }
+        self._journal.set_setting(_SETTING, json.dumps(kept))
+
+    def _restored(self, dormant: bool) -> Lifecycle:
+        """Where the last process stood: its sleep report, and a sleep it did not finish."""
+        raw = self._journal.setting(_SETTING)
+        kept = json.loads(raw) if raw else {}
+        self._state["last_sleep"] = kept.get("last_sleep")
+        return Lifecycle(
+            phase=Phase.HIBERNATION if dormant else Phase.WAKE,
+            last_activity=self._clock() if not dormant else self._activity.last_activity_ts,
+            unfinished=bool(kept.get("unfinished")),
+        )
+
+    def _record(self, kind: str, data: dict[str, object]) -> None:
+        self._journal.record_event(
+            kind, {k: str(v) for k, v in data.items()}, int(time.time() * 1e6)
+        )
+
+
+async def _first(stop: asyncio.Event, nudge: asyncio.Event, seconds: float) -> None:
+    waits = [asyncio.ensure_future(stop.wait()), asyncio.ensure_future(nudge.wait())]
+    try:
+        await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()

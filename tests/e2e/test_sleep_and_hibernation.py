@@ -1,0 +1,74 @@
+"""The daemon sleeps, gives its memory back and wakes, and clients notice nothing."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.daemon import DaemonProcess, until
+
+QUICKLY = {
+    "IAI_MCP_DROWSY_AFTER": "1",
+    "IAI_MCP_SLEEP_AFTER": "1",
+    "IAI_MCP_HIBERNATE_AFTER": "2",
+}
+
+
+def resident_megabytes(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(next(x for x in status.splitlines() if x.startswith("VmRSS")).split()[1]) / 1024
+
+
+def is_dormant(pid: int) -> bool:
+    return b"IAI_MCP_DORMANT=1" in Path(f"/proc/{pid}/environ").read_bytes()
+
+
+def test_a_request_to_sleep_is_carried_out_and_reported(fresh_daemon):
+    fresh_daemon.call("memory_capture", text="something to sleep on", session_id="s")
+    answer = fresh_daemon.ask({"type": "force_rem", "ts": "2026-01-01T00:00:00Z"})
+    assert answer["reason"] == "rem_queued"
+    last = until(lambda: fresh_daemon.ask({"type": "status"})["last_sleep"], "a sleep was finished")
+    assert last["started"] <= last["ended"]
+    kinds = [e["kind"] for e in fresh_daemon.call("events_query")["events"]]
+    assert "sleep_started" in kinds
+    assert "sleep_finished" in kinds
+
+
+def test_what_is_known_about_sleep_survives_a_restart(fresh_daemon):
+    fresh_daemon.ask({"type": "force_rem", "ts": "2026-01-01T00:00:00Z"})
+    last = until(lambda: fresh_daemon.ask({"type": "status"})["last_sleep"], "a sleep was finished")
+    fresh_daemon.kill()
+    fresh_daemon.start()
+    assert fresh_daemon.ask({"type": "status"})["last_sleep"] == last
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="reads /proc, which is Linux's")
+class TestHibernation:
+    @pytest.fixture
+    def dormant(self, home):
+        daemon = DaemonProcess(home, **QUICKLY).start()
+        daemon.call("memory_capture", text="the heron nests in april", session_id="s")
+        until(lambda: is_dormant(daemon.process.pid), "it lies down", deadline=40)
+        until(lambda: resident_megabytes(daemon.process.pid) < 60, "its memory is given back")
+        yield daemon
+        daemon.stop()
+
+    def test_it_stays_the_same_process_and_answers_the_next_call(self, dormant):
+        pid = dormant.process.pid
+        hits = dormant.call("memory_recall", cue="heron")["hits"]
+        assert hits[0]["text"] == "the heron nests in april"
+        assert dormant.ask({"type": "status"})["pid"] == pid
+        assert dormant.call("memory_capture", text="more", session_id="s")["status"] == "inserted"
+
+    def test_no_second_daemon_can_start_meanwhile(self, dormant):
+        second = dormant.spawn()
+        _, said = second.communicate(timeout=10)
+        assert second.returncode != 0
+        assert str(dormant.process.pid) in said
+
+    def test_it_stops_cleanly_while_dormant(self, dormant):
+        assert dormant.stop() == 0
+        assert not dormant.home.socket.exists()
+
+    def test_after_waking_a_stop_still_removes_the_socket(self, dormant):
+        assert dormant.ask({"type": "status"})["ok"]
+        assert dormant.stop() == 0
+        assert not dormant.home.socket.exists()

@@ -1,0 +1,74 @@
+"""Awake, drowsy, asleep, dormant: driven by a clock that the test holds."""
+
+import pytest
+
+from iai_mcp.domain.lifecycle import Lifecycle, Phase, Seen, Thresholds, step
+
+AFTER = Thresholds(drowsy_after=300, sleep_after=1800, hibernate_after=2400, resume_after=5)
+AWAKE = Lifecycle(Phase.WAKE, last_activity=1000.0)
+
+
+def later(state: Lifecycle, seconds: float, **seen: object) -> Lifecycle:
+    """The state `seconds` after its last activity, if nothing else happened."""
+    now = state.last_activity + seconds
+    return step(state, Seen(now=now, last_activity=state.last_activity, **seen), AFTER)
+
+
+@pytest.mark.parametrize(
+    ("idle", "phase"),
+    [
+        (0, Phase.WAKE),
+        (299, Phase.WAKE),
+        (300, Phase.DROWSY),
+        (1799, Phase.DROWSY),
+        (1800, Phase.SLEEP),
+    ],
+)
+def test_idleness_leads_to_sleep(idle, phase):
+    assert later(AWAKE, idle).phase is phase
+
+
+def test_finished_sleep_leads_to_hibernation_once_it_is_time():
+    asleep = later(AWAKE, 1800)
+    done = later(asleep, 1900, sleep_done=True)
+    assert (done.phase, done.slept, done.unfinished) == (Phase.SLEEP, True, False)
+    assert later(done, 2400).phase is Phase.HIBERNATION
+    assert later(later(done, 2400), 999_999).phase is Phase.HIBERNATION
+
+
+@pytest.mark.parametrize("phase", list(Phase))
+def test_any_activity_wakes_at_once(phase):
+    state = Lifecycle(phase, last_activity=1000.0, unfinished=True)
+    woken = step(state, Seen(now=5000.0, last_activity=4999.9), AFTER)
+    assert woken.phase is Phase.WAKE
+
+
+def test_an_interrupted_sleep_goes_on_after_a_few_quiet_seconds():
+    asleep = later(AWAKE, 1800)
+    woken = step(asleep, Seen(now=3000.0, last_activity=3000.0), AFTER)
+    assert woken.phase is Phase.WAKE
+    assert later(woken, 4.9).phase is Phase.WAKE
+    assert later(woken, 5.0).phase is Phase.SLEEP
+
+
+def test_a_finished_sleep_is_not_begun_again_until_somebody_was_there():
+    done = later(later(AWAKE, 1800), 1810, sleep_done=True)
+    assert later(done, 2000).unfinished is False
+    woken = step(done, Seen(now=9000.0, last_activity=9000.0), AFTER)
+    assert later(woken, 10).phase is Phase.WAKE
+    assert later(woken, 1800).phase is Phase.SLEEP
+
+
+def test_a_pause_holds_sleep_off():
+    assert later(AWAKE, 5000, paused=True).phase is Phase.DROWSY
+
+
+def test_a_request_to_sleep_does_not_wait_for_idleness():
+    asleep = later(AWAKE, 1, sleep=True)
+    assert (asleep.phase, asleep.unfinished) == (Phase.SLEEP, True)
+
+
+def test_a_request_to_wake_counts_as_activity():
+    woken = later(later(AWAKE, 1800), 1900, wake=True)
+    assert woken.phase is Phase.WAKE
+    assert later(woken, 4).phase is Phase.WAKE
