@@ -16,20 +16,35 @@ _WAIT_SECONDS = 10.0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--service", action="store_true", help="also remove the user service")
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    removed: list[str] = []
+    if arguments.service:
+        from iai_mcp.cli import service_units
+
+        removed = service_units.remove()
+    pid = stop_running()
+    said = "memory was already off" if pid is None else f"memory is off (pid {pid})"
+    result = {"stopped": pid is not None, "pid": pid, "removed": removed}
+    output.emit(
+        result, "\n".join([said, *(f"removed {path}" for path in removed)]), as_json=arguments.json
+    )
+    return 0
+
+
+def stop_running() -> int | None:
+    """Stop the daemon that answers on the socket; its pid, or None when there was none."""
     try:
         pid = connection.control("status").get("pid")
     except DaemonUnreachable:
-        output.emit({"stopped": False}, "memory was already off", as_json=arguments.json)
-        return 0
+        return None
     if not isinstance(pid, int):
         raise IoFailed("the daemon did not tell its pid; stop it by hand")
     stop(pid)
-    output.emit({"stopped": True, "pid": pid}, f"memory is off (pid {pid})", as_json=arguments.json)
-    return 0
+    return pid
 
 
 def stop(pid: int) -> None:

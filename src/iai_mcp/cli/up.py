@@ -3,6 +3,7 @@
 It keeps running after this terminal closes. Running it again changes nothing.
 
   iai-mcp up                start, and show the line that connects each agent program
+  iai-mcp up --service      let systemd or launchd start it at the first connection, and after a reboot
   iai-mcp up --foreground   stay in this terminal (for service managers and debugging)
 """
 
@@ -22,16 +23,32 @@ _WAIT_SECONDS = 20.0
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--foreground", action="store_true", help="do not go to the background")
+    parser.add_argument("--service", action="store_true", help="install the user service instead")
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.foreground:
         os.execv(sys.executable, [sys.executable, "-m", "iai_mcp.daemon"])  # noqa: S606 - our own interpreter
+    if arguments.service:
+        return _service(arguments.json)
     started = not connection.is_up()
     status = start() if started else connection.control("status")
     result = {"started": started, **status}
     output.emit(result, _told(status, started), as_json=arguments.json)
+    return 0
+
+
+def _service(as_json: bool) -> int:
+    from iai_mcp.cli import down, service_units
+
+    if connection.is_up():
+        # The service's socket takes the place of the running daemon's.
+        down.stop_running()
+    written = service_units.install()
+    status = connection.control("status", timeout=10.0)
+    said = ["memory is on, and starts by itself from now on:", *(f"  {path}" for path in written)]
+    output.emit({"units": written, **status}, "\n".join(said), as_json=as_json)
     return 0
 
 

@@ -150,13 +150,14 @@ class LifecycleLoop:
             self._night_done = True  # not again at once: the next night tries anew
 
     def _finished(self, began: float) -> None:
-        report = {**self._sleeper.report(), "ended": iso(int(time.time() * 1e6))}
+        seconds = round(time.time() - began, 3)
+        self._record("sleep_finished", {"seconds": seconds})
         self._state["last_sleep"] = {
             "started": iso(int(began * 1e6)),
-            "ended": report["ended"],
-            "seconds": round(time.time() - began, 3),
+            "ended": iso(int(time.time() * 1e6)),
+            "seconds": seconds,
+            "report": self._sleeper.report(),
         }
-        self._record("sleep_finished", {"seconds": round(time.time() - began, 3)})
         self._night_done = True
         self._keep()
 
