@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "capture": ("capture", "remember something; pause or resume capturing"),
     "timeline": ("timeline", "what was said, in order"),
     "forget": ("forget", "remove memories for good"),
+    "import": ("import_history", "import the history that agent programs already have"),
     "why": ("why", "what memory put into which session, and why"),
     "session": ("session", "terminal sessions: list, attach, send, logs, kill, wait"),
     "project": ("project", "the projects you work on"),
@@ -40,7 +41,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 # What the overview shows, in the order people meet it.
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Memory", ("up", "down", "status", "recall", "capture", "timeline", "forget", "why")),
+    ("Memory", ("up", "down", "status", "recall", "capture", "timeline", "forget", "import", "why")),
     ("Agents", ("session",)),
     ("Agents", ("agent", "profile", "template", "skill", "project")),
     ("Agent programs", ("hosts",)),

@@ -1,7 +1,12 @@
 """How a command reaches the store: through the daemon if it is up, else by itself, alone."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import Busy, DaemonUnreachable
+
+Call = Callable[[str, dict[str, object]], dict[str, object]]
 
 
 def call(
@@ -20,6 +25,26 @@ def call(
 
 
 def _call_here(method: str, params: dict[str, object]) -> dict[str, object]:
+    with _store_of_our_own() as call_store:
+        return call_store(method, params)
+
+
+@contextmanager
+def held() -> Iterator[Call]:
+    """For many calls in a row: by the daemon, or by a store that is opened once for all of them.
+
+    Raises:
+        Busy: no daemon answers, yet another process holds the store.
+    """
+    if connection.is_up():
+        yield lambda method, params: connection.call(method, params, timeout=120.0)
+        return
+    with _store_of_our_own() as call_store:
+        yield call_store
+
+
+@contextmanager
+def _store_of_our_own() -> Iterator[Call]:
     from iai_mcp.concurrency import ProcessLock
     from iai_mcp.core import dispatch
     from iai_mcp.store import MemoryStore
@@ -35,7 +60,7 @@ def _call_here(method: str, params: dict[str, object]) -> dict[str, object]:
             )
         store = MemoryStore()
         try:
-            return dispatch(store, method, params)
+            yield lambda method, params: dispatch(store, method, params)
         finally:
             store.close()
             lock.release()

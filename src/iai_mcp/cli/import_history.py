@@ -1,0 +1,191 @@
+"""Import the history that your agent programs already have.
+
+iai-mcp import                          everything found on this machine
+iai-mcp import --dry-run                how much there is, without importing it
+iai-mcp import --host codex --since 2025-01-01
+iai-mcp import ~/Downloads/conversations.json     an export of ChatGPT or Claude.ai
+
+Secrets are replaced and places you keep out of memory are left out, as in live capture. Importing
+again is safe: what is known already is not added twice, and what was forgotten stays away. An
+import that was stopped goes on where it was. Text can be found at once; vectors follow.
+"""
+
+import argparse
+import os
+import sys
+import time
+from datetime import datetime
+
+from iai_mcp.cli import door, output
+from iai_mcp.cli.door import Call
+from iai_mcp.cli.import_run import Counts, Done, Import, Imported, as_json
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.instants import instant
+from iai_mcp.hosts import histories
+from iai_mcp.hosts.histories import History
+from iai_mcp.hosts.transcripts import PARSERS
+
+_BAR = 28
+_REDRAW_SECONDS = 0.1
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", nargs="*", help="files or directories; default: all that is found")
+    parser.add_argument("--host", help=f"only this one: {', '.join(sorted(PARSERS))}")
+    parser.add_argument("--since", help="only what was said since this date (YYYY-MM-DD)")
+    parser.add_argument("--dry-run", action="store_true", help="count, and change nothing")
+    parser.add_argument("--again", action="store_true", help="read files that did not change, too")
+    parser.add_argument("--no-wait", action="store_true", help="do not wait for the vectors")
+    parser.add_argument("--json", action="store_true", help="one JSON object for programs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    since = instant(arguments.since, name="--since").micros if arguments.since else None
+    found = _found(arguments.path, arguments.host)
+    bar = _Bar(found, shown=sys.stderr.isatty() and not arguments.json)
+    if not arguments.json:
+        print(_overview(found))
+    if not found:
+        output.emit(as_json(Imported()), "", as_json=arguments.json)
+        return 0
+    if arguments.dry_run:
+        result = Import(None, since, bar.moved)(found, Done())
+        bar.end()
+        output.emit(as_json(result), _counted(result), as_json=arguments.json)
+        return 0
+    started = time.monotonic()
+    with door.held() as call:
+        result = _imported(found, call, since, bar, again=arguments.again)
+        pending = _number(call("topology", {}), "vectors_pending")
+    seconds = time.monotonic() - started
+    told = {**as_json(result), "seconds": round(seconds, 3), "vectors_pending": pending}
+    output.emit(told, _summary(result, seconds), as_json=arguments.json)
+    if not arguments.json:
+        _vectors(pending, wait=not arguments.no_wait)
+    return 0
+
+
+def _imported(
+    found: list[History], call: Call, since: int | None, bar: "_Bar", *, again: bool
+) -> Imported:
+    done = Done() if again else Done.noted(_number(call("topology", {}), "records"))
+    try:
+        return Import(call, since, bar.moved)(found, done)
+    finally:
+        bar.end()
+        done.keep(_number(call("topology", {}), "records"))
+
+
+def _found(names: list[str], host: str | None) -> list[History]:
+    if host is not None and host not in PARSERS:
+        raise InvalidInput(f"no history of '{host}' is known; one of {', '.join(sorted(PARSERS))}")
+    for name in names:
+        if name.endswith(".zip"):
+            raise InvalidInput(f"{name} is packed: unpack it and import its conversations.json")
+    if names:
+        return histories.named([os.path.expanduser(name) for name in names], host)
+    return histories.on_this_machine(None if host is None else [host])
+
+
+def _overview(found: list[History]) -> str:
+    if not found:
+        return "no history of any agent program was found here"
+    rows = []
+    for host in sorted({history.host for history in found}):
+        mine = [history for history in found if history.host == host]
+        first, last = (_date(one.modified) for one in (mine[0], mine[-1]))
+        size = sum(history.size for history in mine)
+        rows.append([host, str(len(mine)), _size(size), f"{first} to {last}"])
+    return output.table(rows, ["host", "files", "size", "last changed"])
+
+
+def _counted(result: Imported) -> str:
+    total = result.total()
+    return "\n".join([f"{total.turns:,} turns in {total.files:,} files", *_by_host(result)])
+
+
+def _summary(result: Imported, seconds: float) -> str:
+    total = result.total()
+    rate = f", {total.turns / seconds:,.0f} turns/s" if total.turns and seconds > 0.5 else ""
+    lines = [
+        f"{output.paint(f'{total.inserted:,} new', 'green')}, {total.duplicates:,} known already, "
+        f"{total.skipped:,} kept out ({total.turns:,} turns in {seconds:.1f} s{rate})"
+    ]
+    if total.unchanged:
+        lines.append(f"{total.unchanged:,} files did not change since the last import")
+    lines += [output.paint(problem, "yellow") for problem in result.problems[:10]]
+    if len(result.problems) > 10:
+        lines.append(f"… and {len(result.problems) - 10} more files that could not be read whole")
+    return "\n".join(lines)
+
+
+def _by_host(result: Imported) -> list[str]:
+    def line(host: str, counts: Counts) -> str:
+        return f"  {host:<12} {counts.turns:>9,} turns in {counts.files:,} files"
+
+    return [line(host, counts) for host, counts in sorted(result.hosts.items())]
+
+
+def _vectors(pending: int, *, wait: bool) -> None:
+    """Show how the vectors follow, while somebody is watching and a daemon makes them."""
+    if not pending:
+        return
+    from iai_mcp.client import connection
+
+    watched = wait and sys.stderr.isatty() and connection.is_up()
+    if not watched:
+        print(f"{pending:,} vectors follow in the background ('iai-mcp status' shows how many)")
+        return
+    total = pending
+    while pending and connection.is_up():
+        share = 1 - pending / total
+        sys.stderr.write(f"\r  vectors {_drawn(share)} {total - pending:,} of {total:,} ")
+        sys.stderr.flush()
+        time.sleep(0.5)
+        pending = _number(connection.call("topology", {}), "vectors_pending")
+        total = max(total, pending)
+    sys.stderr.write(f"\r  vectors {_drawn(1.0)} done{' ' * 30}\n")
+
+
+class _Bar:
+    """How far the import is, by the size of the files, on one line of the terminal."""
+
+    def __init__(self, found: list[History], *, shown: bool) -> None:
+        self._total = sum(history.size for history in found) or 1
+        self._shown = shown
+        self._current: History | None = None
+        self._passed = 0
+        self._drawn_at = 0.0
+
+    def moved(self, history: History, turns: int) -> None:
+        if self._current is not history:
+            self._passed += self._current.size if self._current else 0
+            self._current = history
+        now = time.monotonic()
+        if self._shown and now - self._drawn_at >= _REDRAW_SECONDS:
+            self._drawn_at = now
+            share = self._passed / self._total
+            sys.stderr.write(f"\r  {_drawn(share)} {share:4.0%}  {history.host}: {turns:,} turns  ")
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        if self._shown and self._drawn_at:
+            sys.stderr.write("\r" + " " * (_BAR + 50) + "\r")
+
+
+def _drawn(share: float) -> str:
+    full = round(max(0.0, min(1.0, share)) * _BAR)
+    return f"[{'#' * full}{'.' * (_BAR - full)}]"
+
+
+def _date(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d")
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:,.1f} MB" if count >= 100_000 else f"{count / 1e3:,.1f} KB"
+
+
+def _number(answer: dict[str, object], name: str) -> int:
+    value = answer.get(name)
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,205 @@
+"""The work of `iai-mcp import`: files in, batches out, and a note of what is done.
+
+Turns carry the identity that hooks give them, so importing twice, or importing what was captured
+live, adds nothing. The note of finished files only saves time.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+
+from iai_mcp import paths
+from iai_mcp.domain.errors import InvalidInput, IoFailed
+from iai_mcp.domain.instants import instant
+from iai_mcp.hosts.histories import History
+from iai_mcp.hosts.reading import Reading, name_of
+from iai_mcp.hosts.transcripts import open_transcript
+
+Event = dict[str, object]
+Call = Callable[[str, dict[str, object]], dict[str, object]]
+
+BATCH_TURNS = 400
+BATCH_LETTERS = 2 * 1024 * 1024
+# One call may carry 16 MiB; escapes can double the letters of a turn.
+LONGEST_TURN = 7 * 1024 * 1024
+# Exports of chat services know no directory: their turns are filed under the service's name.
+_SERVICES = ("chatgpt", "claude-ai")
+
+
+@dataclass(slots=True)
+class Counts:
+    """What became of the turns of one host."""
+
+    files: int = 0
+    unchanged: int = 0
+    turns: int = 0
+    inserted: int = 0
+    duplicates: int = 0
+    skipped: int = 0
+    errors: int = 0
+
+
+@dataclass(slots=True)
+class Imported:
+    """The whole result."""
+
+    hosts: dict[str, Counts] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    def of(self, host: str) -> Counts:
+        return self.hosts.setdefault(host, Counts())
+
+    def total(self) -> Counts:
+        names = Counts.__slots__
+        return Counts(*(sum(getattr(one, n) for one in self.hosts.values()) for n in names))
+
+
+@dataclass(slots=True)
+class Import:
+    """Imports histories one after the other. Without `call` it only counts."""
+
+    call: Call | None
+    since: int | None = None  # microseconds
+    progress: Callable[[History, int], None] = lambda *_: None
+    result: Imported = field(default_factory=Imported)
+
+    def __call__(self, histories: Iterable[History], done: "Done") -> Imported:
+        for history in histories:
+            counts = self.result.of(history.host)
+            if self.since is not None and history.modified * 1e6 < self.since:
+                continue
+            counts.files += 1
+            if done.knows(history):
+                counts.unchanged += 1
+            else:
+                left_out = counts.errors + counts.skipped
+                self._file(history, counts)
+                # What was kept out this time may be welcome the next.
+                if self.since is None and counts.errors + counts.skipped == left_out:
+                    done.add(history)
+            self.progress(history, counts.turns)
+        return self.result
+
+    def _file(self, history: History, counts: Counts) -> None:
+        reading = open_transcript(history.path, history.host)
+        for session, events in _batches(self._wanted(reading, history, counts)):
+            counts.turns += len(events)
+            if self.call is not None:
+                self._store(reading, session, events, counts)
+            self.progress(history, counts.turns)
+        if reading.problem:
+            self.result.problems.append(reading.problem)
+            counts.errors += 1
+
+    def _wanted(
+        self, reading: Reading, history: History, counts: Counts
+    ) -> Iterator[tuple[str, Event]]:
+        for event in reading:
+            if len(str(event["text"])) > LONGEST_TURN:
+                counts.errors += 1
+                self.result.problems.append(f"a turn is too long to store: {history.path}")
+            elif self._recent(event, history):
+                own = event.pop("session_id", None)
+                session = own or reading.session_id or name_of(history.path)
+                yield str(session), event
+
+    def _recent(self, event: Event, history: History) -> bool:
+        if self.since is None:
+            return True
+        try:
+            said = instant(event.get("ts")).micros
+        except InvalidInput:
+            said = int(history.modified * 1e6)
+        return said >= self.since
+
+    def _store(self, reading: Reading, session: str, events: list[Event], counts: Counts) -> None:
+        assert self.call is not None  # noqa: S101 - asked before
+        params: dict[str, object] = {"session_id": session, "host": reading.host, "events": events}
+        if reading.cwd:
+            params["cwd"] = reading.cwd
+        elif reading.host in _SERVICES:
+            params["project"] = reading.host
+        answer = self.call("capture_events", params)
+        for name in ("inserted", "duplicates", "skipped", "errors"):
+            value = answer.get(name)
+            setattr(counts, name, getattr(counts, name) + (value if isinstance(value, int) else 0))
+
+
+def _batches(turns: Iterable[tuple[str, Event]]) -> Iterator[tuple[str, list[Event]]]:
+    """Turns of one session together, in their order, as many as one call should carry."""
+    batch: list[Event] = []
+    current, letters = "", 0
+    for session, event in turns:
+        full = len(batch) >= BATCH_TURNS or letters >= BATCH_LETTERS
+        if batch and (session != current or full):
+            yield current, batch
+            batch, letters = [], 0
+        current = session
+        batch.append(event)
+        letters += len(str(event["text"]))
+    if batch:
+        yield current, batch
+
+
+class Done:
+    """The files that were imported whole, as they were then; in `<user data>/imported.json`."""
+
+    def __init__(self, files: dict[str, object] | None = None) -> None:
+        self._files = files or {}
+
+    @classmethod
+    def noted(cls, records: int) -> "Done":
+        """The note of the store that holds `records`; with fewer than noted it is of another."""
+        note = _read(_note_path())
+        held, files = note.get("records"), note.get("files")
+        if isinstance(held, int) and isinstance(files, dict) and records >= held:
+            return cls({str(path): stamp for path, stamp in files.items()})
+        return cls()
+
+    def knows(self, history: History) -> bool:
+        return self._files.get(history.path) == _stamp(history)
+
+    def add(self, history: History) -> None:
+        self._files[history.path] = _stamp(history)
+
+    def keep(self, records: int) -> None:
+        """Write the note down, with how many records the store holds now."""
+        text = json.dumps({"version": 1, "records": records, "files": self._files})
+        path = _note_path()
+        fresh = f"{path}.{os.getpid()}"
+        try:
+            paths.private_dir(paths.user_data())
+            descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(fresh, path)
+        except OSError as refused:
+            raise IoFailed(f"{path} can not be written: {refused.strerror}") from refused
+
+
+def as_json(result: Imported) -> dict[str, object]:
+    return {
+        **asdict(result.total()),
+        "hosts": {host: asdict(counts) for host, counts in sorted(result.hosts.items())},
+        "problems": result.problems,
+    }
+
+
+def _note_path() -> str:
+    return paths.in_user_data("imported.json")
+
+
+def _stamp(history: History) -> list[object]:
+    return [history.size, int(history.modified * 1000)]
+
+
+def _read(path: str) -> dict[str, object]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            noted = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return noted if isinstance(noted, dict) else {}

@@ -1,0 +1,124 @@
+"""The history that hosts keep on this machine: which files, and how much.
+
+Where each host keeps its sessions is looked up when asked, from the environment of that moment.
+"""
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from glob import iglob
+from pathlib import Path
+
+from iai_mcp import paths
+from iai_mcp.domain.errors import NotFound
+from iai_mcp.hosts.transcripts import PARSERS, detect
+
+# What a directory is searched for when a person names one.
+_ENDINGS = (".jsonl", ".jsonl.zst", ".json", ".db", ".vscdb")
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """One file of a host's history."""
+
+    host: str
+    path: str
+    size: int
+    modified: float  # seconds since the epoch
+
+
+def on_this_machine(hosts: Collection[str] | None = None) -> list[History]:
+    """All histories of these hosts (all hosts by default), oldest first."""
+    found: dict[str, History] = {}
+    for host, patterns in _places().items():
+        if hosts is not None and host not in hosts:
+            continue
+        for pattern in patterns:
+            for path in iglob(pattern, recursive=True):
+                history = _history(host, path)
+                if history is not None:
+                    found.setdefault(str(Path(path).resolve()), history)
+    return _oldest_first(found.values())
+
+
+def named(names: Collection[str], host: str | None = None) -> list[History]:
+    """The histories at these files and in these directories.
+
+    Raises:
+        NotFound: one of them is not there.
+    """
+    found: dict[str, History] = {}
+    for name in names:
+        path = Path(name).expanduser()
+        if not path.exists():
+            raise NotFound(f"there is nothing at {path}")
+        for file in _files(path):
+            history = _history(host or detect(str(file)), str(file))
+            if history is not None:
+                found.setdefault(str(file.resolve()), history)
+    return _oldest_first(found.values())
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+        return
+    for folder, _, names in os.walk(path):
+        for name in sorted(names):
+            if name.endswith(_ENDINGS):
+                yield Path(folder, name)
+
+
+def _history(host: str, path: str) -> History | None:
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None  # gone, or a link to nowhere
+    if not Path(path).is_file():
+        return None
+    return History(host, str(Path(path).absolute()), found.st_size, found.st_mtime)
+
+
+def _oldest_first(histories: Collection[History]) -> list[History]:
+    return sorted(histories, key=lambda history: (history.modified, history.path))
+
+
+def _places() -> dict[str, tuple[str, ...]]:
+    """Glob patterns per host; every key is a host that has a parser."""
+    home = paths.home()
+    data = os.environ.get("XDG_DATA_HOME") or f"{home}/.local/share"
+    config = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
+    claude = os.environ.get("CLAUDE_CONFIG_DIR") or f"{home}/.claude"
+    codex = os.environ.get("CODEX_HOME") or f"{home}/.codex"
+    copilot = os.environ.get("COPILOT_HOME") or f"{home}/.copilot"
+    editor = "Cursor/User/globalStorage/state.vscdb"
+    places = {
+        "claude-code": (
+            f"{claude}/projects/*/*.jsonl",
+            f"{claude}/projects/*/*/subagents/**/*.jsonl",
+        ),
+        "codex": tuple(
+            f"{codex}/{folder}/**/rollout-*.{ending}"
+            for folder in ("sessions", "archived_sessions")
+            for ending in ("jsonl", "jsonl.zst", "json")
+        ),
+        "gemini": (
+            f"{home}/.gemini/tmp/*/chats/session-*.jsonl",
+            f"{home}/.gemini/tmp/*/chats/session-*.json",
+        ),
+        "qwen": (f"{home}/.qwen/projects/*/chats/*.jsonl",),
+        "cursor": (
+            f"{home}/.cursor/projects/*/agent-transcripts/**/*.jsonl",
+            f"{config}/{editor}",
+            f"{home}/Library/Application Support/{editor}",
+        ),
+        "opencode": (
+            f"{data}/opencode/opencode.db",
+            f"{data}/opencode/storage/session/*/*.json",
+        ),
+        "copilot": (
+            f"{copilot}/session-state/*/events.jsonl",
+            f"{copilot}/session-state/*.jsonl",
+        ),
+    }
+    return {host: patterns for host, patterns in places.items() if host in PARSERS}

@@ -1,0 +1,252 @@
+"""`iai-mcp import`: existing history of any host, once, whatever is repeated or interrupted."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.support.daemon import DaemonProcess, until
+from tests.support.home import ScratchHome
+
+TOKEN = "ghp_" + "q7Xk2PzL9vRt4MwY8sBn3HdJ6fGc5TaE1uWo"
+
+
+@pytest.fixture
+def served(fresh_daemon: DaemonProcess) -> ScratchHome:
+    """A home whose daemon runs."""
+    return fresh_daemon.home
+
+
+def claude(home: ScratchHome, session: str, *texts: str, day: int = 1, cwd: str = "") -> Path:
+    """A history of Claude Code: user and assistant in turn, a minute apart."""
+    path = home.path / ".claude/projects/-shop" / f"{session}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = []
+    for number, text in enumerate(texts):
+        role = ("user", "assistant")[number % 2]
+        line = {
+            "type": role,
+            "uuid": f"{session}-{number}",
+            "sessionId": session,
+            "cwd": cwd or str(home.path / "shop"),
+            "timestamp": f"2025-03-{day:02d}T10:{number % 60:02d}:00Z",
+            "message": {"role": role, "content": text},
+        }
+        lines.append(json.dumps(line))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def codex(home: ScratchHome, session: str, text: str) -> Path:
+    path = home.path / f".codex/sessions/2025/03/02/rollout-{session}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    meta = {"id": session, "cwd": str(home.path / "shop"), "timestamp": "2025-03-02T09:00:00Z"}
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+    lines = [
+        {"timestamp": "2025-03-02T09:00:00Z", "type": "session_meta", "payload": meta},
+        {"timestamp": "2025-03-02T09:00:01Z", "type": "response_item", "payload": said},
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def imported(home: ScratchHome, *words: str) -> dict[str, object]:
+    done = home.command("import", "--json", *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def counts(result: dict[str, object]) -> tuple[object, object, object]:
+    return result["inserted"], result["duplicates"], result["unchanged"]
+
+
+def texts(home: ScratchHome) -> list[str]:
+    records = json.loads(home.command("timeline", "--json", "--project", "*").stdout)["records"]
+    return [record["text"] for record in records]
+
+
+def test_a_machine_without_history_says_so(home: ScratchHome) -> None:
+    done = home.command("import")
+    assert (done.returncode, done.stdout.strip()) == (
+        0,
+        "no history of any agent program was found here",
+    )
+    assert imported(home)["turns"] == 0
+
+
+def test_the_history_of_every_host_is_found_and_imported_once(served: ScratchHome) -> None:
+    home = served
+    claude(home, "c1", "where is the db?", "On port 5433.")
+    codex(home, "x1", "rename the table")
+    first = imported(home)
+    assert counts(first) == (3, 0, 0)
+    assert sorted(dict(first["hosts"])) == ["claude-code", "codex"]
+    assert texts(home) == ["where is the db?", "On port 5433.", "rename the table"]
+    assert counts(imported(home)) == (0, 0, 2)
+    assert counts(imported(home, "--again")) == (0, 3, 0)
+
+
+def test_only_what_is_new_in_a_history_is_added(served: ScratchHome) -> None:
+    home = served
+    claude(home, "c1", "one", "two")
+    claude(home, "c2", "other", "words")
+    imported(home)
+    claude(home, "c1", "one", "two", "three")
+    assert counts(imported(home)) == (1, 2, 1)
+
+
+def test_counting_changes_nothing(home: ScratchHome) -> None:
+    claude(home, "c1", "one", "two")
+    counted = imported(home, "--dry-run")
+    assert (counted["turns"], counted["inserted"]) == (2, 0)
+    assert not home.store.exists()
+    assert "2 turns in 1 files" in home.command("import", "--dry-run").stdout
+
+
+def test_hosts_and_dates_can_be_chosen(served: ScratchHome) -> None:
+    home = served
+    claude(home, "c1", "early", "answer", day=1)
+    claude(home, "c2", "late", "answer too", day=20)
+    codex(home, "x1", "rename the table")
+    assert counts(imported(home, "--host", "codex")) == (1, 0, 0)
+    assert counts(imported(home, "--host", "claude-code", "--since", "2025-03-10")) == (2, 0, 0)
+    assert "late" in texts(home) and "early" not in texts(home)
+    assert counts(imported(home))[0] == 2
+
+
+def test_an_export_of_a_chat_service_is_filed_under_its_name(served: ScratchHome) -> None:
+    home = served
+    export = home.path / "conversations.json"
+    message = {
+        "id": "m1",
+        "author": {"role": "user"},
+        "create_time": 1740000000.0,
+        "content": {"content_type": "text", "parts": ["plan my trip to Oslo"]},
+    }
+    tree = {
+        "root": {"id": "root", "children": ["m1"]},
+        "m1": {"id": "m1", "parent": "root", "message": message},
+    }
+    export.write_text(json.dumps([{"conversation_id": "t1", "title": "Oslo", "mapping": tree}]))
+    assert counts(imported(home, str(export))) == (1, 0, 0)
+    record = json.loads(home.command("timeline", "--json", "--project", "chatgpt").stdout)[
+        "records"
+    ][0]
+    assert (record["text"], record["project"]) == ("plan my trip to Oslo", "chatgpt")
+
+
+def test_secrets_and_unwanted_places_stay_out(served: ScratchHome) -> None:
+    home = served
+    (home.path / "diary").mkdir()
+    (home.path / "diary/.iai-ignore").touch()
+    claude(home, "c1", f"use {TOKEN}", "ok")
+    claude(home, "c2", "dear diary", "yes?", cwd=str(home.path / "diary"))
+    result = imported(home)
+    assert (result["inserted"], result["skipped"]) == (2, 2)
+    assert texts(home) == ["use [secret:github-token]", "ok"]
+    # Once the place is welcome, its file is read although it did not change.
+    (home.path / "diary/.iai-ignore").unlink()
+    assert counts(imported(home)) == (2, 0, 1)
+
+
+def test_what_was_forgotten_is_not_brought_back(served: ScratchHome) -> None:
+    home = served
+    claude(home, "c1", "embarrassing words", "forget it")
+    imported(home)
+    found = json.loads(home.command("recall", "--json", "embarrassing").stdout)["hits"][0]
+    home.command("forget", "--json", "--yes", found["id"])
+    assert "embarrassing words" not in texts(home)
+    imported(home, "--again")
+    assert "embarrassing words" not in texts(home)
+
+
+def test_what_was_captured_live_is_not_imported_again(fresh_daemon: DaemonProcess) -> None:
+    home = fresh_daemon.home
+    transcript = claude(home, "c1", "one", "two")
+    home.command("capture-transcript", "--no-spawn", "--session-id", "c1", str(transcript))
+    assert counts(imported(home)) == (0, 2, 0)
+    assert texts(home) == ["one", "two"]
+
+
+def test_a_store_that_was_lost_is_filled_again(home: ScratchHome) -> None:
+    claude(home, "c1", "one", "two")
+    imported(home)
+    kept = (home.store / "imported.json").read_text()
+    for file in home.store.iterdir():
+        if file.is_file():
+            file.unlink()
+    (home.store / "imported.json").write_text(kept)
+    assert counts(imported(home)) == (2, 0, 0)
+
+
+def test_files_that_can_not_be_read_are_named_and_the_rest_is_imported(home: ScratchHome) -> None:
+    claude(home, "c1", "one", "two")
+    broken = home.path / "broken.json"
+    broken.write_text('{"mapping": ')
+    result = imported(home, str(broken), str(home.path / ".claude"))
+    assert (result["inserted"], result["errors"]) == (2, 1)
+    assert str(broken) in str(result["problems"])
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--host", "nobody"], "claude-code"),
+        (["/not/there.jsonl"], "/not/there.jsonl"),
+        (["--since", "soon"], "--since"),
+        (["export.zip"], "unpack"),
+    ],
+)
+def test_what_can_not_be_done_is_said(home: ScratchHome, words: list[str], complaint: str) -> None:
+    done = home.command("import", "--json", *words)
+    assert done.returncode == 1
+    assert complaint in json.loads(done.stdout)["error"]["message"]
+
+
+def test_an_import_that_was_killed_goes_on(fresh_daemon: DaemonProcess) -> None:
+    home = fresh_daemon.home
+    for number in range(30):
+        claude(home, f"c{number}", *(f"turn {n} of session {number}" for n in range(100)))
+    victim = subprocess.Popen(
+        [sys.executable, "-m", "iai_mcp.cli", "import", "--json"],
+        env=home.environment,
+        cwd=home.path,
+        stdout=subprocess.DEVNULL,
+    )
+    until(lambda: fresh_daemon.call("topology")["records"] > 300, "some turns are stored")
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+    result = imported(home)
+    assert 0 < int(str(result["inserted"])) < 3000
+    assert fresh_daemon.call("topology")["records"] == 3000
+
+
+def test_people_see_a_bar_and_programs_do_not(home: ScratchHome) -> None:
+    for number in range(40):
+        claude(home, f"c{number}", *(f"turn {n} of session {number}" for n in range(40)))
+    reader, writer = pty.openpty()
+    done = subprocess.Popen(
+        [sys.executable, "-m", "iai_mcp.cli", "import"],
+        env=home.environment,
+        cwd=home.path,
+        stdout=subprocess.PIPE,
+        stderr=writer,
+        text=True,
+    )
+    os.close(writer)
+    seen = b""
+    try:
+        while part := os.read(reader, 4096):
+            seen += part
+    except OSError:
+        pass  # Linux: the other side of the terminal is closed
+    os.close(reader)
+    out = done.communicate(timeout=60)[0]
+    assert done.returncode == 0
+    assert b"%" in seen and b"claude-code" in seen
+    assert "1,600 new" in out
+    assert home.command("import").stderr == ""
