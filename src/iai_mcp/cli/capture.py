@@ -3,20 +3,27 @@
 iai-mcp capture "the staging database is on port 5433"
 git log -3 | iai-mcp capture -          remember what comes on standard input
 iai-mcp capture pause                    stop capturing until 'iai-mcp capture resume'
+iai-mcp capture status                   is it on, what is never captured, and is it here
+iai-mcp capture --ignore ~/taxes         never capture below a path, or in a project of a name
+iai-mcp capture --unignore ~/taxes       capture there again
+
+An empty file .iai-ignore in a directory keeps its whole tree out, too. Words that you put between
+<private> and </private> are never stored.
 """
 
 import argparse
 import os
 import sys
 
-from iai_mcp.capture import consent
-from iai_mcp.cli import door, output
+from iai_mcp.cli import capture_consent, door, output
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.project import from_argument
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("text", nargs="+", help="what to remember; '-' reads standard input")
+    parser.add_argument("text", nargs="*", help="what to remember; '-' reads standard input")
+    parser.add_argument("--ignore", metavar="PATH|NAME", help="never capture there")
+    parser.add_argument("--unignore", metavar="PATH|NAME", help="capture there again")
     parser.add_argument("--project", help="the project it belongs to (default: this directory's)")
     parser.add_argument("--session-id", default="", help="the session it belongs to")
     parser.add_argument("--role", default="user", help="who said it: user or assistant")
@@ -27,8 +34,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if arguments.text in (["pause"], ["resume"], ["status"]):
-        return _consent(arguments.text[0], arguments.json)
+    if arguments.ignore:
+        return capture_consent.ignore(arguments.ignore, as_json=arguments.json)
+    if arguments.unignore:
+        return capture_consent.unignore(arguments.unignore, as_json=arguments.json)
+    if len(arguments.text) == 1 and arguments.text[0] in capture_consent.WISHES:
+        return capture_consent.decide(arguments.text[0], as_json=arguments.json)
     text = sys.stdin.read() if arguments.text == ["-"] else " ".join(arguments.text)
     if not text.strip():
         raise InvalidInput("there is nothing to remember: the text was blank")
@@ -54,18 +65,3 @@ def _told(result: dict[str, object]) -> str:
     if result["status"] == "duplicate":
         return f"already known ({result['record_id']})"
     return f"not remembered: {result['reason']}"
-
-
-def _consent(wish: str, as_json: bool) -> int:
-    if wish == "pause":
-        consent.pause()
-    elif wish == "resume":
-        consent.resume()
-    paused = consent.paused()
-    said = (
-        "capture is paused; 'iai-mcp capture resume' turns it on again"
-        if paused
-        else "capture is on"
-    )
-    output.emit({"paused": paused}, said, as_json=as_json)
-    return 0
