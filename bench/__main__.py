@@ -11,6 +11,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
     "footprint": ("footprint", "resident memory and idle CPU of the daemon"),
     "load": ("load", "eight clients at once, idle crowds, huge and nonsense lines"),
     "faults": ("faults", "kill -9 at random moments under three writers"),
+    "capture": ("capture", "hooks beside bare Python, drain latency and rate, kills"),
     "sessions": ("sessions", "terminal sessions beside tmux and dtach: speed, latency, memory"),
 }
 

@@ -12,6 +12,7 @@ import time
 
 from iai_mcp.capture import consent, journal, progress, spool
 from iai_mcp.capture.handover import Packed, hand_over
+from iai_mcp.capture.preparing import Preparation, launched_agent
 from iai_mcp.hosts.reading import Reading
 from iai_mcp.hosts.transcripts import APPENDING, open_transcript, related
 from iai_mcp.hosts.turns import Event, Record
@@ -28,7 +29,6 @@ SPOOL_LIMIT = 32 * 1024 * 1024
 _POLL = 0.01
 _TAIL_BYTES = 256 * 1024
 _TAIL_CHARACTERS = 80
-_META_LIMIT = 3 * 1024  # of the 4 KiB that a turn's meta may have
 
 
 class Gathered:
@@ -130,7 +130,7 @@ def gather(
     main = open_transcript(path, host, start=start, carry=carry, session_id=session_id)
     _read(main, found, deadline)
     found.problem = main.problem
-    found.host = main.host
+    found.host = host or main.host
     found.session_id = session_id or main.session_id or _first_session(found) or "unknown"
     found.cwd = cwd or _working_directory()
     files = related(path, main.host)
@@ -156,23 +156,13 @@ def header_of(gathered: Gathered, project: str | None) -> Record:
 
 
 def pack(gathered: Gathered) -> list[Packed]:
-    """The turns that may be captured, as JSON, with the agent that this process belongs to."""
-    agent = {
-        key: os.environ[name]
-        for key, name in (("agent_id", "IAI_MCP_AGENT_ID"), ("agent_name", "IAI_MCP_AGENT_NAME"))
-        if os.environ.get(name)
-    }
-    intervals = consent.pauses()
-    allowed: dict[object, bool] = {}
+    """The turns that may be captured, as JSON."""
+    prepare = Preparation(gathered.main, gathered.host, launched_agent())
     packed: list[Packed] = []
-    for event in gathered.events:
-        place = event.get("cwd")
-        if place not in allowed:
-            allowed[place] = not isinstance(place, str) or not consent.place_refusal(place)
-        if not allowed[place] or consent.muted(event.get("ts"), intervals):
+    for raw in gathered.events:
+        event = prepare(raw)
+        if event is None:
             continue
-        if agent:
-            _launched_by(event, agent)
         session = event.get("session_id")
         other = session if isinstance(session, str) and session != gathered.session_id else None
         if other is None:
@@ -195,7 +185,9 @@ def _settle(
         left, unread = [], gathered.unread(all_of_it=True)
     try:
         if unread or not reached:
-            more = header | ({"unread": unread} if unread else {})
+            more = header
+            if unread:
+                more = header | {"unread": unread, "agent": launched_agent()}
             result["path"] = spool.write(more, (line for _, line in left))
             result["status"] = "deferred"
             result["events"] = len(left)
@@ -239,15 +231,6 @@ def _await_message(path: str, message: str) -> None:
         except (OSError, ValueError):
             return
         time.sleep(_POLL)
-
-
-def _launched_by(event: Event, agent: dict[str, str]) -> None:
-    """The agent is the one that was launched here; a sub-agent of its host's becomes a note."""
-    subagent = event.get("agent_id")
-    if isinstance(subagent, str) and len(subagent) < _META_LIMIT:
-        meta = event.get("meta")
-        event["meta"] = (meta if isinstance(meta, dict) else {}) | {"subagent": subagent}
-    event.update(agent)
 
 
 def _first_session(found: Gathered) -> str | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from iai_mcp.capture.preparing import Preparation
 from iai_mcp.capture.spool import VERSION
 from iai_mcp.hosts.transcripts import open_transcript
 from iai_mcp.hosts.turns import Event, Record, count_occurrence
@@ -37,10 +38,10 @@ class SpooledFile:
         """
         with self.path.open("rb") as file:
             header = _header(file)
-            unread = header.pop("unread", None)
+            unread, agent = header.pop("unread", None), header.pop("agent", None)
             yield from _in_batches(header, self._turns(file))
         for rest in unread if isinstance(unread, list) else ():
-            yield from _in_batches(header, self._turns_of_transcript(rest))
+            yield from _in_batches(header, self._turns_of_transcript(rest, agent))
 
     def _turns(self, file: BinaryIO) -> Iterator[tuple[Event, int]]:
         seen: dict[str, int] = {}
@@ -55,7 +56,7 @@ class SpooledFile:
                 event["occurrence"] = count_occurrence(seen, {"role": "user"} | event)
             yield event, len(line)
 
-    def _turns_of_transcript(self, rest: object) -> Iterator[tuple[Event, int]]:
+    def _turns_of_transcript(self, rest: object, agent: object) -> Iterator[tuple[Event, int]]:
         """What the hook had no time to read: from where it stopped."""
         path = rest.get("path") if isinstance(rest, dict) else None
         if not isinstance(rest, dict) or not isinstance(path, str):
@@ -68,8 +69,11 @@ class SpooledFile:
             start=start if isinstance(start, int) else 0,
             carry=carry if isinstance(carry, dict) else None,
         )
-        for event in reading:
-            yield event, len(str(event["text"]))
+        prepare = Preparation(path, reading.host, agent if isinstance(agent, dict) else {})
+        for raw in reading:
+            event = prepare(raw)
+            if event is not None:
+                yield event, len(str(event["text"]))
         if reading.problem:
             self.damage.append(reading.problem)
 

@@ -152,6 +152,45 @@ def test_what_there_is_no_time_to_read_is_left_to_the_daemon(
     assert [e["text"] for e in drained(machine)] == [f"turn {n} " + "x" * 1000 for n in range(500)]
 
 
+def test_turns_that_the_daemon_reads_itself_are_prepared_alike(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = machine.root / "t.jsonl"
+    secret = machine.root / "secret"
+    secret.mkdir()
+    (secret / ".iai-ignore").touch()
+    path.write_text(turn("mine", agentId="sub-1") + turn("not this", cwd=str(secret)))
+    monkeypatch.setattr(deliver, "READ_UNTIL", 0.0)
+    monkeypatch.setenv("IAI_MCP_AGENT_ID", "a-1")
+
+    deliver.deliver_transcript(str(path), "s-1")
+
+    (event,) = drained(machine)
+    assert (event["text"], event["agent_id"], event["host"]) == ("mine", "a-1", "claude-code")
+    assert event["meta"] == {"subagent": "sub-1"}
+
+
+def test_every_spooled_turn_has_a_time_even_where_the_transcript_has_none(
+    machine: Machine,
+) -> None:
+    path = machine.root / "t.jsonl"
+    path.write_text('{"type": "user", "message": {"role": "user", "content": "hi"}}\n')
+    os.utime(path, (1_767_225_600, 1_767_225_600))
+
+    machine.capture("--no-spawn", "--session-id", "s-1", "--host", "goose", str(path))
+
+    _, (event,) = lines_of(machine.spooled()[0])
+    assert event == {
+        "text": "hi",
+        "cue": "hi",
+        "tier": "episodic",
+        "role": "user",
+        "host": "goose",
+        "occurrence": 0,
+        "ts": "2026-01-01T00:00:00.000Z",
+    }
+
+
 def test_too_much_for_the_spool_is_left_where_it_is(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

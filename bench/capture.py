@@ -1,0 +1,203 @@
+"""What a hook costs, how soon a spooled turn is stored, and what kills leave behind."""
+
+import argparse
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+from bench.report import Row, percentile, show
+from bench.scratch import Scratch, scratch
+
+METHOD = (
+    "Wall time of whole processes, each run beside a bare `python -c pass`, medians of 15; transcripts are\n"
+    "Claude Code's lines of 0.7 KB. Drain: from the spool file's rename to the file's removal, 40 files. Faults:\n"
+    "a transcript grows, a hook is started and killed after 0 to 80 ms, the daemon in every fourth round."
+)
+RUNS = 15
+LONG = 20_000  # turns of a transcript that is captured again after one more
+HOOK = ("-m", "iai_mcp.cli", "capture-transcript", "--no-spawn", "--session-id")
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench capture")
+    parser.add_argument("--rounds", type=int, default=200, help="fault rounds")
+    rounds = parser.parse_args(arguments).rounds
+    rows: list[Row] = []
+    with scratch() as home:
+        home.environment.pop("IAI_MCP_EMBED_MODEL", None)  # vectors play no part in this
+        rows += _hooks(home)
+        home.start()
+        rows += _with_daemon(home)
+    with scratch() as home:
+        home.environment.pop("IAI_MCP_EMBED_MODEL", None)
+        rows += _faults(home, rounds)
+    return show("capture", METHOD, rows)
+
+
+def _hooks(home: Scratch) -> list[Row]:
+    """The cost of a hook while the daemon is down."""
+    short = _transcript(home.path / "short.jsonl", 100)
+    base, down = _beside_bare(lambda: _hook(home, short))
+    long = _transcript(home.path / "long.jsonl", LONG)
+    began = time.perf_counter()
+    _hook(home, long)
+    first = time.perf_counter() - began
+    again: list[float] = []
+    for _ in range(RUNS):
+        _transcript(long, 1)
+        began = time.perf_counter()
+        _hook(home, long)
+        again.append(time.perf_counter() - began)
+    median = percentile(again, 0.5)
+    return [
+        Row("bare python", f"{base * 1000:.1f} ms", "", None),
+        _ratio("hook, 100 turns, daemon down", down, base, 4.0),
+        Row(
+            f"hook, {LONG:,} turns, first time", f"{first * 1000:.0f} ms", "<= 800 ms", first <= 0.8
+        ),
+        _ratio(f"hook, {LONG:,} turns, one new", median, base, 4.0),
+    ]
+
+
+def _with_daemon(home: Scratch) -> list[Row]:
+    """The cost of a hook while the daemon is up, and how fast it takes from the spool."""
+    short = _transcript(home.path / "up.jsonl", 100)
+    base, up = _beside_bare(lambda: _hook(home, short))
+    spool = home.path / "store" / ".deferred-captures"
+    latencies = [_drained_after(spool, number) for number in range(40)]
+    began = time.perf_counter()
+    bulk = _spooled(spool, "bulk", 10_000)
+    while bulk.exists():
+        time.sleep(0.005)
+    rate = 10_000 / (time.perf_counter() - began)
+    late = percentile(latencies, 0.95)
+    return [
+        _ratio("hook, 100 turns, daemon up", up, base, None),
+        Row("drain latency, p95", f"{late * 1000:.0f} ms", "<= 1000 ms", late <= 1.0),
+        Row("drain rate", f"{rate:,.0f} turns/s", ">= 500 turns/s", rate >= 500),
+    ]
+
+
+def _faults(home: Scratch, rounds: int) -> list[Row]:
+    chance = random.Random(1)
+    transcript = home.path / "growing.jsonl"
+    said: list[str] = []
+    up = False
+    for number in range(rounds):
+        texts = [f"turn {len(said) + n}" for n in range(chance.randint(1, 20))]
+        said += texts
+        _append(transcript, texts)
+        if not up and number % 4 == 1:
+            home.start()
+            up = True
+        hook = _spawn(home, transcript, "faults")
+        time.sleep(chance.uniform(0, 0.08))
+        hook.send_signal(signal.SIGKILL)
+        hook.communicate()
+        if up and number % 4 == 3:
+            home.kill()
+            up = False
+    if not up:
+        home.start()
+    _spawn(home, transcript, "faults").communicate()
+    while list((home.path / "store" / ".deferred-captures").glob("[!.]*.jsonl")):
+        time.sleep(0.02)
+    records = home.call("memory_timeline", session_id="faults", limit=100_000)["records"]
+    assert isinstance(records, list)
+    stored = [record["text"] for record in records]
+    lost, doubled = len(set(said) - set(stored)), len(stored) - len(set(stored))
+    return [
+        Row("fault rounds", f"{rounds}", "200", rounds >= 200 or None),
+        Row("turns said in them", f"{len(said):,}", "", None),
+        Row("lost", str(lost), "0", lost == 0),
+        Row("doubled", str(doubled), "0", doubled == 0),
+    ]
+
+
+def _beside_bare(work: Callable[[], None]) -> tuple[float, float]:
+    """(median of bare Python, median of the work), taken in turns."""
+    bare: list[float] = []
+    taken: list[float] = []
+    for _ in range(RUNS):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-c", "pass"], check=True)
+        bare.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - began)
+    return percentile(bare, 0.5), percentile(taken, 0.5)
+
+
+def _ratio(what: str, took: float, base: float, most: float | None) -> Row:
+    measured = f"{took * 1000:.1f} ms, {took / base:.1f}x"
+    if most is None:
+        return Row(what, measured, "", None)
+    return Row(what, measured, f"<= {most:.0f}x bare python", took <= most * base)
+
+
+def _spawn(home: Scratch, transcript: Path, session: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, *HOOK, session, str(transcript)],
+        env=home.environment,
+        stdout=subprocess.PIPE,
+    )
+
+
+def _hook(home: Scratch, transcript: Path) -> None:
+    out, _ = _spawn(home, transcript, transcript.stem).communicate()
+    assert json.loads(out)["status"] in ("captured", "deferred"), out
+
+
+def _transcript(path: Path, turns: int) -> Path:
+    _append(path, [f"turn {n} " + "words about the port and the build " * 10 for n in range(turns)])
+    return path
+
+
+def _append(path: Path, texts: list[str]) -> None:
+    with path.open("a") as file:
+        for text in texts:
+            line = {
+                "type": "user",
+                "message": {"role": "user", "content": text},
+                "uuid": str(uuid.uuid4()),
+                "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                "cwd": "/home/ann/shop",
+                "sessionId": "00000000-0000-0000-0000-000000000000",
+                "version": "2.1.197",
+                "gitBranch": "main",
+            }
+            file.write(json.dumps(line) + "\n")
+
+
+def _spooled(spool: Path, session: str, turns: int) -> Path:
+    """A spool file as a hook leaves it."""
+    header = {
+        "version": 1,
+        "deferred_at": "2026-03-01T09:30:00Z",
+        "session_id": session,
+        "cwd": "/",
+    }
+    words = "words about the port and the build "
+    events = [
+        {"text": f"{n} {words}", "role": "user", "id": f"{session}-{n}"} for n in range(turns)
+    ]
+    spool.mkdir(mode=0o700, exist_ok=True)
+    hidden = spool / f".{session}-1.jsonl.tmp"
+    hidden.write_text("".join(json.dumps(line) + "\n" for line in (header, *events)))
+    visible = spool / f"{session}-1.jsonl"
+    hidden.rename(visible)
+    return visible
+
+
+def _drained_after(spool: Path, number: int) -> float:
+    began = time.perf_counter()
+    file = _spooled(spool, f"latency-{number}", 20)
+    while file.exists():
+        time.sleep(0.002)
+    return time.perf_counter() - began
