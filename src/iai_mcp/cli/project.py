@@ -6,6 +6,11 @@ Nothing needs this: every agent command finds the project by itself. The list se
     iai-mcp project add ~/shop --name Shop
     iai-mcp project list
     iai-mcp project remove Shop          forget it; its files stay
+
+A checkout that was moved or renamed is another project to memory until you say that it is not:
+
+    iai-mcp project map /old/place       what was said there belongs to the project here
+    iai-mcp project map                  what is mapped; unmap takes it back
 """
 
 import argparse
@@ -23,9 +28,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     commands.add_parser("list", parents=[common], help="the projects you work on")
     remove = commands.add_parser("remove", parents=[common], help="forget a project")
     remove.add_argument("reference", nargs="?", metavar="PROJECT", help="id, name or directory")
+    mapping = commands.add_parser("map", parents=[common], help="a checkout that moved")
+    mapping.add_argument("old", nargs="?", metavar="OLD", help="where it was, or its old name")
+    mapping.add_argument("new", nargs="?", metavar="NEW", help="where it is (default: here)")
+    unmap = commands.add_parser("unmap", parents=[common], help="take a mapping back")
+    unmap.add_argument("old", metavar="OLD")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.action in ("map", "unmap"):
+        from iai_mcp.cli import project_mapping
+
+        return project_mapping.run(arguments)
     from iai_mcp.workspace.methods import call
     from iai_mcp.workspace.root import open_workspace
 
