@@ -20,6 +20,10 @@ def bridge_command() -> list[str]:
 
 def lines() -> list[str]:
     """What to run, for each program that is here; the general form where none is."""
+    from iai_mcp.hosts import registry
+
+    if registry.detected() and not registry.missing():
+        return []
     bridge = shlex.join(bridge_command())
     found = [
         f"  {name:<12} {words}{bridge}"

@@ -13,13 +13,17 @@ stay. A backup of each file is kept in the user-data directory until you disconn
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
+from iai_mcp import paths
 from iai_mcp.cli import output
 from iai_mcp.hosts import registry, wiring
 from iai_mcp.hosts.description import HostConfig
 from iai_mcp.hosts.registry import Outcome
+
+_OFFERED = "hosts-offered"  # that `up` has asked; in the user-data directory
 
 _SIGNS = {"installed": "green", "outdated": "yellow", "partly": "yellow", "broken": "red"}
 
@@ -42,18 +46,38 @@ def run(args: argparse.Namespace) -> int:
     return _change(chosen or registry.hosts(), args)
 
 
-def offer(*, ask: bool) -> list[Outcome]:
-    """For `iai-mcp up` on first use: connect what is here and not connected yet.
+def offer_once() -> None:
+    """For `iai-mcp up` on first use: connect what is here, if the person at the terminal wants it.
 
-    With `ask` the person sees the changes and decides; the answer no gives an empty list.
+    Asks once in the life of a user-data directory; 'iai-mcp hosts install' is there for later.
     """
+    asked = paths.in_user_data(_OFFERED)
+    if os.path.exists(asked) or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return
     waiting = registry.missing()
     planned = [registry.plan_install(config) for config in waiting]
-    if not any(outcome.changes for outcome in planned):
-        return []
-    if ask and not _agreed(planned, "install"):
-        return []
-    return registry.install(waiting)
+    planned = [outcome for outcome in planned if outcome.changes]
+    if not planned:
+        return
+    paths.private_dir(paths.user_data())
+    os.close(os.open(asked, os.O_WRONLY | os.O_CREAT, 0o600))
+    if not _wanted(planned):
+        print("Nothing was changed. To connect them later: iai-mcp hosts install")
+        return
+    for outcome in registry.install([outcome.host for outcome in planned]):
+        print("\n".join(_lines(outcome, "install", dry=False)))
+
+
+def _wanted(planned: Sequence[Outcome]) -> bool:
+    print("\nThese agent programs can use the memory by themselves (hooks and tools):")
+    for outcome in planned:
+        print(f"  {outcome.host.title:<15}", *(edit.path for edit in outcome.edits if edit.changes))
+    while True:
+        answer = input("Connect them? [Y]es, [n]o, [d]iff: ").strip().lower()
+        if answer not in ("d", "diff"):
+            return answer in ("", "y", "yes")
+        for outcome in planned:
+            sys.stdout.write("".join(_coloured(edit.diff()) for edit in outcome.edits))
 
 
 def _show(configs: Sequence[HostConfig], *, with_files: bool, args: argparse.Namespace) -> int:

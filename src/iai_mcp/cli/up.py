@@ -36,6 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
     status = start() if started else connection.control("status")
     result = {"started": started, **status}
     output.emit(result, _told(status, started), as_json=arguments.json)
+    if not arguments.json:
+        from iai_mcp.cli import hosts
+
+        hosts.offer_once()
     return 0
 
 

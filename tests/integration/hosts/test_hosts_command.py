@@ -126,3 +126,70 @@ def test_on_a_terminal_the_changes_are_shown_and_asked_about(
     assert b"+++ " in shown
     assert code == 0
     assert (home / ".config" / "zed" / "settings.json").exists() is connected
+
+
+OFFER = """
+import sys
+from iai_mcp.cli import hosts
+hosts.offer_once()
+print("asked no more")
+"""
+
+
+def converse(home: Path, answers: list[str]) -> str:
+    """Run the offer on a terminal, give one answer to each question, return all that was shown."""
+    child, terminal = pty.fork()
+    if child == 0:
+        words = [sys.executable, "-c", OFFER]
+        os.execve(sys.executable, words, environment(home, TERM="dumb"))
+    shown = b""
+    for answer in [*answers, ""]:
+        expected = b"[d]iff: " if answer else b"asked no more"
+        while not shown.endswith(expected) and b"asked no more" not in shown:
+            assert select.select([terminal], [], [], 30)[0], shown
+            shown += os.read(terminal, 65_536)
+        if answer:
+            os.write(terminal, answer.encode() + b"\n")
+    os.waitpid(child, 0)
+    os.close(terminal)
+    return shown.decode()
+
+
+def test_the_first_start_offers_to_connect_and_asks_only_once(home: Path) -> None:
+    (home / ".codex").mkdir()
+
+    first = converse(home, ["d", "n"])
+    second = converse(home, [])
+
+    assert "Codex" in first
+    assert "+++ " in first
+    assert "hosts install" in first
+    assert "Codex" not in second
+    assert not (home / ".codex" / "hooks.json").exists()
+
+
+def test_the_first_start_connects_when_the_person_agrees(home: Path) -> None:
+    (home / ".codex").mkdir()
+
+    shown = converse(home, ["y"])
+
+    assert "connected" in shown
+    assert "/hooks" in shown
+    assert (home / ".codex" / "hooks.json").exists()
+
+
+def test_without_a_terminal_nothing_is_offered(home: Path) -> None:
+    (home / ".codex").mkdir()
+
+    done = subprocess.run(
+        [sys.executable, "-c", OFFER],
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.stdout == "asked no more\n"
+    assert not (home / ".codex" / "hooks.json").exists()
