@@ -39,6 +39,7 @@ def test_no_output_is_no_text() -> None:
         (b"\x1b]0;title\x07hello \x1b[1mworld\x1b[m", "hello world"),
         (b"ask me\r\n\xe2\x95\xad\xe2\x94\x80\xe2\x94\x80\xe2\x95\xae\r\n", "ask me"),
         (b"\x1b[5;1Hstatus: fine\x1b[6;1H\x1b[2K", "status: fine"),
+        (b"\x1b[5;1Hthree\x1b[5;9Hwords\x1b[1Chere\x1b[2;1H\x1b[K", "three words here"),
         (b"\xe2\x94\x80\xe2\x94\x80", "──"),
         (b"", ""),
     ],

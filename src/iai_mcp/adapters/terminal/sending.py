@@ -22,10 +22,18 @@ from iai_mcp.protocol import terminal_frames as wire
 _PASTE_BEGIN, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
 _LINE_LIMIT = 4095  # what the kernel keeps of one line in line mode, its end included
 # A program that has just started may throw away what was typed when it sets up its terminal:
-# in its first seconds, wait until it has been quiet for a moment.
-_YOUNG, _SETTLED, _SILENT_START = 3.0, 0.15, 0.5
-_GAP = 0.03  # quiet between text and Enter, so that they are not taken for one paste
-_GAP_LIMIT = 0.5
+# in its first seconds, wait until it has been quiet for a moment. The agent programs we know
+# take every key themselves once their prompt is there: until then they are not ready.
+_YOUNG, _YOUNG_HOST = 3.0, 5.0
+_SETTLED, _SILENT_START = 0.15, 0.5
+# Interfaces take an Enter right behind a paste for a part of it: within 40 ms of handling it
+# (Gemini CLI), or within 120 ms of its last letter (Codex). So: let it show that it handled the
+# text, then let it rest, and for longer where it was slow to show it: the machine is busy, and
+# its timers are late. One that shows nothing, or never rests, is not waited for any longer.
+_REACTION_LIMIT, _PASTE_REACTION_LIMIT = 0.5, 2.0
+_REST, _PASTE_REST = 0.15, 0.35
+_LATE, _LONGEST_REST = 6, 2.0
+_RESTLESS = 0.75
 _LOOK = 0.004  # seconds between two looks
 
 
@@ -50,16 +58,17 @@ def deliver(
     """
     if not record.alive:
         raise NotFound(f"session '{record.id}' has ended: nobody reads what is sent to it")
-    deadline = time.monotonic() + timeout
-    with _turn(record.id, deadline), Connection(record.socket, timeout) as connection:
+    turn = _turn(record.id, time.monotonic() + timeout)
+    with turn, Connection(record.socket, timeout) as connection:
         state = _ready(connection, record)
+        deadline = time.monotonic() + timeout
         body = _body(text, state)
         if body:
             connection.type(body)
         read = _wait_until_read(state.terminal, deadline)
         if enter:
             if body and not state.line_mode:
-                _wait_for_quiet(connection, min(deadline, time.monotonic() + _GAP_LIMIT))
+                _let_it_settle(connection, state)
             connection.type(b"\r")
             connection.send(wire.SUBMITTED)
             read = _wait_until_read(state.terminal, deadline)
@@ -104,17 +113,29 @@ def _turn(session_id: str, deadline: float) -> Iterator[None]:
 def _ready(connection: Connection, record: SessionRecord) -> HolderState:
     """The state once the program has settled after its start."""
     state = connection.state()
-    while (age := time.time() - record.started_ms / 1000) < _YOUNG:
+    known = record.label.host is not None
+    young = _YOUNG_HOST if known else _YOUNG
+    while (age := time.time() - record.started_ms / 1000) < young:
         settled = state.head > 0 and state.quiet_ms >= _SETTLED * 1000
-        if settled or (state.head == 0 and state.line_mode and age > _SILENT_START):
+        silent = state.head == 0 and state.line_mode and age > _SILENT_START
+        if (settled or silent) and not (known and state.line_mode):
             break
         time.sleep(_LOOK * 5)
         state = connection.state()
     return state
 
 
-def _wait_for_quiet(connection: Connection, deadline: float) -> None:
-    while connection.state().quiet_ms < _GAP * 1000 and time.monotonic() < deadline:
+def _let_it_settle(connection: Connection, before: HolderState) -> None:
+    """Until the program has drawn something since `before`, and then nothing for a moment."""
+    typed = time.monotonic()
+    limit = _PASTE_REACTION_LIMIT if before.paste else _REACTION_LIMIT
+    while connection.state().head == before.head and time.monotonic() < typed + limit:
+        time.sleep(_LOOK)
+    reacted = time.monotonic()
+    least = _PASTE_REST if before.paste else _REST
+    rest = max(least, min(_LONGEST_REST, (reacted - typed) * _LATE))
+    stop = reacted + rest + _RESTLESS
+    while connection.state().quiet_ms < rest * 1000 and time.monotonic() < stop:
         time.sleep(_LOOK)
 
 

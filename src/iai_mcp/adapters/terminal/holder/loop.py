@@ -16,7 +16,7 @@ from iai_mcp.adapters.terminal.holder.clients import Client
 from iai_mcp.adapters.terminal.holder.journal import Journal, now_ms
 from iai_mcp.adapters.terminal.holder.modes import Modes
 from iai_mcp.adapters.terminal.holder.ring import Ring
-from iai_mcp.adapters.terminal.holder.status import QUIET, Status, rang
+from iai_mcp.adapters.terminal.holder.status import QUIET, SILENT_START, Status, rang
 from iai_mcp.protocol import terminal_frames as wire
 
 _READS = 16  # reads of the terminal between two looks at the clients
@@ -283,7 +283,10 @@ class Holder:
         quiet = now - self.last_output
         if ring.head != self._seen_at_tick:
             self.status.guess("running")
-        elif quiet >= QUIET and self.status.value in ("starting", "running"):
+        elif quiet >= (QUIET if ring.head else SILENT_START) and self.status.value in (
+            "starting",
+            "running",
+        ):
             tail = ring.copy(max(ring.start, ring.head - 4096), ring.head)
             self.status.guess("waiting" if rang(tail) else "idle")
         self._seen_at_tick = ring.head

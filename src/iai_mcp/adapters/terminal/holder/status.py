@@ -10,6 +10,7 @@ import os
 from iai_mcp.adapters.terminal.holder.journal import Journal, now_ms
 
 QUIET = 2.0  # seconds without output that make a guess "idle": spinners redraw far more often
+SILENT_START = 10.0  # seconds a program may take to its first output before it counts as idle
 _REPORT_LIMIT = 65_536  # read at most so much of what hooks wrote at once
 _KNOWN = ("starting", "running", "waiting", "idle")
 
