@@ -153,6 +153,7 @@ def test_two_agents_of_two_vendors_share_one_memory_and_no_file(
     assert [(r["text"], r["agent_id"]) for r in everything[2:]] == [(QUESTION, ben), (ANSWER, ben)]
     assert {r["project"] for r in everything} == {str(workshop.project)}
     assert {r["host"] for r in everything} == {first.id, second.id}
+    assert [r["meta"]["profile"] for r in learnt] == [first.id, first.id]
     assert sorted(p.name for p in workshop.project.iterdir()) == [".git", ".ideai", "README.md"]
     assert daemons() == 1
 

@@ -104,7 +104,7 @@ class PlanLaunch:
         missing = self._missing(profile)
         if missing and not request.rehearsal:
             raise NotInstalled(missing)
-        launch = self._invocation(request, agent, run_dir)
+        launch = self._invocation(request, agent, profile, run_dir)
         spec = self.runtime.prepare_invocation(profile, launch, profile.cwd(run_dir, project.text))
         traits = self.runtime.traits(profile)
         typed = self._typed(profile, launch, spec, persona)
@@ -131,13 +131,16 @@ class PlanLaunch:
         how = f"; install it with: {profile.install}" if profile.install else ""
         return f"{profile.name} is not installed: there is no '{profile.command}' on your PATH{how}"
 
-    def _invocation(self, request: LaunchRequest, agent: Agent, run_dir: str) -> Invocation:
+    def _invocation(
+        self, request: LaunchRequest, agent: Agent, profile: AgentProfile, run_dir: str
+    ) -> Invocation:
         session_id = self.ids.new()
         variables = {
             "IAI_MCP_AGENT_ID": agent.id,
             "IAI_MCP_AGENT_NAME": agent.name,
             "IAI_MCP_PROJECT": request.project.text,
             "IAI_MCP_SESSION_ID": session_id,
+            "IAI_MCP_AGENT_PROFILE": profile.id,
         }
         return Invocation(
             agent_id=agent.id,

@@ -7,6 +7,11 @@ from iai_mcp.capture import consent
 from iai_mcp.hosts.turns import Event, moment_of
 
 _META_LIMIT = 3 * 1024  # of the 4 KiB that a turn's meta may have
+_AGENT = (
+    ("agent_id", "IAI_MCP_AGENT_ID"),
+    ("agent_name", "IAI_MCP_AGENT_NAME"),
+    ("profile", "IAI_MCP_AGENT_PROFILE"),
+)
 
 
 class Preparation:
@@ -37,21 +42,19 @@ class Preparation:
         return self._allowed[place]
 
     def _launched(self, event: Event) -> None:
-        """The agent is the one that was launched; a sub-agent of its host's becomes a note."""
-        subagent = event.get("agent_id")
-        if isinstance(subagent, str) and len(subagent) < _META_LIMIT:
+        """The agent is the one that was launched; a sub-agent of its host's becomes a note, and
+        so does the profile it was launched with."""
+        notes = {"profile": self._agent.get("profile"), "subagent": event.get("agent_id")}
+        short = {key: n for key, n in notes.items() if isinstance(n, str) and len(n) < _META_LIMIT}
+        if short:
             meta = event.get("meta")
-            event["meta"] = (meta if isinstance(meta, dict) else {}) | {"subagent": subagent}
-        event.update(self._agent)
+            event["meta"] = (meta if isinstance(meta, dict) else {}) | short
+        event.update((key, value) for key, value in self._agent.items() if key != "profile")
 
 
 def launched_agent() -> dict[str, str]:
     """The agent that this process was launched for, as keys of a turn; empty outside of one."""
-    return {
-        key: os.environ[name]
-        for key, name in (("agent_id", "IAI_MCP_AGENT_ID"), ("agent_name", "IAI_MCP_AGENT_NAME"))
-        if os.environ.get(name)
-    }
+    return {key: os.environ[name] for key, name in _AGENT if os.environ.get(name)}
 
 
 def _written_at(path: str) -> str:

@@ -69,6 +69,7 @@ def test_the_program_starts_in_the_run_directory_and_knows_who_it_is(bench: Work
         "IAI_MCP_AGENT_NAME": "Ada",
         "IAI_MCP_PROJECT": "/p",
         "IAI_MCP_SESSION_ID": session.id,
+        "IAI_MCP_AGENT_PROFILE": "by-file",
     }
 
 
