@@ -35,10 +35,10 @@ def removed(text: str, wanted: JsonFile, before: Json) -> str:
     """
     result = text
     if wanted.hooks is not None:
-        for event in _events(result, wanted.hooks):
-            result = _without_hooks(result, (*wanted.hooks.root, event), before)
-        result = _pruned(result, wanted.hooks.root, before)
+        result = _without_events(result, wanted.hooks, _events(text, wanted.hooks), before)
     for entry in wanted.entries:
+        if look(parse(result), entry.path) is None:
+            continue
         result = take_out(result, entry.path)
         theirs = _value(before, entry.path)
         if theirs is not None and not is_our_entry(theirs):
@@ -56,9 +56,8 @@ def agree(one: str, other: str, wanted: JsonFile) -> bool:
 
 
 def _with_hooks(text: str, hooks: Hooks) -> str:
-    for event in _events(text, hooks):
-        if event not in hooks.items:
-            text = _pruned(_without_hooks(text, (*hooks.root, event), {}), hooks.root, {})
+    retired = [event for event in _events(text, hooks) if event not in hooks.items]
+    text = _without_events(text, hooks, retired, None)
     for event, item in hooks.items.items():
         path = (*hooks.root, event)
         node = look(parse(text), path)
@@ -68,21 +67,28 @@ def _with_hooks(text: str, hooks: Hooks) -> str:
             if ours == [item]:
                 continue
             if ours:
-                text = _without_hooks(text, path, None, keep_array=True)
+                text = _without_hooks(text, path)
         text = append(text, path, item)
     return text
 
 
-def _without_hooks(
-    text: str, path: tuple[str, ...], before: Json, *, keep_array: bool = False
-) -> str:
+def _without_events(text: str, hooks: Hooks, events: Sequence[str], before: Json) -> str:
+    """Take our hooks out of these events, and what is empty because of that."""
+    for event in events:
+        path = (*hooks.root, event)
+        without = _without_hooks(text, path)
+        text = _pruned(without, path, before) if without != text else text
+    return text
+
+
+def _without_hooks(text: str, path: tuple[str, ...]) -> str:
+    """Take our hooks out of one event; its array stays."""
     while True:
         node = look(parse(text), path)
         place = first_of_ours(node.data) if node is not None else None
         if place is None or place == ():
-            break
+            return text
         text = _take_out_group(text, path, place)
-    return text if keep_array else _pruned(text, path, before)
 
 
 def _take_out_group(text: str, path: tuple[str, ...], place: tuple[int | str, ...]) -> str:
