@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from iai_mcp.cli import service_units
+from iai_mcp.adapters import service_units
 
 
 @pytest.fixture
@@ -30,7 +30,13 @@ def test_the_socket_and_the_service_name_absolute_paths_and_the_same_store(units
 
 @pytest.mark.parametrize(
     "line",
-    ["NoNewPrivileges=yes", "PrivateTmp=yes", "IPAddressDeny=any", "RestrictAddressFamilies=AF_UNIX", "MemoryMax=1G"],
+    [
+        "NoNewPrivileges=yes",
+        "PrivateTmp=yes",
+        "IPAddressDeny=any",
+        "RestrictAddressFamilies=AF_UNIX",
+        "MemoryMax=1G",
+    ],
 )
 def test_the_service_is_hardened(units, line):
     assert line in units["iai-mcp.service"].text.splitlines()

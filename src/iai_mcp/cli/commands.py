@@ -33,6 +33,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "template": ("template", "personas to start from, with versions"),
     "skill": ("skill", "snippets that agents share"),
     "hosts": ("hosts", "connect the agent programs on this machine"),
+    "doctor": ("doctor", "examine everything, and how to fix it"),
+    "events": ("events", "what the daemon did"),
+    "pin": ("pin", "keep a memory from fading"),
+    "backup": ("backup", "the whole store, encrypted, into one file"),
+    "restore": ("restore", "put a backup in the store's place"),
+    "export": ("export", "every memory as JSON lines"),
+    "uninstall": ("uninstall", "take hooks, entries and units out again"),
     "crypto": ("crypto", "the key that encrypts the store"),
     "model": ("model", "the model that finds memories by meaning"),
     "demo": ("demo", "see it work in a scratch home, then clean up"),
@@ -41,11 +48,16 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 # What the overview shows, in the order people meet it.
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Memory", ("up", "down", "status", "recall", "capture", "timeline", "forget", "import", "why")),
-    ("Agents", ("session",)),
-    ("Agents", ("agent", "profile", "template", "skill", "project")),
+    (
+        "Memory",
+        ("up", "down", "status", "recall", "capture", "timeline", "forget", "import", "why"),
+    ),
+    ("Agents", ("agent", "session", "profile", "template", "skill", "project")),
     ("Agent programs", ("hosts",)),
-    ("Care", ("crypto", "model")),
+    (
+        "Care",
+        ("doctor", "events", "pin", "backup", "restore", "export", "crypto", "model", "uninstall"),
+    ),
     ("First steps", ("demo", "completion")),
 )
 

@@ -29,10 +29,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("init", "make the key before anything is stored"),
         ("status", "show where the key comes from"),
         ("rotate", "encrypt everything under a new key"),
+        ("export-key", "print the key, to open a backup on another machine"),
     ):
         action = actions.add_parser(name, help=text, description=text)
         action.add_argument("--json", action="store_true", help="one JSON object for programs")
-        if name != "status":
+        if name in ("init", "rotate"):
             action.add_argument("--source", choices=("passphrase", "keyring", "file"))
         if name == "rotate":
             action.add_argument(
@@ -49,6 +50,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "status":
         found = custody.status(directory)
         output.emit(found, _status(found), as_json=arguments.json)
+        return 0
+    if arguments.action == "export-key":
+        from iai_mcp.adapters.keys import backup
+
+        key = backup.export_key(directory)
+        output.emit({"key": key}, key, as_json=arguments.json)
         return 0
     if arguments.action == "init":
         made = custody.init(directory, arguments.source)

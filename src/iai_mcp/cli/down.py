@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     removed: list[str] = []
     if arguments.service:
-        from iai_mcp.cli import service_units
+        from iai_mcp.adapters import service_units
 
         removed = service_units.remove()
     pid = stop_running()
@@ -56,7 +56,7 @@ def stop(pid: int) -> None:
     os.kill(pid, signal.SIGTERM)
     deadline = time.monotonic() + _WAIT_SECONDS
     while time.monotonic() < deadline:
-        if not _alive(pid):
+        if _stopped():
             return
         time.sleep(0.02)
     raise IoFailed(
@@ -64,13 +64,12 @@ def stop(pid: int) -> None:
     )
 
 
-def _alive(pid: int) -> bool:
+def _stopped() -> bool:
+    """Whether nobody holds the store any more: the lock dies with its process, a pid may linger."""
+    from iai_mcp.concurrency import ProcessLock
+
+    lock = ProcessLock()
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    # A child of ours that has ended stays visible until it is waited for.
-    try:
-        return os.waitpid(pid, os.WNOHANG) == (0, 0)
-    except ChildProcessError:
-        return True
+        return lock.try_acquire_exclusive()
+    finally:
+        lock.close()

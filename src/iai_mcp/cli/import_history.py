@@ -4,6 +4,7 @@ iai-mcp import                          everything found on this machine
 iai-mcp import --dry-run                how much there is, without importing it
 iai-mcp import --host codex --since 2025-01-01
 iai-mcp import ~/Downloads/conversations.json     an export of ChatGPT or Claude.ai
+iai-mcp import memories.jsonl           what 'iai-mcp export' wrote
 
 Secrets are replaced and places you keep out of memory are left out, as in live capture. Importing
 again is safe: what is known already is not added twice, and what was forgotten stays away. An
@@ -14,10 +15,12 @@ import argparse
 import os
 import sys
 import time
+from collections import Counter
 from datetime import datetime
 
 from iai_mcp.cli import door, output
 from iai_mcp.cli.door import Call
+from iai_mcp.cli.import_export import is_export, take_in
 from iai_mcp.cli.import_run import Counts, Done, Import, Imported, as_json
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import instant
@@ -40,6 +43,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    exports = [path for path in arguments.path if is_export(path)]
+    if exports:
+        return _exports(exports, arguments)
     since = instant(arguments.since, name="--since").micros if arguments.since else None
     found = _found(arguments.path, arguments.host)
     bar = _Bar(found, shown=sys.stderr.isatty() and not arguments.json)
@@ -62,6 +68,19 @@ def run(arguments: argparse.Namespace) -> int:
     output.emit(told, _summary(result, seconds), as_json=arguments.json)
     if not arguments.json:
         _vectors(pending, wait=not arguments.no_wait)
+    return 0
+
+
+def _exports(exports: list[str], arguments: argparse.Namespace) -> int:
+    """Files that another iai-mcp exported, instead of a host's history."""
+    if len(exports) != len(arguments.path):
+        raise InvalidInput("import exports of iai-mcp and histories of hosts one after the other")
+    counts: Counter[str] = Counter()
+    with door.held() as call:
+        for path in exports:
+            counts.update(take_in(path, call))
+    told = f"{counts['inserted']} memories imported, {counts['duplicates']} were known already"
+    output.emit(dict(counts), told, as_json=arguments.json)
     return 0
 
 

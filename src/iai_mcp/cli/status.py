@@ -5,6 +5,7 @@ Exit code 0 when the daemon answers, 3 when it does not.
 
 import argparse
 
+from iai_mcp import __version__
 from iai_mcp.cli import output
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import DaemonUnreachable
@@ -48,6 +49,8 @@ def _told(status: dict[str, object]) -> str:
         )
     if status.get("scheduler_paused"):
         rows.append(("sleep", "paused; 'iai-mcp sleep --resume' lifts it"))
+    if status.get("version") != __version__:
+        rows.append(("note", f"this is version {__version__}: 'iai-mcp up' swaps the daemon"))
     rows.append(("store", f"{status.get('store')}"))
     return "\n".join(f"{name:<10}{value}" for name, value in rows)
 

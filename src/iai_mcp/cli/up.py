@@ -13,10 +13,10 @@ import subprocess
 import sys
 import time
 
-from iai_mcp import paths
-from iai_mcp.cli import output
+from iai_mcp import __version__, paths
+from iai_mcp.cli import down, output
 from iai_mcp.client import connection
-from iai_mcp.domain.errors import IaiError, IoFailed
+from iai_mcp.domain.errors import DaemonUnreachable, IaiError, IoFailed
 
 _WAIT_SECONDS = 20.0
 
@@ -32,9 +32,15 @@ def run(arguments: argparse.Namespace) -> int:
         os.execv(sys.executable, [sys.executable, "-m", "iai_mcp.daemon"])  # noqa: S606 - our own interpreter
     if arguments.service:
         return _service(arguments.json)
-    started = not connection.is_up()
-    status = start() if started else connection.control("status")
-    result = {"started": started, **status}
+    status = _status_of_running()
+    swapped = status is not None and status.get("version") != __version__
+    if swapped:
+        # Calls in flight are finished first; bridges reconnect, hooks spool meanwhile.
+        down.stop_running()
+    started = status is None or swapped
+    if status is None or swapped:
+        status = start()
+    result = {"started": started, "swapped": swapped, **status}
     output.emit(result, _told(status, started), as_json=arguments.json)
     if not arguments.json:
         from iai_mcp.cli import hosts
@@ -43,8 +49,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _status_of_running() -> dict[str, object] | None:
+    try:
+        return connection.control("status")
+    except DaemonUnreachable:
+        return None
+
+
 def _service(as_json: bool) -> int:
-    from iai_mcp.cli import down, service_units
+    from iai_mcp.adapters import service_units
 
     if connection.is_up():
         # The service's socket takes the place of the running daemon's.

@@ -97,6 +97,18 @@ class Memories(Protocol):
         """Remove text, vectors and index entries for good, leave tombstones; the ids that went."""
         ...
 
+    def after(self, key: int, limit: int) -> list[Memory]:
+        """The next `limit` memories in order of arrival."""
+        ...
+
+    def pin(self, key: int, pinned: bool) -> None:
+        """Keep a memory from ever fading, or let it fade again."""
+        ...
+
+    def adopt_salt(self, salt: bytes) -> None:
+        """Take over another store's salt; only an empty store may."""
+        ...
+
     def pending(self, limit: int) -> list[tuple[int, str]]:
         """Key and text of the oldest memories that still lack a vector."""
         ...

@@ -10,7 +10,7 @@ from iai_mcp import paths
 from iai_mcp.adapters.keys import descriptor, sources
 from iai_mcp.adapters.keys.descriptor import KeyDescriptor, KeyRecord, Source
 from iai_mcp.adapters.private_files import io_failure, sync_directory
-from iai_mcp.adapters.sqlite.database import PAGE_SIZE, Database, translated, unlock
+from iai_mcp.adapters.sqlite.database import Database, copy_encrypted
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.domain.errors import AlreadyExists, Busy, KeyMissing, StoreDamaged
 
@@ -176,25 +176,10 @@ def _following_key(
 
 def _copy_under(path: Path, old_key: bytes, fresh: Path, new_key: bytes) -> None:
     """Write the whole content of `path` to `fresh`, encrypted with another key, durably."""
-    import apsw
-
-    for leftover in (fresh, fresh.with_name(fresh.name + "-journal")):
-        leftover.unlink(missing_ok=True)
-    os.close(os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    with translated(path):
-        target = apsw.Connection(str(fresh))
-        unlock(target, new_key)
-        target.pragma("page_size", PAGE_SIZE)
-        source = apsw.Connection(str(path))
-        unlock(source, old_key)
-        source.pragma("wal_checkpoint(TRUNCATE)")
-        with contextlib.closing(target), contextlib.closing(source):
-            with target.backup("main", source, "main") as copy:
-                while not copy.done:
-                    copy.step(256)
-            target.pragma("journal_mode", "delete")
-            check = target.execute("PRAGMA quick_check").fetchone()
-            if check != ("ok",):
-                raise StoreDamaged(f"{path} did not copy whole: the old key stays in use")
-    with fresh.open("rb") as file:
-        os.fsync(file.fileno())
+    source = Database(path, old_key)
+    try:
+        with source.outside_transactions() as db:
+            db.pragma("wal_checkpoint(TRUNCATE)")
+            copy_encrypted(db, fresh, new_key)
+    finally:
+        source.close()

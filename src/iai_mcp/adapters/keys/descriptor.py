@@ -56,7 +56,7 @@ def load(directory: Path) -> KeyRecord | None:
                 f"{path} was written by a newer iai-mcp: upgrade this one; nothing was changed"
             )
         following = raw.get("following")
-        return KeyRecord(_descriptor(raw["current"]), _descriptor(following) if following else None)
+        return KeyRecord(from_json(raw["current"]), from_json(following) if following else None)
     except FileNotFoundError:
         return None
     except OSError as refused:
@@ -69,13 +69,13 @@ def load(directory: Path) -> KeyRecord | None:
 
 
 def save(directory: Path, record: KeyRecord) -> None:
-    value: dict[str, object] = {"version": _VERSION, "current": _raw(record.current)}
+    value: dict[str, object] = {"version": _VERSION, "current": to_json(record.current)}
     if record.following:
-        value["following"] = _raw(record.following)
+        value["following"] = to_json(record.following)
     write_private_json(directory / FILE_NAME, value)
 
 
-def _raw(descriptor: KeyDescriptor) -> dict[str, str]:
+def to_json(descriptor: KeyDescriptor) -> dict[str, str]:
     return {
         "source": descriptor.source,
         "check": descriptor.check,
@@ -84,7 +84,7 @@ def _raw(descriptor: KeyDescriptor) -> dict[str, str]:
     }
 
 
-def _descriptor(raw: dict[str, str]) -> KeyDescriptor:
+def from_json(raw: dict[str, str]) -> KeyDescriptor:
     source: Source
     match raw["source"]:
         case "passphrase" | "keyring" | "file" as known:

@@ -1,5 +1,7 @@
 """One encrypted SQLite file: opening it, sharing it between threads, and naming its failures."""
 
+import contextlib
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -116,6 +118,24 @@ def unlock(connection: apsw.Connection, key: bytes, schema: str = "main") -> Non
     """Give a fresh connection the raw key. It comes before everything else."""
     connection.execute(f"PRAGMA {schema}.cipher = 'chacha20'")
     connection.execute(f'PRAGMA {schema}.key = "raw:{key.hex()}"')
+
+
+def copy_encrypted(source: apsw.Connection, target: Path, key: bytes) -> None:
+    """A consistent, checked and durable copy of an open database under `key`."""
+    for leftover in (target, target.with_name(target.name + "-journal")):
+        leftover.unlink(missing_ok=True)
+    os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    with translated(target), contextlib.closing(apsw.Connection(str(target))) as copy:
+        unlock(copy, key)
+        copy.pragma("page_size", PAGE_SIZE)
+        with copy.backup("main", source, "main") as progress:
+            while not progress.done:
+                progress.step(256)
+        copy.pragma("journal_mode", "delete")
+        if copy.execute("PRAGMA quick_check").fetchone() != ("ok",):
+            raise StoreDamaged("the store did not copy whole: run iai-mcp doctor")
+    with target.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def scalar(db: apsw.Connection, sql: str, values: "Sequence[apsw.SQLiteValue]" = ()) -> object:

@@ -106,6 +106,19 @@ class SqliteMemories:
         self._count -= len(gone)
         return [rows.public_id(ident) for ident in gone]
 
+    def after(self, key: int, limit: int) -> list[Memory]:
+        return self._select("WHERE m.key > ? ORDER BY m.key LIMIT ?", [key, limit])
+
+    def pin(self, key: int, pinned: bool) -> None:
+        with self._db.writing() as db:
+            db.execute("UPDATE memories SET pinned = ? WHERE key = ?", (int(pinned), key))
+
+    def adopt_salt(self, salt: bytes) -> None:
+        with self._db.writing() as db:
+            if count(db, "memories") == 0:
+                db.execute("UPDATE meta SET value = ? WHERE name = 'salt'", (salt,))
+                self._salt = salt
+
     def pending(self, limit: int) -> list[tuple[int, str]]:
         sql = "SELECT m.key, m.text FROM pending_vectors JOIN memories AS m USING (key) ORDER BY m.key LIMIT ?"
         with self._db.reading() as db:

@@ -1,0 +1,206 @@
+"""A backup is one file: a line that says what it is, then the store, still encrypted.
+
+    {"iai-mcp-backup": 1, "created": …, "records": …, "size": …, "key": {…}}\\n<the encrypted file>
+
+The key itself is not in it: whoever finds a backup can not read it. Where the key was a passphrase, that
+passphrase opens the backup on any machine; where it was a file or a keyring entry, the key is brought
+along apart (`crypto export-key`).
+"""
+
+import contextlib
+import json
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from iai_mcp.adapters.keys import descriptor, sources
+from iai_mcp.adapters.keys.custody import STORE_NAME
+from iai_mcp.adapters.keys.descriptor import KeyDescriptor, KeyRecord, check_of
+from iai_mcp.adapters.private_files import io_failure, sync_directory, write_private
+from iai_mcp.adapters.sqlite.database import Database, copy_encrypted, count, translated, unlock
+from iai_mcp.domain.errors import InvalidInput, KeyMissing, KeyWrong, StoreDamaged
+from iai_mcp.domain.instants import iso
+
+_VERSION = 1
+_LONGEST_HEADER = 65536
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a backup says about itself."""
+
+    created: str
+    records: int
+    size: int
+    key: KeyDescriptor
+
+
+def create(database: Database, directory: Path, target: Path) -> dict[str, object]:
+    """Write a consistent copy of the open store to `target`; it appears whole or not at all."""
+    record = descriptor.load(directory)
+    if record is None:
+        raise KeyMissing("this store has no key description: run iai-mcp doctor")
+    plain = target.with_name(f".{target.name}.{os.getpid()}.copy")
+    whole = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with database.reading() as db:
+            records = count(db, "memories")
+            copy_encrypted(db, plain, sources.fetch(directory, record.current))
+        header = {
+            "iai-mcp-backup": _VERSION,
+            "created": iso(time.time_ns() // 1000),
+            "records": records,
+            "size": plain.stat().st_size,
+            "key": descriptor.to_json(record.current),
+        }
+        _join(header, plain, whole)
+        whole.replace(target)
+        sync_directory(target.parent)
+    except OSError as refused:
+        raise io_failure(refused, target) from refused
+    finally:
+        plain.unlink(missing_ok=True)
+        whole.unlink(missing_ok=True)
+    return {"path": str(target), "records": records, "bytes": target.stat().st_size}
+
+
+def read_header(source: Path) -> Header:
+    """What the backup is.
+
+    Raises:
+        InvalidInput: it is not a backup of ours.
+        StoreDamaged: it is cut off.
+    """
+    try:
+        with source.open("rb") as file:
+            line = file.readline(_LONGEST_HEADER)
+            size = source.stat().st_size - len(line)
+        raw = json.loads(line)
+        if raw["iai-mcp-backup"] > _VERSION:
+            raise InvalidInput(f"{source} was made by a newer iai-mcp: upgrade this one")
+        header = Header(
+            raw["created"], int(raw["records"]), int(raw["size"]), descriptor.from_json(raw["key"])
+        )
+    except OSError as refused:
+        raise InvalidInput(f"{source} can not be read: {refused.strerror}") from refused
+    except (ValueError, KeyError, TypeError, UnicodeDecodeError) as strange:
+        raise InvalidInput(f"{source} is not a backup made by iai-mcp") from strange
+    if size != header.size:
+        raise StoreDamaged(
+            f"{source} is cut off: {size} of {header.size} bytes; use another backup"
+        )
+    return header
+
+
+def restore(directory: Path, source: Path, key_text: str | None) -> dict[str, object]:
+    """Put the backup in the store's place after checking all of it. The caller holds the lock.
+
+    What was there is kept beside it as `memory.db.before-restore` with its key description.
+    """
+    header = read_header(source)
+    key = _key_for(directory, header.key, key_text)
+    fresh = directory / "memory.restore.db"
+    try:
+        _split(source, fresh)
+        records = _verified(fresh, key, source)
+        _keep_current(directory)
+        kept = _install_key(directory, header.key, key)
+        fresh.replace(directory / STORE_NAME)
+        sync_directory(directory)
+        descriptor.save(directory, KeyRecord(kept))
+    except OSError as refused:
+        raise io_failure(refused, directory) from refused
+    finally:
+        fresh.unlink(missing_ok=True)
+    return {"records": records, "created": header.created, "key_source": kept.source}
+
+
+def export_key(directory: Path) -> str:
+    """The store's key as text, for moving to another machine."""
+    record = descriptor.load(directory)
+    if record is None:
+        raise KeyMissing("there is no store here yet")
+    return sources.fetch(directory, record.current).hex()
+
+
+def _key_for(directory: Path, wanted: KeyDescriptor, key_text: str | None) -> bytes:
+    if key_text is not None:
+        try:
+            key = bytes.fromhex(key_text.strip())
+        except ValueError as bad:
+            raise KeyWrong("that is not a key as 'iai-mcp crypto export-key' prints it") from bad
+        if not wanted.fits(key):
+            raise KeyWrong("that key does not belong to this backup; nothing was changed")
+        return key
+    current = descriptor.load(directory)
+    if current is not None and current.current.check == wanted.check:
+        return sources.fetch(directory, current.current)
+    if wanted.source == "passphrase":
+        return sources.fetch(directory, wanted)
+    raise KeyMissing(
+        "this backup was made under another key: print it on the old machine with "
+        "'iai-mcp crypto export-key', and give it here with --key-file; nothing was changed"
+    )
+
+
+def _install_key(directory: Path, wanted: KeyDescriptor, key: bytes) -> KeyDescriptor:
+    """Where the restored store's key is kept from now on."""
+    current = descriptor.load(directory)
+    if wanted.source == "passphrase":
+        return wanted
+    if current is not None and current.current.check == wanted.check:
+        return current.current
+    name = f"store-{os.urandom(4).hex()}.key"
+    write_private(directory / name, key.hex().encode() + b"\n")
+    return KeyDescriptor("file", check_of(key), account=name)
+
+
+def _verified(fresh: Path, key: bytes, source: Path) -> int:
+    """How many memories the copy holds, after every page was read and checked."""
+    try:
+        with translated(fresh), contextlib.closing(apsw.Connection(str(fresh))) as db:
+            unlock(db, key)
+            if db.execute("PRAGMA quick_check").fetchone() != ("ok",):
+                raise StoreDamaged("quick_check")  # noqa: TRY301 - told in full below
+            return count(db, "memories")
+    except StoreDamaged as damaged:
+        raise StoreDamaged(
+            f"{source} is damaged: use another backup; nothing was changed"
+        ) from damaged
+
+
+def _keep_current(directory: Path) -> None:
+    """Move the present store aside, so that a restore can be regretted."""
+    for name in (STORE_NAME, descriptor.FILE_NAME):
+        present = directory / name
+        if present.exists():
+            kept = directory / f"{name}.before-restore"
+            kept.unlink(missing_ok=True)
+            os.link(present, kept)
+    for leftover in (f"{STORE_NAME}-wal", f"{STORE_NAME}-shm"):
+        (directory / leftover).unlink(missing_ok=True)
+
+
+def _join(header: dict[str, object], body: Path, whole: Path) -> None:
+    handle = os.open(whole, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as target, body.open("rb") as source:
+        target.write(json.dumps(header).encode() + b"\n")
+        while part := source.read(_CHUNK):
+            target.write(part)
+        target.flush()
+        os.fsync(target.fileno())
+
+
+def _split(source: Path, fresh: Path) -> None:
+    fresh.unlink(missing_ok=True)
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as target, source.open("rb") as file:
+        file.readline(_LONGEST_HEADER)
+        while part := file.read(_CHUNK):
+            target.write(part)
+        target.flush()
+        os.fsync(target.fileno())

@@ -1,0 +1,35 @@
+"""The whole examination, in the order people read it."""
+
+from collections.abc import Callable
+from functools import partial
+
+from iai_mcp.checks import hosts, machine, memory
+from iai_mcp.checks.verdict import Check, examined
+from iai_mcp.store import MemoryStore
+
+_MACHINE: tuple[Callable[[], Check], ...] = (
+    machine.daemon,
+    machine.versions,
+    machine.socket,
+    machine.lock,
+    machine.permissions,
+    machine.key,
+    machine.spool,
+    machine.disk,
+    machine.file_system,
+    machine.aliases,
+    machine.service,
+    machine.processes,
+    machine.sessions,
+)
+
+
+def of_machine() -> list[Check]:
+    """Everything that can be said without opening the store."""
+    found = [examined(look.__name__.replace("_", " "), look) for look in _MACHINE]
+    return [*found, *hosts.hosts()]
+
+
+def of_store(store: MemoryStore) -> list[Check]:
+    """Everything that needs the open store."""
+    return [examined(look.__name__, partial(look, store)) for look in memory.CHECKS]

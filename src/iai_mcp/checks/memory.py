@@ -1,0 +1,50 @@
+"""Checks on the open store: integrity, schema, backlog, model, redaction."""
+
+from iai_mcp.adapters.sqlite.schema import STEPS
+from iai_mcp.checks.verdict import Check, failed, passed, warned
+from iai_mcp.store import MemoryStore
+
+_LONG_BACKLOG = 1000
+
+
+def integrity(store: MemoryStore) -> Check:
+    with store.database.reading() as db:
+        verdict = db.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != ("ok",):
+        return failed(
+            "integrity", "the store is damaged", "keep a copy, then: iai-mcp restore FILE"
+        )
+    return passed("integrity", f"{store.memories.count()} memories, every page checked")
+
+
+def schema(store: MemoryStore) -> Check:
+    with store.database.reading() as db:
+        version = int(str(db.pragma("user_version")))
+    return passed("schema", f"format {version} of {len(STEPS)}")
+
+
+def model(store: MemoryStore) -> Check:
+    store.embedder.wait(3)
+    embedder = store.embedder.get()
+    if isinstance(embedder, str):
+        return warned("model", embedder.removeprefix("meaning: "), "iai-mcp model install")
+    return passed("model", embedder.model_id)
+
+
+def backlog(store: MemoryStore) -> Check:
+    pending = store.memories.pending_count()
+    if pending > _LONG_BACKLOG:
+        return warned(
+            "backlog", f"{pending} memories wait for their vectors", "they follow by themselves"
+        )
+    return passed("backlog", f"{pending} vectors to come")
+
+
+def redaction(store: MemoryStore) -> Check:
+    problems = store.redactor.problems
+    if problems:
+        return warned("redaction", problems[0], "correct redaction.toml")
+    return passed("redaction", "all patterns can be used")
+
+
+CHECKS = (integrity, schema, model, backlog, redaction)

@@ -1,0 +1,26 @@
+"""Copy the whole store, encrypted, into one file, while everything goes on.
+
+  iai-mcp backup ~/safe/memory.backup
+
+The file can only be read with the store's key. To move to another machine, bring the file and the key:
+with a passphrase that is all; else also take what 'iai-mcp crypto export-key' prints.
+"""
+
+import argparse
+import os
+
+from iai_mcp.cli import door, output
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", help="where to write the backup; an existing file is replaced")
+    parser.add_argument("--json", action="store_true", help="one JSON object for programs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    path = os.path.abspath(os.path.expanduser(arguments.file))
+    made = door.call("backup", {"path": path}, timeout=3600)
+    size = int(str(made["bytes"])) / 1e6
+    said = f"{made['records']} memories, {size:.1f} MB, encrypted: {made['path']}"
+    output.emit(made, said, as_json=arguments.json)
+    return 0

@@ -1,0 +1,53 @@
+"""What the daemon did: captures of sessions, sleeps, wakings, backups. Never what people said.
+
+iai-mcp events              the latest
+iai-mcp events --follow     and those to come, until Ctrl-C
+"""
+
+import argparse
+import json
+import time
+
+from iai_mcp.cli import door, output
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--kind", help="only events of this kind")
+    parser.add_argument("--since", help="not before this ISO-8601 time")
+    parser.add_argument("-n", "--limit", type=int, default=20, help="at most so many (default 20)")
+    parser.add_argument("-f", "--follow", action="store_true", help="keep showing new ones")
+    parser.add_argument("--json", action="store_true", help="one JSON object for programs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    params: dict[str, object] = {"limit": arguments.limit}
+    for name in ("kind", "since"):
+        if getattr(arguments, name):
+            params[name] = getattr(arguments, name)
+    found = door.call("events_query", params)
+    if not arguments.follow:
+        events = found["events"]
+        assert isinstance(events, list)  # noqa: S101 - the method's own promise
+        output.emit(
+            found, "\n".join(map(_line, events)) or "nothing happened yet", as_json=arguments.json
+        )
+        return 0
+    return _follow(found, params, arguments.json)
+
+
+def _follow(found: dict[str, object], params: dict[str, object], as_json: bool) -> int:
+    last = 0
+    while True:
+        events = found["events"]
+        assert isinstance(events, list)  # noqa: S101 - the method's own promise
+        for event in (event for event in events if event["id"] > last):
+            print(json.dumps(event, ensure_ascii=False) if as_json else _line(event), flush=True)
+            last = event["id"]
+        time.sleep(0.5)
+        found = door.call("events_query", {**params, "limit": 1000})
+
+
+def _line(event: dict[str, object]) -> str:
+    data = event["data"]
+    told = " ".join(f"{k}={v}" for k, v in data.items()) if isinstance(data, dict) else ""
+    return f"{str(event['ts'])[:19].replace('T', ' ')}  {event['kind']:<18} {told}"

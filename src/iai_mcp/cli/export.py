@@ -1,0 +1,65 @@
+"""Write every memory as JSON lines, for other programs or another store.
+
+This is plain text: anybody who gets the file can read it. 'iai-mcp import FILE' takes it in again,
+each memory once.
+
+  iai-mcp export memories.jsonl
+  iai-mcp export - | wc -l
+"""
+
+import argparse
+import json
+import os
+import sys
+from typing import TextIO
+
+from iai_mcp.cli import door, output
+from iai_mcp.domain.errors import IoFailed
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", nargs="?", default="-", help="where to write; '-' is standard output"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object for programs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.file == "-":
+        _write(sys.stdout)
+        return 0
+    path = os.path.abspath(os.path.expanduser(arguments.file))
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            count = _write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as refused:
+        raise IoFailed(f"{path} could not be written: {refused.strerror}") from refused
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+    result = {"path": path, "records": count}
+    output.emit(result, f"{count} memories written to {path} (plain text)", as_json=arguments.json)
+    return 0
+
+
+def _write(file: TextIO) -> int:
+    """A header line, then one line per memory in order of arrival; how many there were."""
+    after: object = 0
+    count = 0
+    while after is not None:
+        page = door.call("export_page", {"after": after, "limit": 1000})
+        if count == 0:
+            header = {"iai-mcp-export": page["format"], "salt": page["salt"]}
+            file.write(json.dumps(header) + "\n")
+        records = page["records"]
+        assert isinstance(records, list)  # noqa: S101 - the method's own promise
+        for record in records:
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+        count += len(records)
+        after = page["next"]
+    return count

@@ -1,0 +1,81 @@
+"""Put a backup in the store's place, after checking all of it.
+
+The daemon is stopped meanwhile and started again if it ran. What was there before is kept beside the
+store as 'memory.db.before-restore'.
+
+  iai-mcp restore ~/safe/memory.backup
+  iai-mcp restore memory.backup --key-file key.txt     on another machine, with its exported key
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from iai_mcp import paths
+from iai_mcp.cli import output
+from iai_mcp.client import connection
+from iai_mcp.domain.errors import Busy, InvalidInput
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", help="the backup")
+    parser.add_argument(
+        "--key-file", help="the key as 'crypto export-key' printed it; '-' for stdin"
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask before replacing a store")
+    parser.add_argument("--json", action="store_true", help="one JSON object for programs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from iai_mcp.adapters.keys import backup
+
+    source = Path(arguments.file).expanduser()
+    header = backup.read_header(source)
+    _ask(arguments, header.records)
+    key = _key(arguments.key_file)
+    result = _replaced(source, key)
+    said = f"restored {result['records']} memories as of {result['created']}"
+    output.emit(result, said, as_json=arguments.json)
+    return 0
+
+
+def _replaced(source: Path, key: str | None) -> dict[str, object]:
+    from iai_mcp.adapters.keys import backup
+    from iai_mcp.cli import down, up
+    from iai_mcp.concurrency import ProcessLock
+
+    was_up = connection.is_up()
+    if was_up:
+        down.stop_running()
+    lock = ProcessLock()
+    try:
+        if not lock.try_acquire_exclusive():
+            raise Busy("another process holds the store: wait for it and try again")
+        directory = Path(paths.private_dir(paths.user_data()))
+        result = backup.restore(directory, source, key)
+        lock.release()
+    finally:
+        lock.close()
+        if was_up:
+            up.start()
+    return result
+
+
+def _ask(arguments: argparse.Namespace, records: int) -> None:
+    store = Path(paths.in_user_data("memory.db"))
+    if arguments.yes or not store.exists() or arguments.json or not sys.stdin.isatty():
+        return
+    answer = input(f"Replace the present store by a backup of {records} memories? [y/N] ")
+    if answer.strip().lower() not in ("y", "yes"):
+        raise InvalidInput("nothing was changed")
+
+
+def _key(named: str | None) -> str | None:
+    if named is None:
+        return None
+    if named == "-":
+        return sys.stdin.read()
+    try:
+        return Path(named).expanduser().read_text("ascii")
+    except (OSError, ValueError) as unreadable:
+        raise InvalidInput(f"the key file {named} can not be read") from unreadable

@@ -1,0 +1,63 @@
+"""Take iai-mcp out again: hooks, MCP entries and service units; the data only if you say so.
+
+iai-mcp uninstall               keeps what is stored
+iai-mcp uninstall --data --yes  removes that too, for good
+"""
+
+import argparse
+import shutil
+import sys
+
+from iai_mcp import paths
+from iai_mcp.cli import output
+from iai_mcp.domain.errors import InvalidInput
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data", action="store_true", help="remove the store, the key and the model too"
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--json", action="store_true", help="one JSON object for programs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from iai_mcp.adapters import service_units
+    from iai_mcp.cli import down
+    from iai_mcp.hosts import registry
+
+    _ask(arguments)
+    units = service_units.remove()
+    down.stop_running()
+    outcomes = registry.remove(registry.hosts())
+    hosts = [outcome.host.id for outcome in outcomes if outcome.changes]
+    removed_data = False
+    if arguments.data:
+        shutil.rmtree(paths.user_data(), ignore_errors=False)
+        removed_data = True
+    result = {"hosts": hosts, "units": units, "data_removed": removed_data}
+    lines = [
+        f"disconnected {', '.join(hosts) or 'no host'}",
+        *(f"removed {unit}" for unit in units),
+    ]
+    kept = (
+        f"removed {paths.user_data()}"
+        if removed_data
+        else f"kept your memories in {paths.user_data()}"
+    )
+    output.emit(result, "\n".join([*lines, kept]), as_json=arguments.json)
+    return 0
+
+
+def _ask(arguments: argparse.Namespace) -> None:
+    if arguments.yes:
+        return
+    if arguments.json or not sys.stdin.isatty():
+        if arguments.data:
+            raise InvalidInput("--data removes every memory for good: add --yes to confirm")
+        return
+    what = (
+        "everything, with all memories," if arguments.data else "the hooks and entries of all hosts"
+    )
+    if input(f"Remove {what}? [y/N] ").strip().lower() not in ("y", "yes"):
+        raise InvalidInput("nothing was removed")

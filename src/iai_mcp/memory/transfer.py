@@ -1,0 +1,76 @@
+"""Memories as documents: out a page at a time, and in again exactly once."""
+
+import uuid
+from collections.abc import Sequence
+
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.instants import from_micros
+from iai_mcp.domain.memories import CleanTurn, Provenance
+from iai_mcp.memory.params import Params, meta_json
+from iai_mcp.memory.showing import record
+from iai_mcp.ports.memories import Memories
+from iai_mcp.ports.surroundings import Projects
+
+FORMAT = 1
+
+
+def page(memories: Memories, after: int, limit: int) -> dict[str, object]:
+    """The next memories in order of arrival, and where the page after them begins."""
+    found = memories.after(after, limit)
+    return {
+        "format": FORMAT,
+        "salt": memories.salt.hex(),
+        "records": [{**record(memory), "cue": memory.cue} for memory in found],
+        "next": found[-1].key if len(found) == limit else None,
+    }
+
+
+def imported(
+    memories: Memories, projects: Projects, records: Sequence[object], salt: str
+) -> dict[str, object]:
+    """Store exported records under the ids they had; those that are here already stay as they are.
+
+    An empty store takes over the exporting store's salt, so that what its hooks capture again later
+    is recognised as the same turns.
+    """
+    if salt and memories.count() == 0:
+        memories.adopt_salt(bytes.fromhex(salt))
+    turns = [_turn(raw, projects) for raw in records]
+    outcomes = memories.add(turns)
+    statuses = [outcome.status for outcome in outcomes]
+    return {
+        "inserted": statuses.count("inserted"),
+        "duplicates": statuses.count("duplicate"),
+        "skipped": statuses.count("forgotten"),
+    }
+
+
+def _turn(raw: object, projects: Projects) -> CleanTurn:
+    if not isinstance(raw, dict):
+        raise InvalidInput("a record must be an object")
+    given = Params(raw)
+    return CleanTurn(
+        identity=_identity(given.text("id")),
+        text=given.text("text"),
+        role=given.text("role", "user"),
+        at=given.instant("ts") or from_micros(0),
+        speaker=given.text("speaker", ""),
+        tier=given.text("tier", "episodic"),
+        cue=given.text("cue", ""),
+        provenance=Provenance(
+            session_id=given.text("session_id", ""),
+            project=projects.key_of(given.text("project", ""), ""),
+            host=given.text("host", ""),
+            agent_id=given.text("agent_id", ""),
+            agent_name=given.text("agent", ""),
+            branch=given.text("branch", ""),
+        ),
+        meta=meta_json(given.raw("meta") or None),
+    )
+
+
+def _identity(public: str) -> bytes:
+    try:
+        return uuid.UUID(public).bytes
+    except ValueError as bad:
+        raise InvalidInput(f"{public[:40]!r} is not the id of a memory") from bad

@@ -1,0 +1,54 @@
+"""Methods that keep what is stored safe and movable: backup, export, import, pins."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from iai_mcp.adapters.keys import backup
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.memory.changing import one
+from iai_mcp.memory.params import Params
+from iai_mcp.memory.transfer import imported, page
+from iai_mcp.methods.memory import Method
+from iai_mcp.store import MemoryStore
+
+
+def _backup(store: MemoryStore, params: Params) -> dict[str, object]:
+    path = Path(params.text("path"))
+    if not path.is_absolute():
+        raise InvalidInput("path must be absolute: the daemon's directory is not yours")
+    if not path.parent.is_dir():
+        raise InvalidInput(f"{path.parent} is not a directory")
+    made = backup.create(store.database, store.directory, path)
+    store.journal.record_event("backup", {"records": made["records"]}, store.clock.now())
+    return made
+
+
+def _export(store: MemoryStore, params: Params) -> dict[str, object]:
+    return page(
+        store.memories,
+        params.integer("after", 0, 0, 1 << 62),
+        params.integer("limit", 500, 1, 5000),
+    )
+
+
+def _import(store: MemoryStore, params: Params) -> dict[str, object]:
+    result = imported(
+        store.memories, store.projects, params.objects("records"), params.text("salt", "")
+    )
+    store.backlog.wake()
+    return result
+
+
+def _pin(store: MemoryStore, params: Params) -> dict[str, object]:
+    memory = one(store.memories, params.text("id"))
+    pinned = params.flag("pinned", True)
+    store.memories.pin(memory.key, pinned)
+    return {"id": memory.id, "pinned": pinned}
+
+
+METHODS: Mapping[str, Method] = {
+    "backup": _backup,
+    "export_page": _export,
+    "import_records": _import,
+    "memory_pin": _pin,
+}

@@ -1,0 +1,148 @@
+"""Backup and restore, export and import, moving to another machine: nothing lost, nothing doubled."""
+
+import json
+
+import pytest
+from tests.support.home import ScratchHome
+
+
+@pytest.fixture
+def other() -> ScratchHome:
+    made = ScratchHome()
+    yield made
+    made.remove()
+
+
+def said(home: ScratchHome) -> list[str]:
+    shown = home.command("timeline", "--all", "--limit", "1000", "--json")
+    assert shown.returncode == 0, shown.stderr
+    return [record["text"] for record in json.loads(shown.stdout)["records"]]
+
+
+def remember(home: ScratchHome, *texts: str) -> None:
+    for text in texts:
+        done = home.command("capture", text, "--json")
+        assert json.loads(done.stdout)["status"] == "inserted", done
+
+
+def test_a_backup_under_a_running_daemon_brings_everything_back(home):
+    home.command("up")
+    remember(home, "one", "two")
+    made = json.loads(home.command("backup", "b.bak", "--json").stdout)
+    assert made["records"] == 2
+    remember(home, "three")
+    restored = home.command("restore", "b.bak", "--json")
+    assert json.loads(restored.stdout)["records"] == 2, restored
+    assert said(home) == ["one", "two"]
+    assert json.loads(home.command("status", "--json").stdout)["records"] == 2
+    home.command("down")
+
+
+def test_a_backup_can_not_be_read_without_the_key(home):
+    remember(home, "the wombat sleeps at noon")
+    home.command("backup", "b.bak")
+    content = (home.path / "b.bak").read_bytes()
+    assert b"wombat" not in content
+    assert (home.path / "b.bak").stat().st_mode & 0o777 == 0o600
+
+
+def test_moving_to_another_machine_takes_the_backup_and_the_key(home, other):
+    remember(home, "moves along")
+    home.command("backup", str(other.path / "b.bak"))
+    refused = other.command("restore", "b.bak", "--json")
+    assert refused.returncode == 1
+    assert json.loads(refused.stdout)["error"]["code"] == "KEY_MISSING"
+    (other.path / "key.txt").write_text(home.command("crypto", "export-key").stdout)
+    moved = other.command("restore", "b.bak", "--key-file", "key.txt", "--json")
+    assert json.loads(moved.stdout)["records"] == 1, moved
+    assert said(other) == ["moves along"]
+
+
+def test_with_a_passphrase_the_backup_alone_is_enough(home, other):
+    phrase = {"IAI_MCP_CRYPTO_PASSPHRASE": "four words are better"}
+    home.command("capture", "under a passphrase", **phrase)
+    home.command("backup", str(other.path / "b.bak"), **phrase)
+    wrong = other.command("restore", "b.bak", "--json", IAI_MCP_CRYPTO_PASSPHRASE="other words")
+    assert json.loads(wrong.stdout)["error"]["code"] == "KEY_WRONG"
+    assert other.command("restore", "b.bak", **phrase).returncode == 0
+    shown = other.command("timeline", "--all", "--json", **phrase)
+    assert json.loads(shown.stdout)["records"][0]["text"] == "under a passphrase"
+
+
+@pytest.mark.parametrize("harm", ["cut", "flip", "foreign"])
+def test_a_bad_backup_is_refused_and_the_store_stays(home, harm):
+    remember(home, "stays")
+    home.command("backup", "b.bak")
+    path = home.path / "b.bak"
+    content = bytearray(path.read_bytes())
+    if harm == "cut":
+        content = content[:-100]
+    elif harm == "flip":
+        content[-5000] ^= 255
+    else:
+        content = bytearray(b"just a text\n")
+    path.write_bytes(content)
+    refused = home.command("restore", "b.bak", "--json")
+    assert refused.returncode == 1
+    assert "Traceback" not in refused.stderr
+    assert said(home) == ["stays"]
+
+
+def test_an_export_comes_in_again_exactly_once(home, other):
+    remember(home, "first", "second 東京")
+    home.command("export", str(other.path / "e.jsonl"))
+    lines = (other.path / "e.jsonl").read_text().splitlines()
+    assert len(lines) == 3
+    assert json.loads(lines[0])["iai-mcp-export"] == 1
+    for _ in range(2):
+        taken = other.command("import", "e.jsonl", "--json")
+        assert taken.returncode == 0, taken.stderr
+    assert said(other) == ["first", "second 東京"]
+    home.command("import", str(other.path / "e.jsonl"), "--json")
+    assert said(home) == ["first", "second 東京"]
+
+
+def test_the_doctor_finds_a_healthy_home_healthy(home):
+    remember(home, "something")
+    seen = home.command("doctor", "--json")
+    checks = {check["name"]: check for check in json.loads(seen.stdout)["checks"]}
+    assert seen.returncode == 0, seen.stdout
+    assert all(check["status"] != "FAIL" for check in checks.values())
+    assert checks["integrity"]["status"] == "PASS"
+
+
+def test_the_doctor_names_a_damaged_store(home):
+    remember(home, "something")
+    store = home.store / "memory.db"
+    store.write_bytes(b"\\0" * 4096 + store.read_bytes()[4096:])
+    seen = home.command("doctor", "--json")
+    assert seen.returncode == 1
+    failed = [c for c in json.loads(seen.stdout)["checks"] if c["status"] == "FAIL"]
+    assert any("damaged" in check["detail"] for check in failed)
+
+
+def test_the_doctor_repairs_loose_permissions(home):
+    remember(home, "something")
+    (home.store / "memory.db").chmod(0o644)
+    before = {c["name"]: c for c in json.loads(home.command("doctor", "--json").stdout)["checks"]}
+    assert before["permissions"]["status"] == "WARN"
+    assert home.command("doctor", "--fix").returncode == 0
+    assert (home.store / "memory.db").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_pinned_memory_says_so(home):
+    done = json.loads(home.command("capture", "keep this", "--json").stdout)
+    pinned = home.command("pin", done["record_id"], "--json")
+    assert json.loads(pinned.stdout)["pinned"] is True
+    shown = json.loads(home.command("timeline", "--all", "--json").stdout)
+    assert shown["records"][0]["pinned"] is True
+
+
+def test_uninstalling_keeps_the_memories_unless_told_otherwise(home):
+    remember(home, "still here")
+    assert home.command("uninstall", "--json").returncode == 0
+    assert said(home) == ["still here"]
+    refused = home.command("uninstall", "--data", "--json")
+    assert refused.returncode == 1
+    assert home.command("uninstall", "--data", "--yes", "--json").returncode == 0
+    assert not home.store.exists()
