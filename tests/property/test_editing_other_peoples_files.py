@@ -37,7 +37,9 @@ values = st.recursive(
 theirs = st.lists(st.fixed_dictionaries({"hooks": st.lists(values, max_size=2)}), max_size=2)
 settings = st.builds(
     lambda rest, known: {**rest, **known},
-    st.dictionaries(names, values, max_size=4),
+    st.dictionaries(
+        names.filter(lambda name: name not in ("hooks", "mcpServers")), values, max_size=4
+    ),
     st.fixed_dictionaries(
         {},
         optional={

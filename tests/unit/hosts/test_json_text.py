@@ -36,6 +36,7 @@ FILES = {
     "trailing commas": '{\n  "mcpServers": {\n    "other": {},\n  },\n}\n',
     "comment after trailing comma": '{\n  "mcpServers": {\n    "other": {}, // why\n  },\n}\n',
     "byte order mark": '\ufeff{\n  "mcpServers": {\n    "other": "é ☃ \\u00e9"\n  }\n}\n',
+    "slashes in a value": '{"u": "https://a//b", "mcpServers": {"other": "//"}}',
     "odd spacing": '{ "mcpServers" :{ "other" :\n{ } } , "z":[ ] }',
 }
 

@@ -76,15 +76,15 @@ def take_out(text: str, path: Path) -> str:
     child = children[index]
     if len(children) == 1 and _blank(text, holder, child):
         return text[: holder.start + 1] + text[holder.end - 1 :]
-    start = _start_with_space(text, child)
-    after = _after_comma(text, child, holder)
-    if after is not None:
-        return text[:start] + text[after:]
+    after = children[index - 1].node.end if index else holder.start + 1
+    start = _start_with_space(text, child, after)
+    behind = _after_comma(text, child, holder)
+    if behind is not None:
+        return text[:start] + text[behind:]
     if index == 0:
         return text[:start] + text[child.node.end :]
     # The last one, with no comma of its own: the comma before it goes with it.
-    before = children[index - 1].node.end
-    comma = _comma_between(text, before, child.start)
+    comma = _comma_between(text, after, child.start)
     return text[:comma] + text[comma + 1 : start] + text[child.node.end :]
 
 
@@ -178,16 +178,16 @@ def _end_of_ink(text: str, at: int) -> int:
     return len(text[:at].rstrip(" \t\r\n"))
 
 
-def _start_with_space(text: str, child: Child) -> int:
-    """Where `child` begins, with the white space before it.
+def _start_with_space(text: str, child: Child, after: int) -> int:
+    """Where `child` begins, with the white space before it; the one before it ends at `after`.
 
     Behind a line comment the line end stays, unless the child's own line ends after it: without
     a line end, the comment would swallow what follows.
     """
-    ink = _end_of_ink(text, child.start)
-    line = text[text.rfind("\n", 0, ink) + 1 : ink]
+    ink = max(_end_of_ink(text, child.start), after)
+    last_line = text[after:ink].rpartition("\n")[2]
     ends_line = text[child.node.end :].lstrip(" \t,").startswith(("\n", "\r\n"))
-    return child.start if "//" in line and not ends_line else ink
+    return child.start if "//" in last_line and not ends_line else ink
 
 
 def _after_comma(text: str, child: Child, holder: Node) -> int | None:
