@@ -4,6 +4,7 @@ import _socket  # `socket` is eight milliseconds of enums around the same thing
 import time
 
 from iai_mcp import paths
+from iai_mcp.client.brief import read_line
 from iai_mcp.protocol.compact_json import dumps, loads
 
 CONNECT_WITHIN = 0.25  # seconds: a daemon that is up accepts at once
@@ -88,7 +89,7 @@ def _deliver(
     try:
         connection.settimeout(max(0.001, deadline - time.monotonic()))
         connection.sendall(call)
-        answer = loads(_line(connection, deadline).decode("utf-8", "replace"))
+        answer = loads(read_line(connection, deadline).decode("utf-8", "replace"))
     except OSError as refused:
         return f"the daemon stopped answering: {refused.strerror or type(refused).__name__}"
     except ValueError:
@@ -111,15 +112,3 @@ def request(header: dict[str, object], part: list[Packed], number: int) -> bytes
     # The turns are JSON already: they go in where the empty list ends.
     opening = dumps(call | {"params": params | {"events": []}}).encode("utf-8", "replace")
     return opening[: -len("]}}")] + b",".join(turn for _, turn in part) + b"]}}\n"
-
-
-def _line(connection: _socket.socket, deadline: float) -> bytes:
-    received: list[bytes] = []
-    while True:
-        connection.settimeout(max(0.001, deadline - time.monotonic()))
-        part = connection.recv(65_536)
-        if not part:
-            raise ConnectionResetError("closed before an answer")
-        received.append(part)
-        if b"\n" in part:
-            return b"".join(received)

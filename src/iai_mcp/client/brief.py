@@ -22,7 +22,7 @@ def ask(method: str, params: dict[str, object], within: float) -> dict[str, obje
         connection.settimeout(within)
         connection.connect(paths.socket_path())
         connection.sendall(dumps(request).encode("utf-8", "replace") + b"\n")
-        answer = loads(_line(connection, deadline).decode("utf-8", "replace"))
+        answer = loads(read_line(connection, deadline).decode("utf-8", "replace"))
     except (OSError, ValueError):
         return None
     finally:
@@ -31,7 +31,8 @@ def ask(method: str, params: dict[str, object], within: float) -> dict[str, obje
     return result if isinstance(result, dict) else None
 
 
-def _line(connection: _socket.socket, deadline: float) -> bytes:
+def read_line(connection: _socket.socket, deadline: float) -> bytes:
+    """The next line, without its end. Raises OSError when it does not come before `deadline`."""
     received = bytearray()
     while b"\n" not in received:
         left = deadline - time.monotonic()

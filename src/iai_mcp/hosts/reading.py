@@ -6,6 +6,7 @@ up to which byte everything was read, and what a later reading needs to go on fr
 
 import os
 import time
+from stat import S_ISREG
 
 from iai_mcp.hosts.turns import Event, Record
 from iai_mcp.protocol.compact_json import loads
@@ -70,6 +71,10 @@ class Reading:
 
     def __iter__(self) -> "Iterator[Event]":
         try:
+            # A pipe or a device would keep us waiting for somebody who never writes.
+            if not S_ISREG(os.stat(self.path).st_mode):
+                self.problem = f"not a file: {self.path}"
+                return
             yield from self._walk(self)
         except OSError as refused:
             self.problem = f"{refused.strerror or type(refused).__name__}: {self.path}"

@@ -8,6 +8,7 @@ events, skipped, end = read_turns(path)
 
 import importlib
 import os
+from stat import S_ISREG
 
 from iai_mcp.hosts.reading import Reading
 from iai_mcp.hosts.turns import Event, Record
@@ -90,6 +91,8 @@ def detect(path: str) -> str:
     if name.endswith(".vscdb"):
         return "cursor"
     try:
+        if not S_ISREG(os.stat(path).st_mode):
+            return _DEFAULT
         with open(path, "rb") as file:
             head = file.read(_SAMPLE)
     except (OSError, ValueError):

@@ -4,6 +4,7 @@ import json
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,16 @@ from iai_mcp.daemon.spooled_file import SpooledFile
 
 # The contract's limit for the process; tests leave room for a machine that is busy otherwise.
 LIMIT = 0.8
+
+
+Deliver = tuple[Machine, Callable[[Path], dict[str, object]]]
+
+
+@pytest.fixture
+def unhurried(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Deliver:
+    """Capture in this process, with all the time that a busy machine may need for the reading."""
+    monkeypatch.setattr(deliver, "READ_UNTIL", 30.0)
+    return machine, lambda path: deliver.deliver_transcript(str(path), "s-1")
 
 
 def test_without_a_daemon_the_turns_wait_in_one_spool_file(machine: Machine) -> None:
@@ -297,18 +308,17 @@ def test_the_agent_that_was_launched_here_is_on_every_turn(machine: Machine) -> 
     assert events[1]["meta"] == {"subagent": "sub-1"}
 
 
-def test_subagents_files_travel_with_their_session_and_once(machine: Machine) -> None:
+def test_subagents_files_travel_with_their_session_and_once(unhurried: Deliver) -> None:
+    machine, capture = unhurried
     path = machine.transcript("p/s-1.jsonl", turns=1)
     helper = machine.transcript("p/s-1/subagents/agent-a1.jsonl", turns=2)
 
-    machine.capture("--no-spawn", "--session-id", "s-1", str(path))
-    machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+    first, second = capture(path), capture(path)
     helper.write_text(helper.read_text() + turn("late"))
-    machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+    third = capture(path)
 
-    sizes = [len(lines_of(file)[1]) for file in machine.spooled()]
-    assert sizes == [3, 1, 4]
-    events = lines_of(machine.spooled()[0])[1]
+    assert [r["events"] for r in (first, second, third)] == [3, 1, 4]
+    events = lines_of(Path(str(first["path"])))[1]
     assert [e.get("agent_id") for e in events] == [None, "a1", "a1"]
 
 
@@ -330,30 +340,30 @@ def test_paused_and_ignored_sessions_leave_nothing_behind(machine: Machine) -> N
     assert machine.spooled() == [mixed]
 
 
-def test_a_growing_transcript_is_read_on_from_where_it_was_left(machine: Machine) -> None:
+def test_a_growing_transcript_is_read_on_from_where_it_was_left(unhurried: Deliver) -> None:
+    machine, capture = unhurried
     path = machine.transcript(turns=400, size=1000)
-    machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+    capture(path)
 
     with path.open("a") as file:
         file.write(turn("new one"))
-    again = machine.capture("--no-spawn", "--session-id", "s-1", str(path))
-    same = machine.capture("--no-spawn", "--session-id", "s-1", str(path))
 
-    assert (deferred(again), deferred(same)) == (["new one"], [])
+    assert (deferred(capture(path)), deferred(capture(path))) == (["new one"], [])
 
 
-def test_a_rewritten_or_cut_transcript_is_read_from_its_start(machine: Machine) -> None:
+def test_a_rewritten_or_cut_transcript_is_read_from_its_start(unhurried: Deliver) -> None:
+    machine, capture = unhurried
     path = machine.transcript(turns=400, size=1000)
-    machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+    capture(path)
 
     path.write_text(path.read_text().replace("turn 0", "turn zero"))
-    rewritten = deferred(machine.capture("--no-spawn", "--session-id", "s-1", str(path)))
+    rewritten = deferred(capture(path))
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:350]))
-    cut = deferred(machine.capture("--no-spawn", "--session-id", "s-1", str(path)))
+    cut = deferred(capture(path))
     other = machine.root / "new"
     other.write_text(path.read_text() + turn("one more"))
     os.replace(other, path)
-    replaced = deferred(machine.capture("--no-spawn", "--session-id", "s-1", str(path)))
+    replaced = deferred(capture(path))
 
     assert [len(texts) for texts in (rewritten, cut, replaced)] == [400, 350, 351]
 

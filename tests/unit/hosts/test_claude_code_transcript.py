@@ -1,6 +1,7 @@
 """Claude Code's transcripts become turns: who said what, when, where, and nothing else."""
 
 import json
+import os
 from pathlib import Path
 
 from iai_mcp.hosts.transcripts import detect, open_transcript, read_turns, related
@@ -226,7 +227,10 @@ def test_long_turns_and_strange_characters_stay_whole(tmp_path: Path) -> None:
 
 
 def test_nothing_readable_is_a_problem_and_no_exception(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "absent.jsonl", Path("/dev/null/x"), "nul\0.jsonl"):
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
+    absent = tmp_path / "absent.jsonl"
+    for path in (tmp_path, absent, pipe, Path("/dev/zero"), Path("/dev/null/x"), "nul\0.jsonl"):
         reading = open_transcript(str(path))
 
         assert list(reading) == []
