@@ -7,7 +7,7 @@ import pytest
 from iai_mcp.protocol.markers import OPEN
 from tests.real_hosts.conftest import Machine
 from tests.real_hosts.programs import CLAUDE, CODEX, GEMINI, PROGRAMS, Program
-from tests.real_hosts.stub_model import Say
+from tests.real_hosts.stub_model import Say, Use
 
 pytestmark = pytest.mark.real_hosts
 
@@ -73,6 +73,17 @@ def test_a_session_that_is_taken_up_again_adds_only_what_is_new(
 
     again = ["continue", "Going on."]
     assert machine.turns(6) == [FACT, NOTED, *again, *again]
+
+
+def test_a_sub_agent_of_claude_code_is_captured_once(machine: Machine) -> None:
+    machine.prepare(CLAUDE)
+    machine.iai("hosts", "install", "claude-code", "--yes")
+    errand = {"description": "look", "prompt": "find the port", "subagent_type": "general-purpose"}
+
+    machine.talk(CLAUDE, QUESTION, Use("Agent", errand), Say("The file says 5433."), Say(ANSWER))
+
+    expected = [QUESTION, "find the port", "The file says 5433.", ANSWER]
+    assert machine.turns(4) == expected
 
 
 def test_claude_code_s_own_file_keeps_what_claude_code_wrote(machine: Machine) -> None:

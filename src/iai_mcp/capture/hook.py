@@ -95,14 +95,17 @@ def _inject(call: Call, moment: Moment, given: Input) -> None:
 def _capture(call: Call, moment: Moment, given: Input) -> None:
     from iai_mcp.capture.whereabouts import transcript_of
 
-    path = transcript_of(call.host, given, of_subagent=moment is Moment.SUBAGENT_STOP)
+    of_subagent = moment is Moment.SUBAGENT_STOP
+    path = transcript_of(call.host, given, of_subagent=of_subagent)
     if path is None:
         return
     from iai_mcp.capture.deliver import deliver_transcript
 
     # At a session's end the transcript is complete, and there is no time to wait for more.
     wait_for = given.last_answer if moment in (Moment.STOP, Moment.SUBAGENT_STOP) else None
-    deliver_transcript(path, given.session_id, call.host, given.cwd, wait_for=wait_for)
+    # A sub-agent's transcript says itself whose it is: in some hosts it is a session of its own.
+    session = None if of_subagent else given.session_id
+    deliver_transcript(path, session, call.host, given.cwd, wait_for=wait_for)
 
 
 def _parse(argv: "Sequence[str]") -> Call:
