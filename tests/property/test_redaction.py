@@ -117,10 +117,10 @@ HOSTILE = {
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_hostile_text_is_done_in_seconds(piece: str) -> None:
     text = (piece * (SIZE // len(piece) + 1))[:SIZE]
-    started = time.monotonic()
+    started = time.process_time()
     cleaned = redact(text)
-    # Anything that grows faster than the text takes many minutes here.
-    assert time.monotonic() - started < 15
+    # Anything that grows faster than the text takes many minutes; others may use the machine, too.
+    assert time.process_time() - started < 15
     assert len(cleaned.text) <= 20 * SIZE
 
 

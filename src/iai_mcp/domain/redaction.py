@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from iai_mcp.domain import secret_assignments
+from iai_mcp.domain import secret_assignments, secret_places
 from iai_mcp.domain.redaction_rules import PREFIXED, SHAPED, SHORTEST
 from iai_mcp.domain.secret_assignments import Span
-from iai_mcp.domain.secret_values import filler, stands_in
+from iai_mcp.domain.secret_values import filler
 
 PRIVATE = "[private]"
 _MARKER = re.compile(r"\[secret:[a-z0-9-]{1,40}\]|\[private\]")
@@ -102,11 +102,12 @@ def _secrets(text: str, extra_patterns: Sequence[Pattern]) -> Iterator[Span]:
     """All spans that hold secrets; of two that overlap, the earlier one names the kind."""
     for pattern in extra_patterns:
         yield from _of_user(text, pattern)
-    yield from _private_keys(text)
+    yield from secret_places.private_keys(text)
     yield from _well_known(text)
     lowered = _lowered(text)
-    yield from _in_addresses(text, lowered)
-    yield from _in_headers(text, lowered)
+    yield from secret_places.in_addresses(text, lowered)
+    yield from secret_places.in_headers(text, lowered)
+    yield from secret_places.in_cookies(text, lowered)
     yield from secret_assignments.find(text, lowered)
 
 
@@ -149,83 +150,6 @@ def _prefixed(prefix: str, rest: str) -> re.Pattern[str]:
 @cache
 def _compiled(shape: str) -> re.Pattern[str]:
     return re.compile(shape)
-
-
-_KEY_BEGINS = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_ENDS = re.compile(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_BODY = re.compile(r"[^\"'`_(){}]*")
-_KEY_LINES = re.compile(r"(?:\s|\\[nr])*(?:[A-Za-z0-9+/=]{16,}(?:\s|\\[nr])*)+[A-Za-z0-9+/=]*")
-
-
-def _private_keys(text: str) -> Iterator[Span]:
-    at = 0
-    while (begin := _KEY_BEGINS.search(text, at)) is not None:
-        at = begin.end()
-        dashes = text.find("-----", at)
-        end = _KEY_ENDS.match(text, dashes) if dashes >= 0 else None
-        if end is None or not _KEY_BODY.fullmatch(text, at, dashes):
-            # Cut off: taken as far as its letters go. A program that only names the line has none.
-            end = _KEY_LINES.match(text, at)
-        if end is not None:
-            at = end.end()
-            yield begin.start(), at, "private-key"
-
-
-_IN_ADDRESS = re.compile(r"://([^\s:/?#@\"'`<>]{0,128}):([^\s@\"'`<>/]{1,256})@[\w\[$<{]")
-_SIGNED = re.compile(
-    r"[?&](?:sig|x-amz-signature|x-goog-signature|x-amz-security-token)=([^\s&\"'`<>]{16,2048})"
-)
-
-
-def _in_addresses(text: str, lowered: str) -> Iterator[Span]:
-    if "://" not in text:
-        return
-    for match in _IN_ADDRESS.finditer(text):
-        if not stands_in(match[2]):
-            yield *match.span(2), "url-password"
-    for match in _SIGNED.finditer(lowered):
-        if not stands_in(match[1]):
-            yield *match.span(1), "signature"
-
-
-_HEADER = re.compile(
-    r"authorization\\?[\"'`]?[ \t]{0,3}[:=,][ \t]{0,3}\\?[\"'`]?"
-    r"(?:(?:basic|bearer|token|digest|apikey|negotiate|bot)[ \t]{1,3})([a-z0-9._~+/=-]{8,4096})"
-)
-_BEARER = re.compile(r"bearer(?<![\w-]bearer)[ \t]{1,3}([a-z0-9._~+/=-]{20,4096})")
-_LOGIN = r"[ \t=]{0,2}[\"']?[^\s:\"'$<{]{1,64}:([^\s\"']{1,128})"
-_ARGUMENT = r"[\"']?([^\s\"']{4,128})"
-# (needle, shape, kind): each shape begins with its needle, so that searching is a plain search.
-_SPOKEN: tuple[tuple[str, re.Pattern[str], str], ...] = (
-    ("authorization", _HEADER, "authorization"),
-    ("bearer", _BEARER, "authorization"),
-    ("curl", re.compile(rf"curl\b[^\n]{{0,200}}?[ \t]-u{_LOGIN}"), "password"),
-    ("--user", re.compile(rf"--user(?=[ \t=]){_LOGIN}"), "password"),
-    (
-        "machine",
-        re.compile(
-            r"machine\s{1,4}\S{1,128}\s{1,4}login\s{1,4}\S{1,128}\s{1,4}password\s{1,4}(\S{1,128})"
-        ),
-        "password",
-    ),
-    ("sshpass", re.compile(rf"sshpass[ \t]{{1,3}}-p[ \t]{{0,3}}{_ARGUMENT}"), "password"),
-    (
-        "mysql",
-        re.compile(rf"mysql(?:dump|admin)?\b[^\n|;]{{0,100}}?[ \t]-p{_ARGUMENT}"),
-        "password",
-    ),
-)
-
-
-def _in_headers(text: str, lowered: str) -> Iterator[Span]:
-    for needle, expression, kind in _SPOKEN:
-        if needle not in lowered:
-            continue
-        for match in expression.finditer(lowered):
-            value = text[match.start(1) : match.end(1)].rstrip(".,")
-            spoken_word = expression is _BEARER and not any(c.isdigit() for c in value)
-            if value and not spoken_word and not stands_in(value):
-                yield match.start(1), match.start(1) + len(value), kind
 
 
 def _lowered(text: str) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from iai_mcp.domain.secret_names import HEARTS, Family, family_of
-from iai_mcp.domain.secret_values import key_like, password_like
+from iai_mcp.domain.secret_values import Manner, key_like, password_like
 
 # start, end, kind
 Span = tuple[int, int, str]
@@ -68,14 +68,15 @@ def _word_before(text: str, start: int) -> str:
 def _value_of(text: str, start: int, end: int, family: Family) -> Span | None:
     element = _ELEMENT_VALUE.match(text, end) if text[start - 1 : start] == "<" else None
     if element is not None:
-        return _judge(element[1], element.start(1), family, certain=True)
+        return _judge(element[1], element.start(1), family, "quoted")
     sign = _ASSIGNED.match(text, end)
     if sign is None and text.startswith("--", start):
         sign = _FLAG_VALUE.match(text, end)
     if sign is None:
         return None
-    at = sign.end()
-    quoted = _QUOTED.match(text, at)
+    name = text[start:end]
+    setting = name.isupper() and (sign[0] == "=" or (sign[0].rstrip() == ":" and "_" in name))
+    quoted = _QUOTED.match(text, sign.end())
     if quoted is not None:
         joined = sign.groupdict().get("sign", "")
         if joined == "," and not _ARGUMENT.match(text, max(0, start - 2)):
@@ -83,19 +84,18 @@ def _value_of(text: str, start: int, end: int, family: Family) -> Span | None:
         # "the default of `password_hash` is `sha256`" talks about it, quotes or not, and a list
         # of names is no list of values.
         told = joined == "," or joined.strip(":=").isalpha()
-        return _judge(quoted["value"], quoted.start("value"), family, certain=not told)
-    setting = sign[0] == "=" and text[start:end].isupper()
-    bare = _bare_value(text, at, sign[0], setting=setting)
-    return _judge(bare, at, family, certain=setting) if bare else None
+        manner: Manner = "told" if told else "setting" if setting else "quoted"
+        return _judge(quoted["value"], quoted.start("value"), family, manner)
+    bare = _bare_value(text, sign.end(), sign[0], whole=setting and sign[0] == "=")
+    manner = "setting" if setting else "joined" if sign[0] == "=" else "told"
+    return _judge(bare, sign.end(), family, manner) if bare else None
 
 
-def _bare_value(text: str, at: int, sign: str, *, setting: bool) -> str:
-    if setting:
-        whole = _WHOLE_VALUE.match(text, at)
-        return whole[0] if whole else ""
-    if "=" not in sign:
-        spoken = _WHOLE_VALUE.match(text, at)
-        return spoken[0].rstrip(_ENDINGS) if spoken else ""
+def _bare_value(text: str, at: int, sign: str, *, whole: bool) -> str:
+    if whole or "=" not in sign:
+        found = _WHOLE_VALUE.match(text, at)
+        value = found[0] if found else ""
+        return value if whole else value.rstrip(_ENDINGS)
     # `password=…` may be one of several, in an address or a connection string.
     part = _PART_VALUE.match(text, at)
     if part is None or text.startswith(("(", "["), part.end()):
@@ -103,11 +103,11 @@ def _bare_value(text: str, at: int, sign: str, *, setting: bool) -> str:
     return part[0].rstrip(".,:;")
 
 
-def _judge(value: str, at: int, family: Family, *, certain: bool) -> Span | None:
+def _judge(value: str, at: int, family: Family, manner: Manner) -> Span | None:
     if family == "password":
-        secret = password_like(value, certain=certain)
+        secret = password_like(value, manner)
     else:
-        named = family in ("secret", "api-key")
-        secret = key_like(value, certain=certain and family != "key", named=named)
+        named = family in ("secret", "api-key") or (family == "token" and manner == "setting")
+        secret = key_like(value, "told" if family == "key" else manner, named=named)
     kind = "api-key" if family == "key" else family
     return (at, at + len(value), kind) if secret else None

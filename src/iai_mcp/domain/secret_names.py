@@ -21,8 +21,8 @@ _OTHERS: dict[str, Family] = {
     "token": "token",
     "credential": "secret",
     "bearer": "token",
-    "authorization": "token",
-    "auth": "token",
+    "authorization": "key",
+    "auth": "key",
     "apikey": "api-key",
     "accesskey": "api-key",
     "secretkey": "api-key",
@@ -40,6 +40,12 @@ _CLOSING_TEXT = """
 public primary foreign cache partition sort object unique index map idempotency
 """
 _CLOSING = frozenset(_CLOSING_TEXT.split())
+# Tokens of pages, languages and parsers.
+_HARMLESS_TOKENS_TEXT = """
+page next prev previous continuation sync cursor eos bos pad unk mask cls sep special max min start
+end stop per input output total first last each current lookahead parser lexer string word
+"""
+_HARMLESS_TOKENS = frozenset(_HARMLESS_TOKENS_TEXT.split())
 # What turns the name of a secret into the name of something about it.
 _ABOUT_TEXT = """
 id ids name names url urls uri type types limit limits count counts counter length len size min
@@ -89,6 +95,8 @@ def _family_at(words: list[str], at: int) -> Family | None:
         return "password"
     if word == "key":
         return _key_family(words[:at])
+    if word == "token" and at > 0 and words[at - 1] in _HARMLESS_TOKENS:
+        return None
     if word in _OTHERS:
         return _OTHERS[word]
     return next((family for suffix, family in _SUFFIXES if word.endswith(suffix)), None)

@@ -4,6 +4,11 @@ import itertools
 import math
 import re
 from collections import Counter
+from typing import Literal
+
+# How a value stands in the text: in a line of settings (`NAME=value`), in quotes after a name, tied
+# to a name (`name=value`, as in an address), or in running text.
+Manner = Literal["setting", "quoted", "joined", "told"]
 
 # What people write where a secret belongs, meaning none.
 _STAND_IN_WORDS_TEXT = """
@@ -29,7 +34,7 @@ _STAND_IN = re.compile(
     | ^(?:op|vault|arn|ssm|file|keyring|https?|env|aws|gcp|ref\+\w{1,12}):
     | ^(?:x{3,}|X{3,}|\*{2,}|\.{2,}|-{2,}|_{2,}|0{4,}|•+|…+)
     | (?:xxxx|XXXX|\*{3}|\.{3}|…|•••)
-    | ^(?:[A-Za-z_]{1,40}\.){0,6}[A-Za-z_]{1,40}\( # a call
+    | ^(?:[A-Za-z_]{1,40}\.){0,6}[A-Za-z_]{1,40}[(\[]  # a call or a lookup
     """,
     re.VERBOSE,
 )
@@ -50,7 +55,7 @@ _MOMENT = re.compile(
 )
 _DOTTED = re.compile(r"[A-Za-z_$][\w$]{0,60}(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]{0,60}){1,8}")
 _TECHNICAL = re.compile(
-    r"(?:sha|md|hs|rs|es|ps|base|oauth|argon|pbkdf|utf|ed|aes|rsa|auth|k8s|x|http|ipv|log4j|web|p)-?\d{1,4}[a-z]{0,4}(?:[-_][a-z]+)*",
+    r"(?:[a-z]{2,10}-)?(?:sha|md|hs|rs|es|ps|base|oauth|argon|pbkdf|utf|ed|aes|rsa|auth|k8s|x|http|ipv|log4j|web|p)-?\d{1,4}[a-z]{0,4}(?:[-_][a-z]+)*",
     re.IGNORECASE,
 )
 # `password = "wrong_password"`, `"challengePassword"`: what programs and samples call it.
@@ -61,6 +66,21 @@ _NAMED_AGAIN = re.compile(
     r"(?:password|passwd|pwd|secret|token)[_-]?\d?)"
 )
 _KEY_LETTERS = re.compile(r"[A-Za-z0-9+/=_.~:%-]+")
+# "correct horse battery staple", and what tells a label or a sentence from it.
+_PASSPHRASE = re.compile(r"[a-z]{2,12}(?: [a-z]{2,12}){3,8}")
+_PROSE = re.compile(
+    r"\b(?:the|an?|is|are|be|must|should|your|you|to|at|of|in|for|and|or|not|please|enter|with|here"
+    r"|password|passphrase|least|than|from|has|have|this|that|it|we|can|will|when|if|my|on|by|as)\b"
+)
+# How long a key is at least, and how mixed its letters, by the manner in which it stands there.
+_BARS: dict[Manner, tuple[int, float]] = {
+    "setting": (6, 2.2),
+    "quoted": (8, 2.3),
+    "joined": (12, 2.8),
+    "told": (16, 3.0),
+}
+_WRITTEN = ("setting", "quoted")
+_LONGEST_KEY = 4096
 # What a value is shows in its first letters; looking at more would only cost time.
 _ENOUGH = 128
 _DIGIT = re.compile("[0-9]")
@@ -83,19 +103,17 @@ def filler(body: str) -> bool:
     return set(body) <= set("xX*.-_0") or _FILLING.search(body.lower()[:200]) is not None
 
 
-def password_like(value: str, *, certain: bool) -> bool:
-    """Whether `value` is somebody's password.
-
-    `certain` means that it was written as one (in quotes, or in a line of settings), so that a
-    plain word counts; in running text it has to look the part.
-    """
-    if len(value) > _ENOUGH or " " in value or stands_in(value):
+def password_like(value: str, manner: Manner) -> bool:
+    """Whether `value` is somebody's password; a plain word counts where it was written as one."""
+    if len(value) > _ENOUGH or stands_in(value):
         return False
-    if certain:
+    if manner in _WRITTEN:
+        if " " in value:
+            return _PASSPHRASE.fullmatch(value) is not None and not _PROSE.search(value)
         if value.isalpha() and value.isascii():
             return len(value) >= 6 and not value.istitle()
-        return len(value) >= 4 and not (value.isdigit() and len(value) < 4)
-    if len(value) < 6 or _elsewhere(value) or _technical(value):
+        return len(value) >= 4
+    if len(value) < 6 or " " in value or _elsewhere(value) or _technical(value):
         return False
     if value.isdigit():
         return True
@@ -103,25 +121,24 @@ def password_like(value: str, *, certain: bool) -> bool:
     return telling is not None and _LETTER.search(value) is not None
 
 
-def key_like(value: str, *, certain: bool, named: bool) -> bool:
+def key_like(value: str, manner: Manner, *, named: bool) -> bool:
     """Whether `value` is a key or token: letters and digits no person would think up.
 
     `named` means that its name leaves no doubt; `token` is also what pages and parsers have.
     """
-    shortest = 8 if certain else 16
-    if not shortest <= len(value) <= 4096 or not _KEY_LETTERS.fullmatch(value):
+    shortest, least_entropy = _BARS[manner]
+    if not shortest <= len(value) <= _LONGEST_KEY or not _KEY_LETTERS.fullmatch(value):
         return False
     if stands_in(value) or _elsewhere(value) or value.isdigit():
         return False
+    sure = named and manner in _WRITTEN
     if _UUID.fullmatch(value):
-        return certain and named
+        return sure
     if not _DIGIT.search(value):
-        return len(value) >= 20 and _restless(value)
+        return _restless_key(value) or (sure and _one_long_word(value, manner))
     if not _LETTER.search(value):
         return False
-    return ((certain and named) or not _wordy(value)) and entropy(value) >= (
-        2.3 if certain else 3.0
-    )
+    return (sure or not _wordy(value)) and entropy(value) >= least_entropy
 
 
 def entropy(value: str) -> float:
@@ -137,6 +154,15 @@ def _elsewhere(value: str) -> bool:
         return not any(len(part) >= 20 and _restless(part) for part in value.split("."))
     patterns = (_PATH, _FILE_NAME, _MOMENT)
     return any(pattern.fullmatch(value) for pattern in patterns) and not _restless(value)
+
+
+def _restless_key(value: str) -> bool:
+    return len(value) >= 20 and _restless(value)
+
+
+def _one_long_word(value: str, manner: Manner) -> bool:
+    """`SESSION_SECRET=supersecretvalue`: no dashes as in a name, no capitals as in a program."""
+    return value.isalpha() and value.islower() and len(value) >= (8 if manner == "setting" else 12)
 
 
 def _technical(value: str) -> bool:
