@@ -12,6 +12,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
     "load": ("load", "eight clients at once, idle crowds, huge and nonsense lines"),
     "faults": ("faults", "kill -9 at random moments under three writers"),
     "capture": ("capture", "hooks beside bare Python, drain latency and rate, kills"),
+    "care": ("care", "redaction, import of history, and what sessions are told"),
     "sessions": ("sessions", "terminal sessions beside tmux and dtach: speed, latency, memory"),
 }
 
