@@ -16,12 +16,12 @@ from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.adapters.surroundings import LocalProjects, SystemClock
 from iai_mcp.domain.briefing_text import estimated_tokens
-from iai_mcp.domain.relevance import MODES, Mode
 from iai_mcp.memory.briefing import SessionStart
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Reinforce
 from iai_mcp.memory.embedding import EmbedBacklog
 from iai_mcp.memory.injections import Injections
+from iai_mcp.memory.knobs import KnobBoard
 from iai_mcp.memory.params import Params
 from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.recall import MeaningLeg, Recall
@@ -51,7 +51,10 @@ class MemoryStore:
         self._wire()
 
     def _wire(self) -> None:
-        self.recall = Recall(self.memories, self.projects, self._meaning)
+        self.knobs = KnobBoard(self.journal)
+        self.recall = Recall(
+            self.memories, self.projects, self._meaning, self.clock, self.knobs.current
+        )
         self.capture = Capture(
             self.memories, self.clock, self.projects, self.redactor, LocalConsent(), self._stored
         )
@@ -64,14 +67,18 @@ class MemoryStore:
 
         self.injections = Injections(self.memories, self.journal, self.clock, self.later)
         self.session_start = SessionStart(
-            self.memories, self.projects, self._token_counter, self.injections
+            self.memories,
+            self.projects,
+            self._token_counter,
+            self.injections,
+            lambda: self.knobs.current().injection_depth,
         )
         self.prompt_injection = PromptInjection(
             self.memories,
             self.projects,
             self.recall,
             self._meaning,
-            self._injection_mode,
+            lambda: self.knobs.current().prompt_injection,
             self._token_counter,
             self.injections,
         )
@@ -116,10 +123,6 @@ class MemoryStore:
     def _token_counter(self) -> Callable[[str], int]:
         embedder = self.embedder.get()
         return estimated_tokens if isinstance(embedder, str) else embedder.count_tokens
-
-    def _injection_mode(self) -> Mode:
-        chosen = self.journal.setting("prompt_injection")
-        return next((mode for mode in MODES if mode == chosen), "auto")
 
     def _model_ready(self, embedder: Embedder) -> None:
         vectors = SqliteVectors(self.database, embedder.model_id, embedder.dimensions)

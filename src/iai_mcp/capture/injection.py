@@ -14,7 +14,6 @@ from iai_mcp.client.brief import ask
 from iai_mcp.protocol import markers
 from iai_mcp.protocol.compact_json import dumps
 
-BUDGET_TOKENS = 1200
 # Claude Code moves more than 10,000 characters into a file; the marks and the heading count too.
 LONGEST = 9_500
 # Seconds. A session's start is slow anyway; a prompt must not feel us.
@@ -41,7 +40,6 @@ def context_for(moment: Moment, host: str, given: Input) -> str | None:
         if os.environ.get(variable):
             params[key] = os.environ[variable]
     if moment is Moment.START:
-        params["budget_tokens"] = BUDGET_TOKENS
         answer = ask("session_start_payload", params, START_WITHIN)
     else:
         prompt = markers.without_hook_context(given.text("prompt") or "")

@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "template": ("template", "personas to start from, with versions"),
     "skill": ("skill", "snippets that agents share"),
     "hosts": ("hosts", "connect the agent programs on this machine"),
+    "knobs": ("knobs", "the memory's settings: show one, all, or turn one"),
     "doctor": ("doctor", "examine everything, and how to fix it"),
     "events": ("events", "what the daemon did"),
     "pin": ("pin", "keep a memory from fading"),
@@ -56,7 +57,18 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Agent programs", ("hosts",)),
     (
         "Care",
-        ("doctor", "events", "pin", "backup", "restore", "export", "crypto", "model", "uninstall"),
+        (
+            "knobs",
+            "doctor",
+            "events",
+            "pin",
+            "backup",
+            "restore",
+            "export",
+            "crypto",
+            "model",
+            "uninstall",
+        ),
     ),
     ("First steps", ("demo", "completion")),
 )

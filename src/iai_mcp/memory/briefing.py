@@ -13,7 +13,6 @@ from iai_mcp.memory.scoping import NOWHERE
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Projects
 
-DEFAULT_TOKENS = 1200
 _SAID = ("episodic", "working")
 # The last words of a few sessions; older decisions and wishes are found by their words.
 _RECENT = 160
@@ -36,9 +35,10 @@ class SessionStart:
     projects: Projects
     count_tokens: Callable[[], CountTokens]
     injections: Injections
+    depth: Callable[[], int]  # tokens that a session is told unless the call says otherwise
 
     def __call__(self, params: Params) -> dict[str, object]:
-        budget = params.integer("budget_tokens", DEFAULT_TOKENS, 1, 100_000)
+        budget = params.integer("budget_tokens", self.depth(), 0, 100_000)
         session = params.text("session_id", "")
         key = self.projects.key_of(params.text("project", ""), params.text("cwd", ""))
         made = self._briefing(key, session, params.text("agent_id", ""), budget)

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from iai_mcp.domain.errors import EmptyCue, InvalidInput
+from iai_mcp.domain.knobs import Knobs
+from iai_mcp.domain.leaning import leaned
 from iai_mcp.domain.memories import Memory
 from iai_mcp.memory.params import Params
 from iai_mcp.memory.scoping import scope_of
 from iai_mcp.memory.showing import record
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.ports.memories import Memories, Scope
-from iai_mcp.ports.surroundings import Projects
+from iai_mcp.ports.surroundings import Clock, Projects
 from iai_mcp.ports.vectors import Matrix, Vectors
 
 _POOL = 200  # candidates of each leg: more changes nothing measurable
@@ -43,6 +45,8 @@ class Recall:
     memories: Memories
     projects: Projects
     meaning: Callable[[], MeaningLeg | str]  # a string says why there is none
+    clock: Clock
+    knobs: Callable[[], Knobs]
 
     def __call__(self, params: Params) -> dict[str, object]:
         cue = params.text("cue")
@@ -53,8 +57,12 @@ class Recall:
         scope = scope_of(params, self.memories, self.projects)
         leg = self.meaning()
         degraded = [leg] if isinstance(leg, str) else []
+        knobs = self.knobs()
         ranked = self._ranked(cue, _given_vector(params), scope, leg)
+        ranked = self._leaned(ranked, knobs, self.projects.key_of("", params.text("cwd", "")))
         hits, used = self._within_budget(ranked[:limit], budget, leg)
+        if knobs.verbosity == "short":
+            hits = [{**hit, "reason": str(hit["reason"]).split(" ")[0]} for hit in hits]
         return {
             "hits": hits,
             "anti_hits": [],
@@ -84,6 +92,27 @@ class Recall:
             (m, scores.get(m.key, 0.0), ", ".join(reasons.get(m.key, ["most recent"])))
             for m in found
         ]
+
+    def _leaned(
+        self, ranked: Sequence[tuple[Memory, float, str]], knobs: Knobs, project: str
+    ) -> list[tuple[Memory, float, str]]:
+        """The same memories with scores that lean as the knobs say, successors still first."""
+        now = self.clock.now()
+        scored = {
+            memory.key: (
+                leaned(
+                    score,
+                    knobs,
+                    age_micros=now - memory.at.micros,
+                    own_project=bool(project) and memory.provenance.project == project,
+                    strength=1.0,
+                ),
+                reason,
+            )
+            for memory, score, reason in ranked
+        }
+        order = sorted((one[0] for one in ranked), key=lambda m: -scored[m.key][0])
+        return [(memory, *scored[memory.key]) for memory in self._newest_first(order)]
 
     def _newest_first(self, ranked: Sequence[Memory]) -> list[Memory]:
         """The same memories, each superseded one after its successor."""

@@ -1,0 +1,159 @@
+"""The settings of the memory that people and agents can turn: few, typed, each with an effect."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.relevance import MODES, Mode
+
+Value = int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Knobs:
+    """All of them, at their values of this moment. The defaults are the defaults."""
+
+    injection_depth: int = 1200
+    prompt_injection: Mode = "auto"
+    recency_weight: float = 0.0
+    project_preference: float = 0.5
+    fading: float = 0.5
+    consolidated_hits: str = "auto"
+    verbosity: str = "long"
+    learning: str = "on"
+    retention_days: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """One setting: what it does, what it may be, and how a given value is read."""
+
+    name: str
+    says: str
+    takes: str
+    read: Callable[[object], Value | None]  # None when the value can not be used
+
+
+def _whole(low: int, high: int) -> tuple[str, Callable[[object], Value | None]]:
+    def read(given: object) -> int | None:
+        number = _number(given)
+        if number is None or number != int(number) or not low <= number <= high:
+            return None
+        return int(number)
+
+    return f"a whole number from {low} to {high}", read
+
+
+def _share() -> tuple[str, Callable[[object], Value | None]]:
+    def read(given: object) -> float | None:
+        number = _number(given)
+        return number if number is not None and 0.0 <= number <= 1.0 else None
+
+    return "a number from 0 to 1", read
+
+
+def _one_of(*choices: str) -> tuple[str, Callable[[object], Value | None]]:
+    def read(given: object) -> str | None:
+        if isinstance(given, bool):
+            given = "on" if given else "off"
+        word = given.strip().lower() if isinstance(given, str) else ""
+        return word if word in choices else None
+
+    return " | ".join(choices), read
+
+
+def _number(given: object) -> float | None:
+    if isinstance(given, bool) or not isinstance(given, int | float | str):
+        return None
+    try:
+        number = float(given)
+    except (ValueError, OverflowError):
+        return None
+    return number if -1e9 < number < 1e9 else None
+
+
+KNOBS: Mapping[str, Knob] = {
+    knob.name: knob
+    for knob in (
+        Knob(
+            "injection_depth",
+            "tokens of memory that a new session is told; 0 tells it nothing",
+            *_whole(0, 8000),
+        ),
+        Knob(
+            "prompt_injection",
+            "memories given with a prompt: never, only when sure (auto), or when close (on)",
+            *_one_of(*MODES),
+        ),
+        Knob(
+            "recency_weight",
+            "how much recall prefers what was said lately; 0 not at all",
+            *_share(),
+        ),
+        Knob(
+            "project_preference",
+            "how much recall prefers the project you are in; 0 treats all alike",
+            *_share(),
+        ),
+        Knob(
+            "fading",
+            "how much a memory that nobody asks for sinks with time; 0 not at all",
+            *_share(),
+        ),
+        Knob(
+            "consolidated_hits",
+            "digests made in sleep as hits: never, in places left over (auto), or in the last place (on)",
+            *_one_of("off", "auto", "on"),
+        ),
+        Knob(
+            "verbosity",
+            "how much a hit's reason says: every leg, or one word",
+            *_one_of("long", "short"),
+        ),
+        Knob(
+            "learning",
+            "whether sleep derives topics, habits and suggestions from what was said",
+            *_one_of("on", "off"),
+        ),
+        Knob(
+            "retention_days",
+            "sleep forgets, for good, what is older and not pinned; 0 keeps everything",
+            *_whole(0, 36500),
+        ),
+    )
+}
+assert set(KNOBS) == {field.name for field in fields(Knobs)}  # noqa: S101 - the two tables are one
+
+
+def knob_named(name: str) -> Knob:
+    """The knob of that name.
+
+    Raises:
+        InvalidInput: there is none; the sentence names those there are.
+    """
+    knob = KNOBS.get(name)
+    if knob is None:
+        raise InvalidInput(f"there is no knob {name[:40]!r}: choose one of {', '.join(KNOBS)}")
+    return knob
+
+
+def read_value(knob: Knob, given: object) -> Value:
+    """The value as the knob understands it.
+
+    Raises:
+        InvalidInput: it can not be that; the sentence names what it takes.
+    """
+    value = knob.read(given)
+    if value is None:
+        raise InvalidInput(f"{knob.name} takes {knob.takes}, not {str(given)[:40]!r}")
+    return value
+
+
+def from_stored(stored: Mapping[str, str]) -> Knobs:
+    """The knobs as they were set; a value that this version can not use counts as not set."""
+    values: dict[str, Value] = dict(asdict(Knobs()))
+    for name, knob in KNOBS.items():
+        value = knob.read(stored[name]) if name in stored else None
+        if value is not None:
+            values[name] = value
+    return Knobs(**values)  # type: ignore[arg-type] # each knob's reader gave its own type

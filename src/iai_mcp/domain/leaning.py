@@ -1,0 +1,25 @@
+"""How a score leans: towards what is recent, near and in use. Bounded, so that merit decides."""
+
+from iai_mcp.domain.knobs import Knobs
+
+# At full weight a memory of this moment counts half again; after a month a quarter.
+_RECENCY = 0.5
+_RECENCY_HALF_LIFE_DAYS = 30.0
+# At full preference the caller's project counts a fifth more.
+_PROJECT = 0.2
+# At full weight a memory that has faded away altogether loses a tenth: it still beats every
+# memory that answers the cue noticeably worse.
+_FADING = 0.1
+_MICROS_PER_DAY = 86_400_000_000
+
+
+def leaned(
+    score: float, knobs: Knobs, *, age_micros: int, own_project: bool, strength: float
+) -> float:
+    """The score of a memory, leaning as the knobs say. `score` must not be negative."""
+    days = max(0.0, age_micros / _MICROS_PER_DAY)
+    recent: float = 0.5 ** (days / _RECENCY_HALF_LIFE_DAYS)
+    factor = 1.0 + knobs.recency_weight * _RECENCY * recent
+    if own_project:
+        factor *= 1.0 + knobs.project_preference * _PROJECT
+    return score * factor * (1.0 - knobs.fading * _FADING * (1.0 - strength))
