@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Longer than any turn: a line beyond this is no conversation, and holding it could end the host.
 LONGEST_LINE = 512 * 1024 * 1024
+# This much takes milliseconds: when more has passed, the machine stood still, not the reading.
+ALWAYS_READ = 1024 * 1024
 _PADDING = b" \t\r\n\0"  # a crash can leave NULs where a line was to be written
 
 
@@ -108,7 +110,7 @@ def records(reading: Reading, file: "BinaryIO") -> "Iterator[Record]":
     The last line may still be in the making: if it is not whole, `end` stays before it.
     """
     while line := file.readline(LONGEST_LINE):
-        if reading.deadline is not None and time.monotonic() > reading.deadline:
+        if reading.deadline is not None and _is_late(reading, reading.deadline):
             reading.unfinished = True
             return
         whole = line.endswith(b"\n")
@@ -153,6 +155,10 @@ def document(reading: Reading) -> object:
         raw = file.read()
     reading.end = len(raw)
     return loads(raw.decode("utf-8-sig", "replace"))
+
+
+def _is_late(reading: Reading, deadline: float) -> bool:
+    return reading.end - reading.start > ALWAYS_READ and time.monotonic() > deadline
 
 
 def name_of(path: str) -> str:

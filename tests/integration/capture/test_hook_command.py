@@ -153,14 +153,15 @@ def test_a_turn_too_long_for_a_call_goes_through_the_spool_whole(machine: Machin
 def test_what_there_is_no_time_to_read_is_left_to_the_daemon(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = machine.transcript(turns=500, size=1000)
+    path = machine.transcript(turns=500, size=4000)
     monkeypatch.setattr(deliver, "READ_UNTIL", 0.0)
 
     result = deliver.deliver_transcript(str(path), "s-1")
 
     assert result["status"] == "deferred"
     assert result["errors"] == 0
-    assert [e["text"] for e in drained(machine)] == [f"turn {n} " + "x" * 1000 for n in range(500)]
+    assert 0 < int(str(result["events"])) < 500
+    assert [e["text"] for e in drained(machine)] == [f"turn {n} " + "x" * 4000 for n in range(500)]
 
 
 def test_turns_that_the_daemon_reads_itself_are_prepared_alike(
@@ -170,13 +171,15 @@ def test_turns_that_the_daemon_reads_itself_are_prepared_alike(
     secret = machine.root / "secret"
     secret.mkdir()
     (secret / ".iai-ignore").touch()
-    path.write_text(turn("mine", agentId="sub-1") + turn("not this", cwd=str(secret)))
+    long = turn("x" * 2_000_000)
+    path.write_text(long + turn("mine", agentId="sub-1") + turn("not this", cwd=str(secret)))
     monkeypatch.setattr(deliver, "READ_UNTIL", 0.0)
     monkeypatch.setenv("IAI_MCP_AGENT_ID", "a-1")
 
     deliver.deliver_transcript(str(path), "s-1")
 
-    (event,) = drained(machine)
+    assert len(lines_of(machine.spooled()[0])[1]) == 1, "the rest is only named"
+    _, event = drained(machine)
     assert (event["text"], event["agent_id"], event["host"]) == ("mine", "a-1", "claude-code")
     assert event["meta"] == {"subagent": "sub-1"}
 
