@@ -30,7 +30,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="one JSON object on stdout")
     common.add_argument("--project", metavar="DIR", help="only sessions of this project")
-    commands = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    # Named, because argparse otherwise formats a usage line, and imports all of shutil for that.
+    commands = parser.add_subparsers(
+        dest="action", metavar="ACTION", required=True, prog=parser.prog
+    )
 
     def action(name: str, summary: str, *, session: bool = True) -> argparse.ArgumentParser:
         added = commands.add_parser(name, parents=[common], help=summary, description=summary)
@@ -170,7 +173,7 @@ def _logs(arguments: argparse.Namespace) -> int:
         else:
             sys.stdout.buffer.write(data)
         return 0
-    text = plain_text(data, record.size.rows, record.size.cols)
+    text = plain_text(data, record.rows, record.cols)
     if arguments.lines is not None:
         text = "".join(
             text.splitlines(keepends=True)[-arguments.lines :] if arguments.lines else []
@@ -253,7 +256,7 @@ def _as_json(entry: registry.Listed) -> dict[str, object]:
     record = entry.record
     return {
         "id": record.id,
-        "kind": record.as_session().kind,
+        "kind": record.kind,
         "agent_id": record.label.agent_id,
         "agent_name": record.label.agent_name,
         "profile": record.label.profile_id,

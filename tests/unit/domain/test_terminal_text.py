@@ -2,7 +2,8 @@
 
 import pytest
 
-from iai_mcp.domain.terminal_text import last_line, plain_text
+from iai_mcp.domain.terminal_preview import last_line
+from iai_mcp.domain.terminal_text import plain_text
 
 
 def test_plain_text_has_every_line_and_no_sequence() -> None:

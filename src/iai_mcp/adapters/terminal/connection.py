@@ -5,7 +5,7 @@ import os
 import select
 import socket
 import time
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from iai_mcp.domain.errors import NotFound, PtyFailed
 from iai_mcp.protocol import terminal_frames as wire
@@ -13,8 +13,7 @@ from iai_mcp.protocol import terminal_frames as wire
 _READ_SIZE = 262_144
 
 
-@dataclass(frozen=True, slots=True)
-class HolderState:
+class HolderState(NamedTuple):
     """What a holder says about its terminal at one moment."""
 
     status: str
@@ -34,7 +33,7 @@ class HolderState:
     alternate: bool
     keypad: bool
     keyboard: int
-    modes: dict[int, bool] = field(default_factory=dict)
+    modes: dict[int, bool]
 
     @classmethod
     def parse(cls, payload: bytes) -> "HolderState":

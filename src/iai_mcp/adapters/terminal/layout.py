@@ -1,6 +1,5 @@
 """Where a session's files are: `<user data>/s/<id>/`, and a socket at a path short enough."""
 
-import hashlib
 import os
 import stat
 
@@ -26,7 +25,7 @@ def session_dir(session_id: str) -> str:
 
 def socket_path(session_id: str) -> str:
     """A bindable path for the session's socket, in a directory that only this user may enter."""
-    name = hashlib.sha256(session_id.encode()).hexdigest()[:12] + ".sock"
+    name = _digest(session_id.encode())[:12] + ".sock"
     near = os.path.join(sessions_dir(), name)
     if len(os.fsencode(near)) <= paths.socket_path_limit():
         paths.private_dir(paths.user_data())
@@ -79,7 +78,13 @@ def _in_memory(path: str) -> bool:
 
 
 def _store_hash() -> str:
-    return hashlib.sha256(os.fsencode(paths.user_data())).hexdigest()[:10]
+    return _digest(os.fsencode(paths.user_data()))[:10]
+
+
+def _digest(data: bytes) -> str:
+    import hashlib  # listing needs none of it, and it loads OpenSSL
+
+    return hashlib.sha256(data).hexdigest()
 
 
 def _own_dir(path: str) -> str:

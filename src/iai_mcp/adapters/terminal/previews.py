@@ -1,23 +1,33 @@
 """Asks many holders at once how they are: one short question to each, all under one deadline."""
 
+import json
 import selectors
 import socket
 import time
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from iai_mcp.adapters.terminal.connection import HolderState
 from iai_mcp.adapters.terminal.records import SessionRecord
-from iai_mcp.domain.errors import PtyFailed
-from iai_mcp.domain.terminal_text import last_line
+from iai_mcp.domain.terminal_preview import last_line
 from iai_mcp.protocol import terminal_frames as wire
 
 _TAIL = 4096
 _DEADLINE = 0.5  # seconds for all of them; who is silent is listed by its files alone
 
 
-def ask(records: Iterable[SessionRecord]) -> dict[str, tuple[HolderState, str]]:
-    """State and last line of every session whose holder answers in time, by id."""
-    answers: dict[str, tuple[HolderState, str]] = {}
+class Preview(NamedTuple):
+    """What a list shows of a session that runs."""
+
+    status: str
+    source: str
+    since_ms: int
+    clients: int
+    last_line: str
+
+
+def ask(records: Iterable[SessionRecord]) -> dict[str, Preview]:
+    """A preview of every session whose holder answers in time, by id."""
+    answers: dict[str, Preview] = {}
     question = wire.frame(wire.STATE, wire.pack((_TAIL, 4)))
     deadline = time.monotonic() + _DEADLINE
     with selectors.DefaultSelector() as selector:
@@ -42,9 +52,9 @@ class _Inbox:
     def __init__(self, session_id: str) -> None:
         self._id = session_id
         self._decoder = wire.FrameDecoder()
-        self._state: HolderState | None = None
+        self._state = b""
 
-    def take(self, connection: socket.socket, answers: dict[str, tuple[HolderState, str]]) -> bool:
+    def take(self, connection: socket.socket, answers: dict[str, Preview]) -> bool:
         """Read what came; True when there is no more to wait for."""
         try:
             data = connection.recv(65_536)
@@ -54,14 +64,22 @@ class _Inbox:
             return True
         for kind, payload in self._decoder.feed(data):
             if kind == wire.STATUS:
-                try:
-                    self._state = HolderState.parse(payload)
-                except PtyFailed:
-                    return True  # of another version: its files must do
-            elif kind == wire.TAIL and self._state is not None:
-                answers[self._id] = (self._state, last_line(payload))
+                self._state = payload
+            elif kind == wire.TAIL:
+                preview = _preview(self._state, payload)
+                if preview is not None:
+                    answers[self._id] = preview
                 return True
         return not data
+
+
+def _preview(state: bytes, tail: bytes) -> Preview | None:
+    try:
+        said = json.loads(state)
+        status, source = str(said["status"]), str(said["source"])
+        return Preview(status, source, int(said["since"]), int(said["clients"]), last_line(tail))
+    except (ValueError, KeyError, TypeError):
+        return None  # a holder of another version: its files must do
 
 
 def _connect(path: str, question: bytes) -> socket.socket | None:

@@ -3,18 +3,15 @@
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from iai_mcp.adapters.terminal import layout, previews, records, spawn
-from iai_mcp.adapters.terminal.connection import Connection, HolderState
-from iai_mcp.adapters.terminal.holder.ending import members
+from iai_mcp.adapters.terminal import layout, previews, records
 from iai_mcp.adapters.terminal.records import SessionRecord
 from iai_mcp.domain.errors import InvalidInput, NotFound, TimedOut
 from iai_mcp.protocol import terminal_frames as wire
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(NamedTuple):
     """One session with what its holder said just now, if it has one."""
 
     record: SessionRecord
@@ -31,20 +28,18 @@ def listed(found: Sequence[SessionRecord]) -> list[Listed]:
         if answer is None:
             result.append(Listed(record, _kept_line(record), 0))
         else:
-            state, line = answer
-            result.append(Listed(with_state(record, state), line, state.clients))
+            current = record._replace(
+                status=answer.status, source=answer.source, since_ms=answer.since_ms
+            )
+            result.append(Listed(current, answer.last_line, answer.clients))
     return result
-
-
-def with_state(record: SessionRecord, state: HolderState) -> SessionRecord:
-    return replace(record, status=state.status, source=state.source, since_ms=state.since_ms)
 
 
 def _kept_line(record: SessionRecord) -> str:
     if record.alive:
         return ""
     from iai_mcp.adapters.terminal.output import raw
-    from iai_mcp.domain.terminal_text import last_line
+    from iai_mcp.domain.terminal_preview import last_line
 
     return last_line(raw(record)[-4096:])
 
@@ -84,6 +79,8 @@ def wait(record: SessionRecord, until: Sequence[str], timeout: float | None) -> 
     Raises:
         TimedOut: neither happened in `timeout` seconds.
     """
+    from iai_mcp.adapters.terminal.connection import Connection, HolderState
+
     if not record.alive:
         return record
     deadline = time.monotonic() + (timeout if timeout is not None else 10**9)
@@ -92,9 +89,13 @@ def wait(record: SessionRecord, until: Sequence[str], timeout: float | None) -> 
             connection.send(wire.WATCH)
             while (frame := connection.receive(deadline)) is not None:
                 if frame[0] == wire.STATUS:
-                    current = with_state(record, HolderState.parse(frame[1]))
-                    if current.status in until:
-                        return current
+                    state = HolderState.parse(frame[1])
+                    if state.status in until:
+                        return record._replace(
+                            status=state.status,
+                            source=state.source,
+                            since_ms=state.since_ms,
+                        )
                 elif frame[0] == wire.EXITED:
                     break
     except NotFound:
@@ -115,6 +116,8 @@ def _ended(record: SessionRecord) -> SessionRecord:
 
 def prune(found: Sequence[SessionRecord], older_than_seconds: float = 0.0) -> list[str]:
     """Remove what is left of ended sessions; the ids of those removed."""
+    from iai_mcp.adapters.terminal import spawn
+
     limit = time.time() * 1000 - older_than_seconds * 1000
     pruned = []
     for record in found:
@@ -155,4 +158,6 @@ def _names() -> list[str]:
 
 def _runs(record: SessionRecord) -> bool:
     """Whether the program is still there: that pid, leading a terminal session of its own."""
+    from iai_mcp.adapters.terminal.holder.ending import members
+
     return record.child is not None and record.child in members(record.child)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from iai_mcp import paths
 from iai_mcp.adapters.terminal import layout, scope
+from iai_mcp.adapters.terminal.boot import boot_id
 from iai_mcp.domain.errors import AlreadyExists, IaiError, InvalidInput, NotInstalled, PtyFailed
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import SessionLabel, TerminalSize
@@ -117,15 +118,6 @@ def _write_meta(
         out.flush()
         os.fsync(out.fileno())
     os.rename(path + ".new", path)
-
-
-def boot_id() -> str:
-    """Changes with every start of the machine; `""` where the system has no such thing."""
-    try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as source:
-            return source.read().strip()
-    except OSError:
-        return ""
 
 
 def _order(
