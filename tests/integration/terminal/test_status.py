@@ -22,16 +22,17 @@ def events(desk: Desk, session: str) -> list[dict[str, object]]:
 
 def test_a_hooks_word_is_the_status_until_the_next(desk: Desk) -> None:
     session = desk.start("cat")
+    assert desk.state(session).status == "running"
 
-    for status in ("running", "waiting", "idle"):
+    for status in ("waiting", "running", "idle"):
         report(desk, session, status)
         state = desk.state(session)
         assert (state.status, state.source) == (status, "hook")
 
     told = eventually(lambda: found if len(found := events(desk, session)) >= 3 else None)
     assert [event["status"] for event in told if event["source"] == "hook"] == [
-        "running",
         "waiting",
+        "running",
         "idle",
     ]
 

@@ -31,7 +31,7 @@ def main() -> None:
         return
     holder = Holder(order, journal, terminal, listener)
     journal.note(holder=os.getpid(), child=holder.child)
-    journal.save("starting", "guess", now_ms())
+    journal.save("running", "guess", now_ms())
     _answer(f"running {holder.child}")
     _let_go_of_launcher(tethered=order.tethered)
     holder.run()

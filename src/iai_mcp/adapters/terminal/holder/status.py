@@ -23,7 +23,7 @@ class Status:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._read = 0
-        self.value = "starting"
+        self.value = "running"
         self.source = "guess"
         self.since_ms = now_ms()
         self.on_change: list[str] = []  # changes the loop has still to tell others about
