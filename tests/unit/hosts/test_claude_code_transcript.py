@@ -108,6 +108,30 @@ def test_what_nobody_said_is_not_conversation(tmp_path: Path) -> None:
     assert (events, skipped) == ([], 0)
 
 
+def test_what_was_typed_while_the_assistant_worked_is_kept(tmp_path: Path) -> None:
+    def queued(prompt: object, name: str, **more: object) -> dict[str, object]:
+        attachment = {"type": "queued_command", "prompt": prompt} | more
+        return {"type": "attachment", "attachment": attachment, "uuid": name, "sessionId": SESSION}
+
+    path = write(
+        tmp_path / "t.jsonl",
+        {"type": "queue-operation", "operation": "enqueue", "content": "and the tests too"},
+        queued("and the tests too", "1", commandMode="prompt", origin={"kind": "human"}),
+        queued([{"type": "text", "text": "with a picture"}], "2"),
+        queued("<task-notification>x</task-notification>", "3", commandMode="task-notification"),
+        queued("a teammate's", "4", commandMode="prompt", origin={"kind": "teammate"}),
+        queued("the host's", "5", isMeta=True),
+    )
+
+    events, skipped, _ = read_turns(path)
+
+    assert [(e["id"], e["role"], e["text"]) for e in events] == [
+        ("1", "user", "and the tests too"),
+        ("2", "user", "with a picture"),
+    ]
+    assert skipped == 0
+
+
 def test_a_reminder_beside_somebodys_words_goes_and_the_words_stay(tmp_path: Path) -> None:
     blocks = [
         {"type": "text", "text": "<ide_opened_file>a.py</ide_opened_file>"},

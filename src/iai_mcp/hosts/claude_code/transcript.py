@@ -18,7 +18,7 @@ HOST = "claude-code"
 
 # fmt: off
 _SILENT_TYPES = frozenset((
-    "agent-color", "agent-name", "ai-title", "attachment", "content-replacement", "custom-title",
+    "agent-color", "agent-name", "ai-title", "content-replacement", "custom-title",
     "file-history-snapshot", "last-prompt", "mode", "permission-mode", "pr-link", "progress",
     "queue-operation", "result", "summary", "system", "tag", "task-summary", "worktree-state",
 ))
@@ -39,6 +39,8 @@ def walk(reading: Reading) -> "Iterator[Event]":
 def parse(record: Record, reading: Reading) -> list[Event] | None:
     """The events of one line: one if somebody spoke, none if not, None if it is unknown."""
     kind = record.get("type")
+    if kind == "attachment":
+        return _queued(record, reading)
     if kind not in ("user", "assistant"):
         return [] if str(kind) in _SILENT_TYPES else None
     message = record.get("message")
@@ -53,6 +55,19 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
     if kind == "user" and words.startswith(_CONTINUED):
         return []
     return _turn(record, str(kind), words, reading)
+
+
+def _queued(record: Record, reading: Reading) -> list[Event]:
+    """What a person typed while the assistant worked: it never becomes a line of its own."""
+    queued = record.get("attachment")
+    if not isinstance(queued, dict) or queued.get("type") != "queued_command":
+        return []
+    origin = text_at(queued, "origin", "kind") or "human"
+    mode = queued.get("commandMode") or "prompt"
+    if queued.get("isMeta") or origin != "human" or mode != "prompt":
+        return []
+    words = blocks_text(queued.get("prompt"), of_user=True)
+    return _turn(record, "user", words, reading) if words else []
 
 
 def _learn(record: Record, carry: Record) -> None:
