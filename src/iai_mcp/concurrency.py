@@ -9,7 +9,9 @@ import fcntl
 import os
 import socket
 import stat
+import sys
 from pathlib import Path
+from types import ModuleType
 
 from iai_mcp import paths
 
@@ -19,12 +21,30 @@ LOCK_PATH: Path
 _PROBE_SECONDS = 1.0
 
 
-def __getattr__(name: str) -> Path:
-    if name == "SOCKET_PATH":
-        return Path(paths.socket_path())
-    if name == "LOCK_PATH":
-        return Path(paths.lock_path())
-    raise AttributeError(name)
+def _computed(name: str) -> Path:
+    return Path(paths.socket_path() if name == "SOCKET_PATH" else paths.lock_path())
+
+
+class _ComputedPaths(ModuleType):
+    """This module with its two paths computed on access.
+
+    Assigning one overrides it (embedders do); assigning what would be computed anyway, as undoing an
+    override does, lifts it again instead of freezing today's value.
+    """
+
+    def __getattr__(self, name: str) -> Path:
+        if name in ("SOCKET_PATH", "LOCK_PATH"):
+            return _computed(name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in ("SOCKET_PATH", "LOCK_PATH") and value == _computed(name):
+            self.__dict__.pop(name, None)
+        else:
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _ComputedPaths
 
 
 class ProcessLock:

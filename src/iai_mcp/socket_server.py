@@ -62,6 +62,7 @@ class SocketServer:
         self.on_activity: Callable[[], None] = lambda: None
         self.handed_over: int | None = None  # the listening socket, kept open for a successor
         self.keep_listening = False
+        self.warm = True  # load the model and work off the backlog as soon as we serve
         self.more_facts: Callable[[], dict[str, object]] = dict
         self._connections: set[asyncio.Task[None]] = set()
 
@@ -75,6 +76,8 @@ class SocketServer:
         listener, created = self._listener(socket_path)
         inode = os.stat(created).st_ino if created else None
         server = await _start(self.handle, listener)
+        if self.warm and isinstance(self.store, MemoryStore):
+            self.store.start_background()
         try:
             await self.shutdown_event.wait()
         finally:

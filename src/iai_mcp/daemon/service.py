@@ -38,6 +38,7 @@ async def run(lock: ProcessLock) -> int | None:
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, server.shutdown_event.set)
     hear_signals()
+    server.warm = False  # the lifecycle decides when the model is loaded
     woken = bool(os.environ.get(WOKEN))
     lifecycle = _lifecycle(server, store, state, loop, dormant=woken)
     server.on_activity = lifecycle.nudge

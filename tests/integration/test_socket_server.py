@@ -1,0 +1,138 @@
+"""`SocketServer` as other programs embed it: with or without a store, wired or not."""
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from iai_mcp.concurrency import ProcessLock
+from iai_mcp.core import UnknownMethodError, dispatch
+from iai_mcp.socket_server import SocketServer
+from iai_mcp.store import MemoryStore
+
+
+@pytest.fixture
+def store(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    opened = MemoryStore()
+    yield opened
+    opened.close()
+
+
+async def ask(path: Path, message: object) -> dict:
+    reader, writer = await asyncio.open_unix_connection(str(path))
+    writer.write(json.dumps(message).encode() + b"\n")
+    await writer.drain()
+    line = await asyncio.wait_for(reader.readline(), 20)
+    writer.close()
+    await writer.wait_closed()
+    return json.loads(line)
+
+
+def served(server: SocketServer, talk: Callable[[Path], Awaitable[object]]) -> object:
+    async def story() -> object:
+        path = Path(tempfile.mkdtemp(prefix="iai-s-")) / "d.sock"
+        task = asyncio.create_task(server.serve(socket_path=path))
+        while not path.exists():
+            await asyncio.sleep(0.005)
+        try:
+            return await talk(path)
+        finally:
+            server.shutdown_event.set()
+            await asyncio.wait_for(task, 6)
+            assert not path.exists()
+
+    return asyncio.run(story())
+
+
+def test_without_state_the_control_plane_says_that_it_is_unwired():
+    answer = served(SocketServer(None), lambda path: ask(path, {"type": "status"}))
+    assert answer["ok"] is False
+    assert answer["reason"] == "control_plane_unwired"
+    assert answer["error"]
+
+
+def test_with_state_it_answers_and_only_leaves_requests(tmp_path):
+    state: dict[str, object] = {"fsm_state": "SLEEP"}
+    server = SocketServer(None, lock=ProcessLock(tmp_path / "l"), state=state)
+    message = {"type": "user_initiated_sleep", "reason": "tired", "ts": "2026-01-01T00:00:00Z"}
+    answer = served(server, lambda path: ask(path, message))
+    assert (answer["ok"], answer["reason"]) == (False, "already_sleeping")
+    server = SocketServer(None, lock=ProcessLock(tmp_path / "l"), state=state)
+    wake = {"type": "force_wake", "ts": "2026-01-01T00:00:00Z"}
+    answer = served(server, lambda path: ask(path, wake))
+    assert answer["reason"] == "wake_queued"
+    assert state["fsm_state"] == "SLEEP"
+
+
+def test_an_exception_in_the_control_plane_becomes_an_answer(tmp_path):
+    class Broken(dict):
+        def get(self, *_: object) -> object:
+            raise RuntimeError("no")
+
+    server = SocketServer(None, lock=ProcessLock(tmp_path / "l"), state=Broken())
+    answer = served(server, lambda path: ask(path, {"type": "status"}))
+    assert (answer["ok"], answer["reason"]) == (False, "control_plane_error")
+
+
+def test_methods_are_served_from_an_embedded_store(store):
+    request = {"jsonrpc": "2.0", "id": 1, "method": "memory_capture", "params": {"text": "hello"}}
+    answer = served(SocketServer(store, idle_secs=99999), lambda path: ask(path, request))
+    assert answer["result"]["status"] == "inserted"
+
+
+def test_a_cancelled_serve_ends_idle_connections_too():
+    async def story() -> None:
+        path = Path(tempfile.mkdtemp(prefix="iai-s-")) / "d.sock"
+        server = SocketServer(None, idle_secs=99999, state={"fsm_state": "WAKE"})
+        task = asyncio.create_task(server.serve(socket_path=path))
+        while not path.exists():
+            await asyncio.sleep(0.005)
+        _, writer = await asyncio.open_unix_connection(str(path))
+        while not server.active_connections:
+            await asyncio.sleep(0.005)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 6)
+        assert server.active_connections == 0
+        writer.close()
+
+    asyncio.run(story())
+
+
+def test_the_defaults_are_what_others_rely_on(store):
+    server = SocketServer(store)
+    assert server.idle_secs == 1800
+    assert "status" in server.CONTROL_MSG_TYPES
+    assert len(server.CONTROL_MSG_TYPES) == 7
+    assert server.active_connections == 0
+    assert server.last_activity_ts > 0
+    assert not server.shutdown_event.is_set()
+
+
+def test_watching_is_not_activity(store):
+    server = SocketServer(store, state={})
+
+    async def talk(path: Path) -> tuple[float, float]:
+        before = server.last_activity_ts
+        await ask(path, {"type": "status"})
+        for method in ("topology", "events_query", "doctor"):
+            await ask(path, {"jsonrpc": "2.0", "id": 1, "method": method})
+        watched = server.last_activity_ts - before
+        await ask(path, {"jsonrpc": "2.0", "id": 1, "method": "memory_timeline"})
+        return watched, server.last_activity_ts - before
+
+    watched, asked = served(server, talk)
+    assert watched == 0
+    assert asked > 0
+
+
+def test_dispatch_names_the_unknown_method():
+    with pytest.raises(UnknownMethodError) as unknown:
+        dispatch(None, "nothing", {})
+    assert unknown.value.args[0] == "nothing"

@@ -1,0 +1,96 @@
+"""Paths that are computed on access, and a lock that dies with its holder."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.support.home import SOURCE
+
+from iai_mcp import concurrency
+from iai_mcp.concurrency import ProcessLock, cleanup_stale_socket
+
+
+def test_the_paths_follow_the_environment_of_the_moment(monkeypatch, tmp_path):
+    monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "one"))
+    monkeypatch.delenv("IAI_DAEMON_SOCKET_PATH", raising=False)
+    assert tmp_path / "one" / ".daemon.sock" == concurrency.SOCKET_PATH
+    monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "two"))
+    assert tmp_path / "two" / ".lock" == concurrency.LOCK_PATH
+    monkeypatch.setenv("IAI_DAEMON_SOCKET_PATH", str(tmp_path / "s"))
+    assert tmp_path / "s" == concurrency.SOCKET_PATH
+
+
+def test_an_override_counts_and_undoing_it_does_not_freeze_a_path(monkeypatch, tmp_path):
+    monkeypatch.setenv("IAI_DAEMON_SOCKET_PATH", str(tmp_path / "a"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(concurrency, "SOCKET_PATH", tmp_path / "mine")
+        assert tmp_path / "mine" == concurrency.SOCKET_PATH
+    monkeypatch.setenv("IAI_DAEMON_SOCKET_PATH", str(tmp_path / "b"))
+    assert tmp_path / "b" == concurrency.SOCKET_PATH
+
+
+def test_shared_holders_keep_the_exclusive_one_out(tmp_path):
+    first, second, third = (ProcessLock(tmp_path / "l") for _ in range(3))
+    first.acquire_shared()
+    second.acquire_shared()
+    assert third.try_acquire_exclusive() is False
+    first.release()
+    second.release()
+    assert third.try_acquire_exclusive() is True
+    assert third.holder() == os.getpid()
+    for lock in (first, second, third):
+        lock.close()
+
+
+def test_a_killed_holder_releases_the_lock(tmp_path):
+    hold = (
+        "import sys, time; from iai_mcp.concurrency import ProcessLock; lock = ProcessLock(sys.argv[1]); "
+        "print(lock.try_acquire_exclusive(), flush=True); time.sleep(60)"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", hold, str(tmp_path / "l")],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        text=True,
+    )
+    assert holder.stdout.readline().strip() == "True"
+    mine = ProcessLock(tmp_path / "l")
+    assert mine.try_acquire_exclusive() is False
+    assert mine.holder() == holder.pid
+    holder.kill()
+    holder.wait()
+    holder.stdout.close()
+    assert mine.try_acquire_exclusive() is True
+    mine.close()
+
+
+def test_the_lock_file_is_private_even_where_it_was_not(tmp_path):
+    place = tmp_path / "l"
+    place.touch(mode=0o644)
+    os.chmod(place, 0o644)
+    lock = ProcessLock(place)
+    lock.acquire_shared()
+    assert place.stat().st_mode & 0o777 == 0o600
+    lock.close()
+
+
+def test_only_what_nobody_serves_is_cleaned_up():
+    import socket
+    import tempfile
+
+    short = Path(tempfile.mkdtemp(prefix="iai-c-"))
+    live = socket.socket(socket.AF_UNIX)
+    live.bind(str(short / "live"))
+    live.listen()
+    dead = socket.socket(socket.AF_UNIX)
+    dead.bind(str(short / "dead"))
+    dead.close()
+    (short / "directory").mkdir()
+    assert cleanup_stale_socket(short / "dead") is True
+    assert cleanup_stale_socket(short / "live") is False
+    assert cleanup_stale_socket(short / "directory") is False
+    assert cleanup_stale_socket(short / "absent") is False
+    assert (short / "live").exists()
+    live.close()
