@@ -2,11 +2,13 @@
 
 import json
 import os
+import threading
 from typing import Any
 
 import pytest
 from tests.terminal_kit import Desk, eventually
 
+from iai_mcp.adapters.terminal import sending
 from iai_mcp.domain.terminals import SessionLabel
 
 # A stand-in for an agent's interface: raw keys, bracketed paste, and an Enter that comes in
@@ -33,7 +35,10 @@ def agent(desk: Desk, name: str, project: str, *options: str) -> str:
     )
     code = desk.home / "agent.py"
     code.write_text(AGENT)
-    return desk.start("python3", str(code), *options, label=label)
+    session = desk.start("python3", str(code), *options, label=label)
+    with desk.watching(session) as watcher:
+        watcher.until(b"> ")
+    return session
 
 
 def answer(desk: Desk, *arguments: str, stdin: str = "") -> dict[str, Any]:
@@ -114,20 +119,23 @@ def test_send_marks_no_paste_where_none_was_asked_for(desk: Desk) -> None:
         watcher.until(rb"submitted 'gr\xfc\xdfe'")
 
 
-def test_send_waits_for_a_program_that_throws_early_input_away(desk: Desk) -> None:
-    code = (
-        "import os, sys, termios, time\n"
-        "print('starting', flush=True)\n"
-        "time.sleep(0.1); termios.tcflush(0, termios.TCIFLUSH)\n"
-        "print('ready', flush=True)\n"
-        "print('heard', sys.stdin.readline(), flush=True); sys.stdin.readline()\n"
-    )
-    session = desk.python(code)
+def test_a_message_waits_until_a_known_agent_program_has_its_prompt(desk: Desk) -> None:
+    prompt = desk.home / "prompt"
+    code = desk.home / "slow.py"
+    wait = f"import os, time\nprint('loading')\nwhile not os.path.exists({str(prompt)!r}): time.sleep(0.01)\n"
+    code.write_text(wait + AGENT)
+    session = desk.start("python3", str(code), "paste", label=SessionLabel(host="claude-code"))
+    # Young for as long as the test takes, however busy the machine is.
+    young = desk.record(session)._replace(started_ms=2**53)
+    sender = threading.Thread(target=sending.deliver, args=(young, "hello"))
 
-    answer(desk, "send", session, "hello")
-
+    sender.start()
     with desk.watching(session) as watcher:
-        watcher.until(b"heard hello")
+        watcher.until(b"loading")
+        assert sender.is_alive()
+        prompt.touch()
+        watcher.until(b"submitted '[hello]'")
+    sender.join()
 
 
 def test_a_message_can_not_break_out_of_its_paste(desk: Desk) -> None:
@@ -180,7 +188,7 @@ def test_broadcast_reaches_every_agent_of_the_project_and_nobody_else(desk: Desk
     for session in ours:
         with desk.watching(session) as watcher:
             watcher.until(b"submitted 'pull main'")
-    assert desk.state(other).head <= 2
+    assert desk.state(other).head == 2
     assert desk.state(shell).head == 0
 
 
@@ -268,8 +276,6 @@ def test_wrong_usage_is_an_error_and_no_traceback(desk: Desk, arguments: tuple[s
 
 
 def test_two_messages_sent_at_once_do_not_mix(desk: Desk) -> None:
-    import threading
-
     session = agent(desk, "ann", "/p", "paste")
     words = ["a" * 2000, "b" * 2000]
     senders = [

@@ -25,7 +25,8 @@ _LINE_LIMIT = 4095  # what the kernel keeps of one line in line mode, its end in
 # in its first seconds, wait until it has been quiet for a moment. The agent programs we know
 # take every key themselves once their prompt is there: until then they are not ready.
 _YOUNG, _YOUNG_HOST = 3.0, 5.0
-_SETTLED, _SILENT_START = 0.15, 0.5
+_SETTLED = 0.15
+_SILENT, _SILENT_AGENT = 0.5, 2.0  # how long one that prints nothing may still be loading
 # Interfaces take an Enter right behind a paste for a part of it: within 40 ms of handling it
 # (Gemini CLI), or within 120 ms of its last letter (Codex). So: let it show that it handled the
 # text, then let it rest, and for longer where it was slow to show it: the machine is busy, and
@@ -115,9 +116,10 @@ def _ready(connection: Connection, record: SessionRecord) -> HolderState:
     state = connection.state()
     known = record.label.host is not None
     young = _YOUNG_HOST if known else _YOUNG
+    loading = _SILENT if record.label.agent_id is None else _SILENT_AGENT
     while (age := time.time() - record.started_ms / 1000) < young:
         settled = state.head > 0 and state.quiet_ms >= _SETTLED * 1000
-        silent = state.head == 0 and state.line_mode and age > _SILENT_START
+        silent = state.head == 0 and state.line_mode and age > loading
         if (settled or silent) and not (known and state.line_mode):
             break
         time.sleep(_LOOK * 5)
