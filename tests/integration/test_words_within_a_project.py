@@ -19,9 +19,10 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemorySto
     monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "data"))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
     opened = MemoryStore()
-    events = [{"text": f"turn {n} says word{n % 40} and more", "id": str(n)} for n in range(2000)]
+    said = " ".join(TERMS)
+    events = [{"text": f"turn {n} says {said} {n * 7}", "id": str(n)} for n in range(3000)]
     params = {"session_id": "s", "project": "shop", "events": events}
-    assert dispatch(opened, "capture_events", params)["inserted"] == 2000
+    assert dispatch(opened, "capture_events", params)["inserted"] == 3000
     yield opened
     opened.close()
 
