@@ -9,11 +9,11 @@ import select
 import termios
 import time
 
-from iai_mcp.adapters.terminal.holder import boundaries, ending, requests
+from iai_mcp.adapters.terminal.holder import boundaries, ending, farewell, requests
 from iai_mcp.adapters.terminal.holder.bare import same_user, signal, socket
 from iai_mcp.adapters.terminal.holder.birth import Order
 from iai_mcp.adapters.terminal.holder.clients import Client
-from iai_mcp.adapters.terminal.holder.journal import Journal, now_ms
+from iai_mcp.adapters.terminal.holder.journal import Journal
 from iai_mcp.adapters.terminal.holder.modes import Modes
 from iai_mcp.adapters.terminal.holder.ring import Ring
 from iai_mcp.adapters.terminal.holder.status import QUIET, SILENT_START, Status, rang
@@ -23,9 +23,6 @@ _READS = 16  # reads of the terminal between two looks at the clients
 _SCAN_EVERY = 262_144  # output that may pile up before its modes are looked at
 _TICK = 0.25  # seconds between looks at files and clocks while something happens
 _IDLE_TICK = 1.0  # and while nothing does
-_LINGER = 2.0  # seconds clients get to take the last output of a program that has ended
-_LEFTOVER = 0.05  # seconds to wait for output still on its way through the kernel
-_KEPT_TAIL = 262_144  # output kept of a program that has ended
 _INPUT_LIMIT = 262_144  # typed bytes that may wait for a program that does not read
 _REDRAW_GAP = 0.05  # seconds a program gets to see the smaller window before its own comes back
 
@@ -54,12 +51,12 @@ class Holder:
         self.last_output = time.monotonic()
         self._poll = select.poll()
         self._watched: dict[int, int] = {}
-        self._exit: tuple[int, int] | None = None
+        self.exit: tuple[int, int] | None = None
         self._kill_at = 0.0
         self._redraw_at = 0.0
         self._next_tick = 0.0
         self._seen_at_tick = 0
-        self._terminal_open = True
+        self.terminal_open = True
         self._wake = -1
 
     def run(self) -> None:
@@ -70,9 +67,9 @@ class Holder:
         self._watch(self.listener.fileno(), select.POLLIN)
         if self.order.tethered:
             self._watch(0, 0)  # only its hang-up matters
-        while self._exit is None or self._survivors():
+        while self.exit is None or self._survivors():
             self._turn()
-        self._finish()
+        farewell.say(self, *self.exit)
 
     def _turn(self) -> None:
         now = time.monotonic()
@@ -86,7 +83,7 @@ class Holder:
             if events & select.POLLOUT:
                 self._type()
             if events & ~select.POLLOUT:
-                self._read_terminal()
+                self.read_terminal()
         elif descriptor == self._wake:
             os.read(self._wake, 4096)
             self._reap()
@@ -102,7 +99,7 @@ class Holder:
 
     # --- the terminal
 
-    def _read_terminal(self) -> None:
+    def read_terminal(self) -> None:
         ring = self.ring
         budget = max(1, ring.size // 8)
         for _ in range(_READS):
@@ -113,7 +110,7 @@ class Holder:
             except OSError:
                 count = 0  # every process has closed the terminal
             if not count:
-                self._terminal_open = False
+                self.terminal_open = False
                 break
             ring.advance(count)
             budget -= count
@@ -161,7 +158,7 @@ class Holder:
         try:
             termios.tcsetwinsize(self.master, size)
         except termios.error:
-            self._terminal_open = False
+            self.terminal_open = False
 
     def ask_for_redraw(self) -> None:
         """Show the program a smaller window for a moment: many redraw only if the size changed."""
@@ -206,7 +203,7 @@ class Holder:
         if client.size and sizes and sizes[-1] != self.size:
             self.resize(sizes[-1])
 
-    def _feed_clients(self) -> None:
+    def feed_clients(self) -> None:
         for client in list(self.clients.values()):
             alive = client.pump(self.ring)
             if alive and client.lapped(self.ring):
@@ -244,7 +241,7 @@ class Holder:
             )
             wants = select.POLLOUT if client.wants_room(ring) else 0
             self._watch(client.descriptor, hears | wants)
-        if not self._terminal_open:
+        if not self.terminal_open:
             self._watch(self.master, None)
             return
         # Every client's pace is measured, also after the first that holds us up.
@@ -259,9 +256,9 @@ class Holder:
         """Milliseconds until something is due."""
         due = [self._next_tick]
         due += [at for at in (self._kill_at, self._redraw_at) if at]
-        if self._terminal_open and not self._watched.get(self.master, 0) & select.POLLIN:
+        if self.terminal_open and not self._watched.get(self.master, 0) & select.POLLIN:
             due.append(now + 0.005)  # look again soon whether the one we wait for keeps its pace
-        if self._exit is not None:
+        if self.exit is not None:
             due.append(now + 0.02)
         return max(0.0, min(due) - now) * 1000
 
@@ -274,7 +271,7 @@ class Holder:
             ending.kill_all(self.child, self.master)
         if now >= self._next_tick:
             self._tick(now)
-        self._feed_clients()
+        self.feed_clients()
 
     def _tick(self, now: float) -> None:
         """Files and clocks: the hooks' word, the guess, whether our files are still there."""
@@ -290,12 +287,12 @@ class Holder:
             tail = ring.copy(max(ring.start, ring.head - 4096), ring.head)
             self.status.guess("waiting" if rang(tail) else "idle")
         self._seen_at_tick = ring.head
-        self._notify()
-        if not self.journal.exists() and not self._kill_at and self._exit is None:
+        self.notify()
+        if not self.journal.exists() and not self._kill_at and self.exit is None:
             self.kill()
         self._next_tick = now + (_TICK if quiet < 2 * QUIET else _IDLE_TICK)
 
-    def _notify(self) -> None:
+    def notify(self) -> None:
         """Tell those who watch, and run the person's own command, for every change of status."""
         changes, self.status.on_change = self.status.on_change, []
         for client in self.clients.values():
@@ -316,7 +313,7 @@ class Holder:
 
     def kill(self) -> None:
         """Hang up now, SIGKILL what is left half a second later."""
-        if self._exit is None and not self._kill_at:
+        if self.exit is None and not self._kill_at:
             ending.hang_up(self.child, self.master)
             self._kill_at = time.monotonic() + ending.GRACE
 
@@ -331,75 +328,11 @@ class Holder:
             if pid == self.child:
                 number = os.WTERMSIG(result) if os.WIFSIGNALED(result) else 0
                 code = 128 + number if number else os.WEXITSTATUS(result)
-                self._exit = (code, number)
+                self.exit = (code, number)
 
     def _survivors(self) -> bool:
         """Whether a killed program left processes that still have their half second."""
         return bool(self._kill_at) and bool(ending.members(self.child))
-
-    def _finish(self) -> None:
-        """Take the last output, tell clients and files how it ended."""
-        assert self._exit is not None  # noqa: S101 - run() leaves its loop only then
-        code, number = self._exit
-        self._drain()
-        self._keep_tail()
-        self.status.read_hooks()
-        ended = now_ms()
-        self.journal.note(exit_code=code, signal=number, ended=ended)
-        self.journal.save("exited", "exit", ended, durable=True)
-        self.journal.event("SessionExited", "exited", "exit", exit_code=code, signal=number)
-        self.status.on_change.append("exited")
-        self._notify()
-        self._say_goodbye(code, number)
-        try:
-            os.unlink(self.order.socket_path)
-        except FileNotFoundError:
-            return
-
-    def _drain(self) -> None:
-        """Read what the kernel still has; a background process may keep the terminal open."""
-        waiting = select.poll()
-        waiting.register(self.master, select.POLLIN)
-        stop = time.monotonic() + _LINGER
-        while self._terminal_open and time.monotonic() < stop:
-            if not waiting.poll(_LEFTOVER * 1000):
-                return
-            self._read_terminal()
-            self._feed_clients()
-
-    def _keep_tail(self) -> None:
-        if not self.order.tail_path:
-            return
-        ring = self.ring
-        begin = max(ring.start, ring.head - _KEPT_TAIL)
-        try:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            descriptor = os.open(self.order.tail_path, flags, 0o600)
-            os.write(descriptor, ring.copy(begin, ring.head))
-            os.close(descriptor)
-        except OSError:
-            self.journal.event("TailNotKept", "exited", "exit")
-
-    def _say_goodbye(self, code: int, number: int) -> None:
-        """Let clients take the rest, each at its own pace, but not for ever."""
-        stop = time.monotonic() + _LINGER
-        told: set[int] = set()
-        while self.clients and time.monotonic() < stop:
-            self._feed_clients()
-            for client in list(self.clients.values()):
-                if client.wants_room(self.ring):
-                    continue
-                if client.descriptor in told:
-                    self.drop(client)
-                    continue
-                client.say(wire.STATUS, requests.describe(self))
-                client.say(wire.EXITED, wire.pack((code, 4), (number, 1)))
-                told.add(client.descriptor)
-            if any(client.wants_room(self.ring) for client in self.clients.values()):
-                waiting = select.poll()
-                for client in self.clients.values():
-                    waiting.register(client.descriptor, select.POLLOUT)
-                waiting.poll(20)
 
 
 def _wake_on_child_end() -> int:
