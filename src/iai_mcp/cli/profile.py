@@ -18,9 +18,11 @@
 
 import argparse
 import os
+import shlex
 from typing import TYPE_CHECKING
 
 from iai_mcp.cli import output, workspace_door
+from iai_mcp.domain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from iai_mcp.workspace.root import Workspace
@@ -122,19 +124,35 @@ def walk_through(workspace: "Workspace") -> None:
 
 
 def _fields(arguments: argparse.Namespace) -> dict[str, object]:
-    command = arguments.command
-    if command is not None and "/" in command:
-        # An agent starts in another directory: what is relative here would be lost there.
-        command = os.path.abspath(os.path.expanduser(command))
+    command, more = _command(arguments.command)
     return {
         "name": arguments.name,
         "command": command,
         "injection": arguments.injection,
-        "args": arguments.arg,
+        "args": [*more, *(arguments.arg or [])] if more or arguments.arg is not None else None,
         "detect": arguments.detect,
         "cwd_template": arguments.cwd_template,
         "host": arguments.host,
     }
+
+
+def _command(given: str | None) -> tuple[str | None, list[str]]:
+    """The program and the arguments that were given with it, as in `--command "python3 agent.py"`.
+
+    An agent starts in another directory: a program that is named by its place is named in full.
+    """
+    if given is None or not given.strip():
+        return given, []
+    words = [given]
+    if " " in given and not os.path.exists(os.path.expanduser(given)):
+        try:
+            words = shlex.split(given)
+        except ValueError as error:
+            raise InvalidInput(f"the command can not be read: {error}") from error
+    program = words[0]
+    if "/" in program:
+        program = os.path.abspath(os.path.expanduser(program))
+    return program, words[1:]
 
 
 def _add(workspace: "Workspace", arguments: argparse.Namespace) -> None:

@@ -8,6 +8,7 @@ from iai_mcp.agents.removal import Pruned
 from iai_mcp.agents.synchronizing import SyncOutcome
 from iai_mcp.domain.agent_profiles import AgentProfile, Detection
 from iai_mcp.domain.agents import Agent, FromTemplate, Origin, Scratch
+from iai_mcp.domain.instants import iso
 from iai_mcp.domain.projects import Project
 from iai_mcp.domain.templates import Template
 from iai_mcp.domain.terminals import TerminalSession
@@ -84,7 +85,7 @@ def session_view(session: TerminalSession) -> Json:
         "kind": session.kind,
         "status": session.status.phase.value,
         "exit_code": session.status.exit_code,
-        "started": session.started_ms,
+        "started": iso(session.started_ms * 1000),
     }
 
 

@@ -243,6 +243,23 @@ def test_profiles_are_added_edited_and_removed(machine: Machine) -> None:
     assert machine.error("profile", "remove", "codex")["code"] == "INVALID"
 
 
+def test_a_command_may_bring_its_arguments_and_is_named_in_full(machine: Machine) -> None:
+    add = ["profile", "add", "--injection", "stdin", "--name"]
+    (machine.project / "my agent").write_text("#!/bin/sh\n")
+    told = [
+        machine.json(*add, "One", "--command", "python3 -m agent", "--arg", "-x")["profile"],
+        machine.json(*add, "Two", "--command", "./run.sh")["profile"],
+        machine.json(*add, "Three", "--command", f"{machine.project}/my agent")["profile"],
+    ]
+
+    assert [(p["command"], p["args"]) for p in told if isinstance(p, dict)] == [
+        ("python3", ["-m", "agent", "-x"]),
+        (str(machine.project / "run.sh"), []),
+        (str(machine.project / "my agent"), []),
+    ]
+    assert machine.error(*add, "Four", "--command", "sh -c 'open")["code"] == "INVALID"
+
+
 def test_a_profile_that_can_not_work_is_refused(machine: Machine) -> None:
     add = ["profile", "add", "--name", "X", "--command", "x", "--injection"]
 

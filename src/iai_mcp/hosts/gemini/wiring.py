@@ -41,6 +41,6 @@ def wire(launch: Invocation) -> LaunchWiring:
 
 def _conversation(launch: Invocation) -> tuple[str, ...]:
     if launch.resume is None:
-        return ("--session-id", launch.session_id)
+        return ()
     # Sessions are kept by working directory, and that is this agent's alone.
     return ("--resume", launch.resume.host_session_id or "latest")

@@ -26,7 +26,7 @@ def wire(launch: Invocation) -> LaunchWiring:
 
 def _conversation(launch: Invocation) -> tuple[str, ...]:
     if launch.resume is None:
-        return ("--session-id", launch.session_id)
+        return ()
     if launch.resume.host_session_id:
         return ("--resume", launch.resume.host_session_id)
     return ("--continue",)
