@@ -35,6 +35,7 @@ class Connection:
         self._decoder = LineDecoder()
         self._sending = asyncio.Lock()
         self._slots = asyncio.Semaphore(server.settings.calls_per_connection)
+        self._share = asyncio.Semaphore(max(1, server.settings.workers // 2))
         self._calls: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
@@ -108,7 +109,7 @@ class Connection:
     async def _answer(self, request: dict[str, object]) -> None:
         method, request_id = str(request["method"]), request["id"]
         try:
-            value = await self._server.call(method, request.get("params"))
+            value = await self._call(method, request.get("params"))
             answer = messages.result(request_id, value)
         except UnknownMethodError:
             answer = messages.error(request_id, UNKNOWN_METHOD, f"unknown method '{method}'")
@@ -122,6 +123,11 @@ class Connection:
                 request_id, FAILED, f"{method} failed inside ({type(broken).__name__})", "INTERNAL"
             )
         await self.send(answer)
+
+    async def _call(self, method: str, params: object) -> dict[str, object]:
+        """One call on the daemon's pool. No client gets more than half of the pool for itself."""
+        async with self._share:
+            return await self._server.call(method, params)
 
     async def send(self, message: object) -> None:
         """Write one line; waits while the client does not read."""
@@ -162,7 +168,7 @@ class Connection:
         async def call(
             method: str, params: dict[str, object], context: Mapping[str, str]
         ) -> dict[str, object]:
-            return await self._server.call(method, with_context(method, params, context))
+            return await self._call(method, with_context(method, params, context))
 
         await serve_session(first, receive, self.send, call)
 

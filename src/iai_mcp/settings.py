@@ -20,7 +20,7 @@ class Settings:
     """Every value is a whole number or a text; the comment says what it changes."""
 
     idle_secs: int = 1800  # after which a daemon without work counts as idle
-    workers: int = 6  # calls computed at the same time
+    workers: int = 8  # calls computed at the same time; one client gets half of them at most
     calls_per_connection: int = 16  # in flight; more wait
     calls_in_all: int = 128  # in flight; more wait
     model_wait_ms: int = 3000  # how long a recall waits for a model that is loading
@@ -29,7 +29,7 @@ class Settings:
     sleep_after: int = 1800  # seconds without activity until consolidation begins
     hibernate_after: int = 2400  # seconds without activity until memory is given back
     resume_after: int = 5  # quiet seconds before an interrupted sleep goes on
-    log_level: str = "INFO"
+    log_level: str = "INFO"  # of the daemon's log
     http: str = ""  # HOST:PORT on loopback to serve MCP over HTTP too; empty is off
 
 

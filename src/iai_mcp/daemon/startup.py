@@ -8,7 +8,7 @@ import resource
 import signal
 import sys
 
-from iai_mcp import paths
+from iai_mcp import paths, settings
 from iai_mcp.concurrency import ProcessLock, is_served
 from iai_mcp.daemon import hibernation
 from iai_mcp.domain.errors import Busy, IaiError
@@ -33,7 +33,7 @@ def main() -> int:
         from iai_mcp.daemon import logs
         from iai_mcp.daemon.service import run
 
-        logs.start()
+        logs.start(settings.load().log_level)
         listening = asyncio.run(run(lock))
         if listening is not None:
             logging.shutdown()
