@@ -54,6 +54,17 @@ def test_no_secret_reaches_the_store_by_any_way_in(store: MemoryStore) -> None:
     assert records[0]["meta"] == {"note": "token [secret:github-token]", "n": 1}
 
 
+def test_a_record_in_the_form_of_an_export_is_redacted_too(store: MemoryStore) -> None:
+    record = {
+        "id": "0f8fad5b-d9cb-469f-a165-70867728950e",
+        "text": f"the token is {TOKEN}",
+        "ts": "2025-01-01T00:00:00Z",
+        "meta": {"note": TOKEN},
+    }
+    assert dispatch(store, "import_records", {"records": [record]})["inserted"] == 1
+    assert TOKEN not in repr(dispatch(store, "memory_timeline", {}))
+
+
 def test_a_private_span_is_cut_out_and_an_all_private_turn_is_skipped(store: MemoryStore) -> None:
     counts = deliver(
         store, {"text": "a <private>b</private> c"}, {"text": "<private>all of it</private>"}

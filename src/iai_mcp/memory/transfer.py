@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import CleanTurn, Provenance
+from iai_mcp.domain.redaction import redact_json
 from iai_mcp.memory.params import Params, meta_json
 from iai_mcp.memory.showing import record
 from iai_mcp.ports.memories import Memories
-from iai_mcp.ports.surroundings import Projects
+from iai_mcp.ports.surroundings import Projects, Redactor
 
 FORMAT = 1
 
@@ -26,7 +27,11 @@ def page(memories: Memories, after: int, limit: int) -> dict[str, object]:
 
 
 def imported(
-    memories: Memories, projects: Projects, records: Sequence[object], salt: str
+    memories: Memories,
+    projects: Projects,
+    redact: Redactor,
+    records: Sequence[object],
+    salt: str,
 ) -> dict[str, object]:
     """Store exported records under the ids they had; those that are here already stay as they are.
 
@@ -35,7 +40,7 @@ def imported(
     """
     if salt and memories.count() == 0:
         memories.adopt_salt(bytes.fromhex(salt))
-    turns = [_turn(raw, projects) for raw in records]
+    turns = [_turn(raw, projects, redact) for raw in records]
     outcomes = memories.add(turns)
     statuses = [outcome.status for outcome in outcomes]
     return {
@@ -45,18 +50,19 @@ def imported(
     }
 
 
-def _turn(raw: object, projects: Projects) -> CleanTurn:
+def _turn(raw: object, projects: Projects, redact: Redactor) -> CleanTurn:
     if not isinstance(raw, dict):
         raise InvalidInput("a record must be an object")
     given = Params(raw)
+    # What this program exported is clean; what others wrote in its form may not be.
     return CleanTurn(
         identity=_identity(given.text("id")),
-        text=given.text("text"),
+        text=redact(given.text("text")).text,
         role=given.text("role", "user"),
         at=given.instant("ts") or from_micros(0),
         speaker=given.text("speaker", ""),
         tier=given.text("tier", "episodic"),
-        cue=given.text("cue", ""),
+        cue=redact(given.text("cue", "")).text,
         provenance=Provenance(
             session_id=given.text("session_id", ""),
             project=projects.key_of(given.text("project", ""), ""),
@@ -65,7 +71,7 @@ def _turn(raw: object, projects: Projects) -> CleanTurn:
             agent_name=given.text("agent", ""),
             branch=given.text("branch", ""),
         ),
-        meta=meta_json(given.raw("meta") or None),
+        meta=redact_json(meta_json(given.raw("meta") or None), lambda text: redact(text).text),
     )
 
 

@@ -33,7 +33,11 @@ def _export(store: MemoryStore, params: Params) -> dict[str, object]:
 
 def _import(store: MemoryStore, params: Params) -> dict[str, object]:
     result = imported(
-        store.memories, store.projects, params.objects("records"), params.text("salt", "")
+        store.memories,
+        store.projects,
+        store.redactor,
+        params.objects("records"),
+        params.text("salt", ""),
     )
     store.backlog.wake()
     return result
