@@ -161,7 +161,7 @@ def processes() -> Check:
 
 
 def sessions() -> Check:
-    from iai_mcp.adapters.terminal.registry import strays
+    from iai_mcp.adapters.terminal.tidying import strays
 
     found = strays()
     if found:

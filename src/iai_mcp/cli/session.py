@@ -207,8 +207,12 @@ def _wait(arguments: argparse.Namespace) -> int:
 
 
 def _prune(arguments: argparse.Namespace) -> int:
+    from iai_mcp.adapters.terminal import tidying
+
     found = _of_project(read_all(), arguments.project)
-    pruned = registry.prune(found, arguments.older * 86_400)
+    pruned = tidying.prune(found, arguments.older * 86_400)
+    if arguments.project is None:
+        tidying.sweep()
     output.emit({"pruned": pruned}, f"{len(pruned)} forgotten", as_json=arguments.json)
     return 0
 

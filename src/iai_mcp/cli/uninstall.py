@@ -33,6 +33,9 @@ def run(arguments: argparse.Namespace) -> int:
     hosts = [outcome.host.id for outcome in outcomes if outcome.changes]
     removed_data = False
     if arguments.data:
+        from iai_mcp.adapters.terminal.tidying import end_all
+
+        end_all()
         shutil.rmtree(paths.user_data(), ignore_errors=False)
         removed_data = True
     result = {"hosts": hosts, "units": units, "data_removed": removed_data}

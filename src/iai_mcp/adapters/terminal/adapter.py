@@ -79,6 +79,10 @@ class HolderPty:
             except NotFound:
                 pass  # it ended on its own this moment: its files say how
             record = wait_for_end(session_id, _KILL_DEADLINE)
+        else:
+            from iai_mcp.adapters.terminal.tidying import end_stray
+
+            end_stray(record)
         tether = self._tethers.pop(session_id, -1)
         if tether >= 0:
             os.close(tether)

@@ -1,11 +1,10 @@
 """Finding, listing, watching and pruning sessions by their files; no daemon has to be up."""
 
-import os
 import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from iai_mcp.adapters.terminal import layout, previews, records
+from iai_mcp.adapters.terminal import previews, records
 from iai_mcp.adapters.terminal.records import SessionRecord
 from iai_mcp.domain.errors import InvalidInput, NotFound, TimedOut
 from iai_mcp.protocol import terminal_frames as wire
@@ -112,52 +111,3 @@ def _ended(record: SessionRecord) -> SessionRecord:
     from iai_mcp.adapters.terminal.adapter import wait_for_end
 
     return wait_for_end(record.id, 10.0)
-
-
-def prune(found: Sequence[SessionRecord], older_than_seconds: float = 0.0) -> list[str]:
-    """Remove what is left of ended sessions; the ids of those removed."""
-    from iai_mcp.adapters.terminal import spawn
-
-    limit = time.time() * 1000 - older_than_seconds * 1000
-    pruned = []
-    for record in found:
-        ended = record.ended_ms or record.since_ms
-        if record.alive or ended > limit:
-            continue
-        spawn.discard(record.id, record.socket)
-        pruned.append(record.id)
-    return pruned
-
-
-def strays() -> list[str]:
-    """Sentences for `doctor` about what is left over and belongs to no session."""
-    found = records.read_all()
-    sentences = [
-        f"session {record.id} lost its holder, but its program (pid {record.child}) still runs"
-        for record in found
-        if record.status == "lost" and not record.rebooted and _runs(record)
-    ]
-    known = {record.id for record in found}
-    sockets = {os.path.basename(record.socket) for record in found}
-    for name in _names():
-        path = os.path.join(layout.sessions_dir(), name)
-        if name.endswith(".sock"):
-            if name not in sockets:
-                sentences.append(f"{path} is the socket of no session")
-        elif name not in known:
-            sentences.append(f"{path} is not a session: its description is missing or damaged")
-    return sentences
-
-
-def _names() -> list[str]:
-    try:
-        return sorted(os.listdir(layout.sessions_dir()))
-    except FileNotFoundError:
-        return []
-
-
-def _runs(record: SessionRecord) -> bool:
-    """Whether the program is still there: that pid, leading a terminal session of its own."""
-    from iai_mcp.adapters.terminal.holder.ending import members
-
-    return record.child is not None and record.child in members(record.child)
