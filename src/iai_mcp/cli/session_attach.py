@@ -68,6 +68,8 @@ class _Client:
 
     def start(self) -> None:
         cols, rows = os.get_terminal_size(_DISPLAY)
+        if self._read_only:
+            rows = cols = 0  # who only watches does not shape the terminal of who works
         self._restore(self._connection.attach(wire.SCREEN, rows, cols))
 
     def run(self) -> None:
@@ -102,7 +104,8 @@ class _Client:
 
     def _resized(self) -> None:
         cols, rows = os.get_terminal_size(_DISPLAY)
-        self._connection.send(wire.RESIZE, wire.pack((rows, 2), (cols, 2)))
+        if not self._read_only:
+            self._connection.send(wire.RESIZE, wire.pack((rows, 2), (cols, 2)))
 
     def _printed(self) -> bool:
         """Hand on what the holder sent; False when there will be no more."""

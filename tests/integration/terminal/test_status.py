@@ -116,7 +116,7 @@ def test_who_waits_right_after_sending_does_not_see_the_old_idle(desk: Desk) -> 
     assert (state.status, state.source) == ("running", "guess")
 
 
-def test_every_change_runs_the_persons_own_command(
+def test_news_run_the_persons_own_command(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     told = tmp_path / "told"

@@ -239,3 +239,20 @@ def test_many_sessions_started_at_once_are_all_there(desk: Desk) -> None:
     started = {HolderPty().spawn(spec, TerminalSize()) for _ in range(8)}
 
     assert {record.id for record in records.read_all() if record.alive} == started
+
+
+def test_a_disk_that_takes_nothing_does_not_end_the_program(desk: Desk) -> None:
+    session = desk.start("cat")
+    directory = desk.home / ".iai-mcp" / "s" / session
+    (directory / "state.new").mkdir()
+    (directory / "events").mkdir()
+    (directory / "status").write_text('{"status": "waiting"}\n')
+
+    status = desk.state(session).status
+    desk.pty.write(session, b"still here\r")
+    with desk.watching(session) as watcher:
+        watcher.until(b"still here\r\nstill here")
+
+    assert status == "waiting"
+    (directory / "state.new").rmdir()
+    (directory / "events").rmdir()

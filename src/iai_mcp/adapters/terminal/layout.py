@@ -7,6 +7,7 @@ from iai_mcp import paths
 from iai_mcp.domain.errors import InvalidInput, PtyFailed
 
 _LONGEST_ID = 64
+_MOST_TAILS = 64  # of at most 256 KB each
 
 
 def sessions_dir() -> str:
@@ -41,6 +42,19 @@ def tail_path(session_id: str) -> str:
     """
     directory = _memory_dir()
     return os.path.join(directory, f"{session_id}.tail") if directory else ""
+
+
+def bound_tails() -> None:
+    """Keep the newest tails only: they live in memory, and nobody has to prune."""
+    directory = _memory_dir()
+    if not directory:
+        return
+    names = os.listdir(directory)
+    if len(names) <= _MOST_TAILS:
+        return
+    found = sorted(names, key=lambda name: os.stat(os.path.join(directory, name)).st_mtime)
+    for name in found[:-_MOST_TAILS]:
+        os.unlink(os.path.join(directory, name))
 
 
 def _short_dir() -> str:

@@ -32,6 +32,8 @@ def start(
     tethered: bool = False,
 ) -> tuple[str, int]:
     """Start a session: its id, and the descriptor that holds it (-1 unless `tethered`)."""
+    with contextlib.suppress(FileNotFoundError):
+        layout.bound_tails()  # another launch may be at it too
     session_id = session_id or secrets.token_hex(6)
     directory = layout.session_dir(session_id)
     socket_path = layout.socket_path(session_id)

@@ -23,7 +23,9 @@ _READS = 16  # reads of the terminal between two looks at the clients
 _SCAN_EVERY = 262_144  # output that may pile up before its modes are looked at
 _TICK = 0.25  # seconds between looks at files and clocks while something happens
 _IDLE_TICK = 1.0  # and while nothing does
+_ASLEEP, _ASLEEP_TICK = 30.0, 2.0  # and when nothing has for long
 _INPUT_LIMIT = 262_144  # typed bytes that may wait for a program that does not read
+_NEWS = ("waiting", "idle", "exited")  # what people want to be told about
 _REDRAW_GAP = 0.05  # seconds a program gets to see the smaller window before its own comes back
 
 
@@ -171,8 +173,8 @@ class Holder:
     def _accept(self) -> None:
         try:
             descriptor, _ = self.listener._accept()  # type: ignore[attr-defined]  # the C socket's
-        except (BlockingIOError, ConnectionAbortedError):
-            return
+        except OSError:
+            return  # it went away again, or there are no descriptors left for it
         connection = socket.socket(fileno=descriptor)
         connection.setblocking(False)
         if not same_user(connection, os.getuid()):
@@ -290,7 +292,11 @@ class Holder:
         self.notify()
         if not self.journal.exists() and not self._kill_at and self.exit is None:
             self.kill()
-        self._next_tick = now + (_TICK if quiet < 2 * QUIET else _IDLE_TICK)
+        watched = any(client.watching for client in self.clients.values())
+        if watched or quiet < 2 * QUIET:
+            self._next_tick = now + _TICK
+        else:
+            self._next_tick = now + (_IDLE_TICK if quiet < _ASLEEP else _ASLEEP_TICK)
 
     def notify(self) -> None:
         """Tell those who watch, and run the person's own command, for every change of status."""
@@ -301,6 +307,8 @@ class Holder:
         if not self.order.notify:
             return
         for value in changes:
+            if value not in _NEWS:
+                continue
             environment = dict(self.order.environment)
             environment[b"IAI_MCP_SESSION_STATUS"] = value.encode()
             command = self.order.notify

@@ -94,6 +94,7 @@ def describe(holder: "Holder", position: int = 0) -> bytes:
         f'"terminal": "{holder.terminal_name}", "rows": {rows}, "cols": {cols}, '
         f'"start": {ring.start}, "head": {ring.head}, "position": {position}, '
         f'"quiet_ms": {quiet}, "clients": {attached}, "typed": {len(holder.typed)}, '
+        f'"trouble": {holder.journal.trouble}, '
         f'"line_mode": {_line_mode(holder)}, "paste": {int(modes.paste())}, '
         f'"alternate": {int(modes.alternate_screen())}, "keypad": {int(modes.keypad)}, '
         f'"keyboard": {keyboard}, "modes": {{{private}}}}}'

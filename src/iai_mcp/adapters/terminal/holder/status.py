@@ -40,13 +40,15 @@ class Status:
     def read_hooks(self) -> None:
         """Take in what hooks appended since the last look."""
         try:
-            descriptor = os.open(self._journal.status_path(), os.O_RDONLY)
-        except FileNotFoundError:
-            return
+            descriptor = os.open(self._journal.status_path(), os.O_RDONLY | os.O_NONBLOCK)
+        except OSError:
+            return  # no hook has spoken yet
         try:
             if os.fstat(descriptor).st_size < self._read:
                 self._read = 0  # somebody began the file anew
             text = os.pread(descriptor, _REPORT_LIMIT, self._read)
+        except OSError:
+            return  # not a file to read: what stands there is not a hook's word
         finally:
             os.close(descriptor)
         end = text.rfind(b"\n") + 1
