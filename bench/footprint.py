@@ -5,7 +5,7 @@ import time
 
 from bench.corpus import Corpus
 from bench.report import Row, show
-from bench.scratch import Scratch, scratch
+from bench.scratch import scratch
 
 METHOD = "RSS after the model and the MCP library are loaded and 20 recalls were answered; CPU time over 10 idle seconds."
 
@@ -43,13 +43,6 @@ def _measure(size: int) -> tuple[float, float]:
         for _ in range(20):
             home.call("memory_recall", cue=corpus.cue())
         memory = home.resident()
-        before = _cpu(home)
+        before = home.cpu()
         time.sleep(10)
-        return memory, (_cpu(home) - before) / 10 * 100
-
-
-def _cpu(home: Scratch) -> float:
-    assert home.process
-    with open(f"/proc/{home.process.pid}/stat", encoding="ascii") as stat:
-        fields = stat.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / 100
+        return memory, (home.cpu() - before) / 10 * 100

@@ -77,9 +77,12 @@ class Scratch:
     def dial(self) -> "Caller":
         return Caller(str(self.socket))
 
-    def control(self, kind: str) -> dict[str, object]:
+    def exchange(self, message: dict[str, object]) -> dict[str, object]:
         with self.dial() as caller:
-            return caller.exchange({"type": kind})
+            return caller.exchange(message)
+
+    def control(self, kind: str) -> dict[str, object]:
+        return self.exchange({"type": kind})
 
     def call(self, method: str, **params: object) -> dict[str, object]:
         with self.dial() as caller:
@@ -89,6 +92,13 @@ class Scratch:
         """Resident megabytes of the daemon."""
         assert self.process
         return resident(self.process.pid)
+
+    def cpu(self) -> float:
+        """Seconds of processor time that the daemon has used."""
+        assert self.process
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as stat:
+            fields = stat.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def fill(self, count: int, corpus: Corpus) -> None:
         """Store `count` memories with vectors, through the real write path, before the start."""

@@ -24,7 +24,7 @@ Deliver = Callable[[dict[str, object], list[dict[str, object]]], Mapping[str, ob
 
 log = logging.getLogger(__name__)
 
-WATCH_EVERY = 0.3  # seconds: a look at one directory, cheap enough to be always on
+WATCH_EVERY = 0.5  # seconds: a look at one directory, cheap enough to be always on
 FIRST_RETRY = 0.5
 LAST_RETRY = 30.0
 # A failure that is nobody's known fault is tried this often before the file is set aside.

@@ -15,7 +15,7 @@ from iai_mcp.ports.journal import Journal
 
 _log = logging.getLogger(__name__)
 
-_TICK_SECONDS = 0.5
+_TICK_SECONDS = 1.0
 _SETTING = "lifecycle"
 
 
@@ -74,11 +74,25 @@ class LifecycleLoop:
         """Tick until told to stop; a sleep in progress ends after its page."""
         try:
             while not stop.is_set():
-                await asyncio.to_thread(self.tick)
+                if not self._nothing_to_do():
+                    await asyncio.to_thread(self.tick)
                 await _first(stop, self._nudge, _TICK_SECONDS)
                 self._nudge.clear()
         finally:
             await asyncio.to_thread(self.end)
+
+    def _nothing_to_do(self) -> bool:
+        """A look that costs microseconds, so that an idle daemon uses no processor."""
+        if self._state.get("requests") or self._night is not None:
+            return False
+        seen = Seen(
+            self._clock(), self._activity.last_activity_ts, paused=control.is_paused(self._state)
+        )
+        following = step(self.life, seen, self._thresholds)
+        if following.phase is not self.life.phase or following.unfinished != self.life.unfinished:
+            return False
+        self.life = following
+        return True
 
     def nudge(self) -> None:
         """Look again at once: somebody asked something. Cheap enough for every request."""
