@@ -11,6 +11,7 @@ from iai_mcp.adapters.consent import LocalConsent
 from iai_mcp.adapters.keys import custody
 from iai_mcp.adapters.lazy_embedder import LazyEmbedder
 from iai_mcp.adapters.redaction_file import FileRedactor
+from iai_mcp.adapters.sqlite.finder import SqliteFinder
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
@@ -31,11 +32,18 @@ from iai_mcp.ports.memories import Stored
 
 _log = logging.getLogger(__name__)
 
+_REINDEXED_AT_ONCE = 200
+
 
 class MemoryStore:
     """The memory of one user-data directory, with everything that works on it."""
 
-    def __init__(self, path: Path | str | None = None) -> None:
+    def __init__(
+        self,
+        path: Path | str | None = None,
+        *,
+        load_embedder: Callable[[], Embedder] | None = None,
+    ) -> None:
         self.directory = Path(path) if path is not None else Path(paths.user_data())
         self.settings = settings.load()
         self.clock = SystemClock()
@@ -44,7 +52,7 @@ class MemoryStore:
         self.memories = SqliteMemories(self.database)
         self.journal = SqliteJournal(self.database)
         self.vectors: SqliteVectors | None = None
-        self.embedder = LazyEmbedder(_load_embedder, self._model_ready)
+        self.embedder = LazyEmbedder(load_embedder or _load_embedder, self._model_ready)
         self.backlog = _Backlog(self)
         self.redactor = FileRedactor()
         self._errands = ThreadPoolExecutor(max_workers=1, thread_name_prefix="errand")
@@ -53,7 +61,12 @@ class MemoryStore:
     def _wire(self) -> None:
         self.knobs = KnobBoard(self.journal)
         self.recall = Recall(
-            self.memories, self.projects, self._meaning, self.clock, self.knobs.current
+            memories=self.memories,
+            projects=self.projects,
+            finder=SqliteFinder(self.database, self.memories.sheet, lambda: self.vectors),
+            meaning=self._meaning,
+            clock=self.clock,
+            knobs=self.knobs.current,
         )
         self.capture = Capture(
             self.memories, self.clock, self.projects, self.redactor, LocalConsent(), self._stored
@@ -87,6 +100,8 @@ class MemoryStore:
         """Load the model and give vectors to what lacks one, in threads of their own."""
         self.embedder.start()
         self.backlog.start()
+        self.backlog.wake()
+        self.later(self._read_sheet)
 
     def sleeper(self) -> "VectorsOnly":
         """What sleep does, in pages."""
@@ -137,6 +152,10 @@ class MemoryStore:
         if vectors is None:
             return "meaning: the vectors are still loading; answered by words"
         return MeaningLeg(embedder, vectors)
+
+    def _read_sheet(self) -> None:
+        """What the first recall would otherwise wait for."""
+        self.memories.sheet()
 
     def _stored(self, outcomes: Sequence[Stored]) -> None:
         if any(one.status == "inserted" for one in outcomes):
@@ -206,9 +225,10 @@ class _Backlog:
                 _log.exception("embedding_failed")
 
     def page(self) -> int:
+        renewed = self._store.memories.reindex(_REINDEXED_AT_ONCE)
         embedder, vectors = self._store.embedder.get(), self._store.vectors
-        if isinstance(embedder, str) or vectors is None:
-            return 0
+        if renewed or isinstance(embedder, str) or vectors is None:
+            return renewed
         return EmbedBacklog(self._store.memories, embedder, vectors)(
             self._store.settings.embed_page
         )

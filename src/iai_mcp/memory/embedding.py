@@ -1,10 +1,23 @@
-"""Give vectors to memories that lack one: oldest first, in pages, off the write path."""
+"""Give vectors to memories that lack them: oldest first, in pages, off the write path."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.passages import passages
+from iai_mcp.domain.traits import standing_wishes
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.ports.memories import Memories
-from iai_mcp.ports.vectors import Vectors
+from iai_mcp.ports.vectors import Passages, Vectors
+
+_PASSAGES_OF_A_PERSON = 12
+# An assistant's turns are long and many: fewer, longer passages find nearly as much.
+_PASSAGES_OF_AN_ASSISTANT = 8
+# A short turn means little without the one it answers.
+_SHORT_TURN = 600  # characters
+_CONTEXT = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +30,44 @@ class EmbedBacklog:
 
     def __call__(self, page: int = 32) -> int:
         """Embed the oldest `page` memories; how many there were."""
-        waiting = self.memories.pending(page)
-        if waiting:
-            vectors = self.embedder.embed([text for _, text in waiting])
-            self.vectors.put([key for key, _ in waiting], vectors)
+        waiting = self.memories.get([key for key, _ in self.memories.pending(page)])
+        if not waiting:
+            return 0
+        plans = [self._plan(memory) for memory in waiting]
+        texts = [text for plan in plans for text in plan.texts]
+        rows = self.embedder.embed(texts)
+        turns, others, start = [], [], 0
+        for memory, plan in zip(waiting, plans, strict=True):
+            own = rows[start : start + len(plan.texts)]
+            turns.append(own[0])
+            others.append(Passages(memory.key, plan.topics, plan.context, own[1:]))
+            start += len(plan.texts)
+        # The turn's own vector goes last: it takes the memory off the backlog.
+        self.vectors.put_passages([one for one in others if len(one.vectors)])
+        self.vectors.put([memory.key for memory in waiting], np.stack(turns))
         return len(waiting)
+
+    def _plan(self, memory: Memory) -> "_Plan":
+        person = memory.role != "assistant"
+        limit = _PASSAGES_OF_A_PERSON if person else _PASSAGES_OF_AN_ASSISTANT
+        pieces = passages(memory.text, limit)
+        topics: list[str] = []
+        for wish in standing_wishes(memory.text, memory.role):
+            topics += dict.fromkeys([wish.topic or wish.sentence, wish.sentence])
+        before = self._before(memory) if person and len(memory.text) <= _SHORT_TURN else ""
+        context = [f"{before[-_CONTEXT:]}\n{memory.text}"] if before else []
+        own = pieces if len(pieces) > 1 else []
+        return _Plan([memory.text, *topics, *own, *context], len(topics), bool(context))
+
+    def _before(self, memory: Memory) -> str:
+        before, _ = self.memories.neighbours(memory, 1)
+        return before[-1].text if before else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What to embed for one memory: the turn, its wishes' topics, its passages, its context."""
+
+    texts: Sequence[str]
+    topics: int
+    context: bool

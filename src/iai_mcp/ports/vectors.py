@@ -1,6 +1,7 @@
 """Where the meaning of memories is found by nearness."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -9,11 +10,26 @@ from numpy.typing import NDArray
 Matrix = NDArray[np.float32]
 
 
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """The other vectors of one memory: the topics of its standing wishes first, its passages
+    between, and last, if `context`, that of the turn together with the one before it."""
+
+    key: int
+    topics: int
+    context: bool
+    vectors: Matrix
+
+
 class Vectors(Protocol):
     """Vectors of one space. Vectors of another model are never mixed in."""
 
     def put(self, keys: Sequence[int], vectors: Matrix) -> None:
         """Keep the vectors of these memories durably; a memory that was forgotten is passed over."""
+        ...
+
+    def put_passages(self, found: Sequence[Passages]) -> None:
+        """Keep the vectors of these memories' parts durably, in place of any before."""
         ...
 
     def nearest(

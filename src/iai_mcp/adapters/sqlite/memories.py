@@ -1,11 +1,14 @@
 """`Memories` in an encrypted SQLite file."""
 
+import threading
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import apsw
 
-from iai_mcp.adapters.sqlite import rows, schema, words
+from iai_mcp.adapters.sqlite import rows, schema, traits, words
 from iai_mcp.adapters.sqlite.database import Database, count, scalar
+from iai_mcp.adapters.sqlite.sheet import Line, Sheet
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.ports.memories import Scope, Stored, WordHit
 
@@ -27,16 +30,30 @@ class SqliteMemories:
             self._count = count(db, "memories")
         assert isinstance(salt, bytes)  # noqa: S101 - written as such with the schema
         self._salt = salt
+        # Held around a transaction and the sheet's share in it, so that both see one order.
+        self._order = threading.RLock()
+        self._sheet: Sheet | None = None
+
+    def sheet(self) -> Sheet:
+        """The narrow rows of all memories, read once and kept up to date from then on."""
+        with self._order:
+            if self._sheet is None:
+                sheet = Sheet()
+                with self._db.reading() as db:
+                    sheet.add(traits.lines(db))
+                self._sheet = sheet
+            return self._sheet
 
     @property
     def salt(self) -> bytes:
         return self._salt
 
     def add(self, turns: Sequence[CleanTurn]) -> list[Stored]:
-        with self._db.writing() as db:
-            stored = [_add_one(db, turn) for turn in turns]
-        self._count += sum(one.status == "inserted" for one in stored)
-        return stored
+        with self._order:
+            with self._db.writing() as db:
+                added = [_add_one(db, turn) for turn in turns]
+            self._enter(added)
+        return [one.stored for one in added]
 
     def get(self, keys: Sequence[int]) -> list[Memory]:
         found = {m.key: m for m in self._select_in("m.key", keys)}
@@ -82,15 +99,17 @@ class SqliteMemories:
             return words.search(db, terms, where, values, limit)
 
     def supersede(self, old: Memory, new: CleanTurn, at: int) -> Stored:
-        with self._db.writing() as db:
-            stored = _add_one(db, new)
-            if stored.key is not None and stored.key != old.key:
-                db.execute(
-                    "UPDATE memories SET valid_to = ?, successor = ? WHERE key = ?",
-                    (at, stored.key, old.key),
-                )
-                _link(db, old.key, stored.key, "contradicts", 1.0, at)
-        self._count += stored.status == "inserted"
+        with self._order:
+            with self._db.writing() as db:
+                added = _add_one(db, new)
+                stored = added.stored
+                if stored.key is not None and stored.key != old.key:
+                    db.execute(
+                        "UPDATE memories SET valid_to = ?, successor = ? WHERE key = ?",
+                        (at, stored.key, old.key),
+                    )
+                    _link(db, old.key, stored.key, "contradicts", 1.0, at)
+            self._enter([added])
         return stored
 
     def link(self, pairs: Iterable[tuple[int, int]], kind: str, step: float, at: int) -> int:
@@ -104,6 +123,8 @@ class SqliteMemories:
                 # Deleted entries stay in the index's segments until they are merged.
                 words.purge(db)
         self._count -= len(gone)
+        if self._sheet is not None:
+            self._sheet.drop(keys)
         return [rows.public_id(ident) for ident in gone]
 
     def after(self, key: int, limit: int) -> list[Memory]:
@@ -135,6 +156,23 @@ class SqliteMemories:
         with self._db.reading() as db:
             return [row[0] for row in db.execute("SELECT key FROM projects ORDER BY key")]
 
+    def reindex(self, page: int) -> int:
+        """Bring the oldest memories up to date whose traits an earlier version made; how many."""
+        with self._order:
+            with self._db.writing() as db:
+                renewed = traits.renew(db, page)
+            if self._sheet is not None:
+                for key, derived in renewed:
+                    self._sheet.retrait(key, derived.length, derived.bits)
+        return len(renewed)
+
+    def _enter(self, added: Iterable["_Added"]) -> None:
+        """Count what was added, and put it on the sheet if there is one yet."""
+        new = [one for one in added if one.line is not None]
+        self._count += len(new)
+        if self._sheet is not None:
+            self._sheet.add(one.line for one in new if one.line is not None)
+
     def _select(self, tail: str, values: Sequence[object]) -> list[Memory]:
         sql = f"SELECT {rows.COLUMNS} FROM {rows.SOURCE} {tail}"
         with self._db.reading() as db:
@@ -148,13 +186,21 @@ class SqliteMemories:
         return found
 
 
-def _add_one(db: apsw.Connection, turn: CleanTurn) -> Stored:
+@dataclass(frozen=True, slots=True)
+class _Added:
+    """What became of a turn; with its line for the sheet if it is new."""
+
+    stored: Stored
+    line: Line | None = None
+
+
+def _add_one(db: apsw.Connection, turn: CleanTurn) -> _Added:
     public = rows.public_id(turn.identity)
     known = db.execute("SELECT key FROM memories WHERE id = ?", (turn.identity,)).fetchone()
     if known:
-        return Stored("duplicate", public, known[0])
+        return _Added(Stored("duplicate", public, known[0]))
     if db.execute("SELECT 1 FROM tombstones WHERE id = ?", (turn.identity,)).fetchone():
-        return Stored("forgotten", public, None)
+        return _Added(Stored("forgotten", public, None))
     whence = turn.provenance
     db.execute(
         _INSERT,
@@ -178,9 +224,10 @@ def _add_one(db: apsw.Connection, turn: CleanTurn) -> Stored:
         ),
     )
     key = db.last_insert_rowid()
-    words.add(db, key, turn)
+    words.put(db, key, turn.text)
+    derived = traits.put(db, key, turn.text, turn.role)
     db.execute("INSERT INTO pending_vectors VALUES (?)", (key,))
-    return Stored("inserted", public, key)
+    return _Added(Stored("inserted", public, key), traits.line(key, turn, derived))
 
 
 def _project_id(db: apsw.Connection, key: str) -> int | None:

@@ -73,7 +73,32 @@ CREATE TABLE events (key INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT
 CREATE INDEX events_by_kind ON events (kind, at);
 """
 
-STEPS: tuple[str, ...] = (_FIRST,)
+# What recall measures beside words and the turn's vector. `passages` holds, per memory, one int8
+# row and scale per vector: topics of standing wishes, passages, and the turn in its context.
+_PASSAGES = """
+CREATE TABLE traits (
+    key INTEGER PRIMARY KEY REFERENCES memories (key) ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    flags INTEGER NOT NULL
+);
+CREATE INDEX traits_by_version ON traits (version);
+INSERT INTO traits SELECT key, 0, 20, 0 FROM memories;
+CREATE TABLE passages (
+    key INTEGER PRIMARY KEY REFERENCES memories (key) ON DELETE CASCADE,
+    space INTEGER NOT NULL REFERENCES spaces (id),
+    topics INTEGER NOT NULL,
+    context INTEGER NOT NULL,
+    scales BLOB NOT NULL,
+    codes BLOB NOT NULL
+);
+CREATE INDEX passages_with_topics ON passages (space, key) WHERE topics > 0;
+CREATE VIRTUAL TABLE word_places USING fts5vocab (words, instance);
+CREATE VIRTUAL TABLE word_counts USING fts5vocab (words, row);
+INSERT OR IGNORE INTO pending_vectors SELECT key FROM memories;
+"""
+
+STEPS: tuple[str, ...] = (_FIRST, _PASSAGES)
 
 
 def upgrade(db: apsw.Connection) -> None:

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from iai_mcp.adapters.sqlite.database import Database, scalar
+from iai_mcp.adapters.sqlite.passages import SqlitePassages
 from iai_mcp.adapters.vector_index import VectorIndex, quantise
-from iai_mcp.ports.vectors import Matrix
+from iai_mcp.ports.vectors import Matrix, Passages
 
 _PAGE = 5_000
 
@@ -18,6 +19,7 @@ class SqliteVectors:
         self._db = database
         self._index = VectorIndex(dimensions)
         self._space = self._enter_space(model, dimensions)
+        self.passages = SqlitePassages(database, self._space, dimensions)
 
     def load(self) -> None:
         """Read all vectors of this space into the index."""
@@ -30,6 +32,7 @@ class SqliteVectors:
                 codes.reshape(len(page), -1),
                 np.array([row[1] for row in page], dtype=np.float32),
             )
+        self.passages.load()
 
     def put(self, keys: Sequence[int], vectors: Matrix) -> None:
         codes, scales = quantise(np.asarray(vectors, dtype=np.float32))
@@ -45,13 +48,21 @@ class SqliteVectors:
                 db.execute("DELETE FROM pending_vectors WHERE key = ?", (key,))
         self._index.add([keys[i] for i in kept], codes[kept], scales[kept])
 
+    def put_passages(self, found: Sequence[Passages]) -> None:
+        self.passages.put(found)
+
     def nearest(
         self, vector: Matrix, limit: int, within: Sequence[int] | None = None
     ) -> list[tuple[int, float]]:
         return self._index.nearest(vector, limit, within)
 
+    def cosines(self, vector: Matrix, keys: Sequence[int]) -> dict[int, float]:
+        """The cosine of each of `keys` that has a vector."""
+        return self._index.cosines(vector, keys)
+
     def drop(self, keys: Sequence[int]) -> None:
         self._index.drop(keys)
+        self.passages.drop(keys)
 
     def __len__(self) -> int:
         return len(self._index)

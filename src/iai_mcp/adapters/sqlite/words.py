@@ -3,15 +3,27 @@
 from collections.abc import Sequence
 
 import apsw
+import numpy as np
 
-from iai_mcp.domain.memories import CleanTurn
+from iai_mcp.adapters.sqlite.sheet import View
+from iai_mcp.domain.ranking.lexical import Postings
+from iai_mcp.domain.words import indexed
 from iai_mcp.ports.memories import WordHit
 
+_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
+# A word in more than this share of all memories tells little and costs most: it is left out,
+# unless it is among the rarest of the cue.
+_COMMON_SHARE = 0.05
+_COMMON_AT_LEAST = 400
+_KEPT_ANYWAY = 3
+_MOST_TERMS = 12
+# Postings of a word kept anyway are cut here: a bound for a cue of nothing but common words.
+_MOST_PLACES = 20_000
 
-def add(db: apsw.Connection, key: int, turn: CleanTurn) -> None:
-    """Index one turn: who spoke, when, and what was said."""
-    body = f"{turn.speaker} {turn.at.text[:10]} {turn.text}"
-    db.execute("INSERT INTO words (rowid, body) VALUES (?, ?)", (key, body))
+
+def put(db: apsw.Connection, key: int, text: str) -> None:
+    """Index the words of one memory, in place of any before."""
+    db.execute("INSERT OR REPLACE INTO words (rowid, body) VALUES (?, ?)", (key, indexed(text)))
 
 
 def search(
@@ -20,7 +32,7 @@ def search(
     """Memories with any of the terms that meet the condition, best first."""
     if not terms:
         return []
-    query = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+    query = " OR ".join(map(_phrase, terms))
     sql = "SELECT rowid, bm25(words) FROM words WHERE words MATCH ?"
     if where != "1":
         sql += (
@@ -32,6 +44,59 @@ def search(
     return [WordHit(row[0], -row[1]) for row in db.execute(sql, (query, *values, limit))]
 
 
+def postings(db: apsw.Connection, terms: Sequence[str], view: View) -> list[Postings]:
+    """Where the telling ones of the terms occur; a term that occurs nowhere has empty postings."""
+    tokens = _tokens(db, terms)
+    holding = {token: _holding(db, token) for token in tokens}
+    rarest = sorted(tokens, key=lambda token: (holding[token] or 1 << 60, token))
+    common = max(_COMMON_AT_LEAST, _COMMON_SHARE * len(view.keys))
+    kept = [
+        token
+        for rank, token in enumerate(rarest[:_MOST_TERMS])
+        if rank < _KEPT_ANYWAY or holding[token] <= common
+    ]
+    return [_postings(db, token, view) for token in tokens if token in kept]
+
+
+def holding_phrase(db: apsw.Connection, name: str, limit: int) -> list[int]:
+    """Keys of memories with the words of `name` side by side, newest first."""
+    phrase = indexed(name).partition("\n")[0]  # without the parts of a camelCase name
+    if not _tokens(db, [phrase]):
+        return []
+    sql = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?"
+    return [row[0] for row in db.execute(sql, (_phrase(phrase), limit))]
+
+
 def purge(db: apsw.Connection) -> None:
     """Rewrite the index without the entries of deleted memories."""
     db.execute("INSERT INTO words (words) VALUES ('optimize')")
+
+
+def _phrase(term: str) -> str:
+    return '"' + term.replace('"', '""') + '"'
+
+
+def _tokens(db: apsw.Connection, terms: Sequence[str]) -> list[str]:
+    """The terms as the index spells them, each once."""
+    tokenizer = db.fts5_tokenizer(*_TOKENIZER)
+    found: dict[str, None] = {}
+    for term in terms:
+        for token in tokenizer(
+            term.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False
+        ):
+            found[str(token[0])] = None
+    return list(found)
+
+
+def _holding(db: apsw.Connection, token: str) -> int:
+    row = db.execute("SELECT doc FROM word_counts WHERE term = ?", (token,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _postings(db: apsw.Connection, token: str, view: View) -> Postings:
+    sql = "SELECT doc FROM word_places WHERE term = ? LIMIT ?"
+    places = np.fromiter((row[0] for row in db.execute(sql, (token, _MOST_PLACES))), dtype=np.int64)
+    keys, counts = np.unique(places, return_counts=True)
+    found = np.minimum(np.searchsorted(view.keys, keys), max(len(view.keys) - 1, 0))
+    known = view.keys[found] == keys if len(view.keys) else np.zeros(len(keys), dtype=np.bool_)
+    return Postings(found[known], counts[known].astype(np.float32))

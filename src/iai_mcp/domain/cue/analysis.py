@@ -35,7 +35,17 @@ _OF_THE_ASSISTANT = re.compile(
     r"our (?:previous|last|earlier) (?:chat|conversation|discussion))\b",
     re.IGNORECASE,
 )
+# What is sought is how to do something, not what was said: wishes and taste matter then.
+_SEEKS_ADVICE = re.compile(
+    r"^\s*(?:how (?:should|can|could|do|would) (?:i|we|you)|what (?:should|would|are some|are the"
+    r"|kind|is the best)|which .* should|can you|could you|would you|any (?:tips|ideas|suggest)"
+    r"|i['’]m (?:about|planning|looking|trying|thinking|updating|applying)|where (?:do|should)"
+    r"|help me|show me|suggest|recommend|explain|write|create|implement|add|refactor|fix)"
+    r"|\b(?:suggest|recommend|advice|tips|should i|should we|would you|help me|best way|ideas)\b",
+    re.IGNORECASE,
+)
 _FEWEST_WORDS = 2
+_NICKNAME = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +57,7 @@ class CueReading:
     meaning: str
     speakers: tuple[str, ...]
     of_the_assistant: bool
+    seeks_advice: bool
     windows: tuple[Window, ...]
 
 
@@ -56,23 +67,29 @@ def read(
     """Read `cue` as asked at `now`, by somebody who knows `speakers` by name."""
     named = tuple(name for name in speakers if _names(cue, name))
     return CueReading(
-        terms=tuple(_terms(cue, language)),
+        terms=tuple(_terms(cue, language, named)),
         exact=quoted(cue),
         meaning=_meaning(cue, named),
         speakers=named,
         of_the_assistant=_OF_THE_ASSISTANT.search(cue) is not None,
+        seeks_advice=_SEEKS_ADVICE.search(cue) is not None,
         windows=windows(cue, now),
     )
 
 
 def _names(cue: str, name: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", cue, re.IGNORECASE) is not None
+    """Whether the cue says the name, or begins it as friends do: "Mel" for Melanie."""
+    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", cue, re.IGNORECASE):
+        return True
+    short = name[:_NICKNAME]
+    return len(name) > _NICKNAME + 2 and re.search(rf"(?<=\s){re.escape(short)}\b", cue) is not None
 
 
-def _terms(cue: str, language: str | None) -> list[str]:
+def _terms(cue: str, language: str | None, named: Sequence[str]) -> list[str]:
+    """The cue's telling words. Who is named is matched by who spoke, not by the name's mention."""
     said = words(cue)
-    silent = stop_words(said, language)
-    telling = [word for word in said if word not in silent]
+    silent = stop_words(said, language) | {word for name in named for word in words(name)}
+    telling = [word for word in said if word.removesuffix("'s") not in silent]
     found: dict[str, None] = {}
     for word in telling or said:
         found.update(dict.fromkeys(index_terms(word.removesuffix("'s"))))

@@ -1,0 +1,171 @@
+"""`Finder` over the encrypted file: a pool from every leg, then a closer look at the best."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from iai_mcp.adapters.sqlite import words
+from iai_mcp.adapters.sqlite.database import Database
+from iai_mcp.adapters.sqlite.sheet import NOBODY, Mask, Sheet, View
+from iai_mcp.adapters.sqlite.vectors import SqliteVectors
+from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats
+from iai_mcp.domain.ranking.lexical import Population, WordScores, word_scores
+from iai_mcp.ports.finding import Sought
+from iai_mcp.ports.memories import Scope
+
+Rows = NDArray[np.int64]
+
+_POOL = 200  # of each leg: more changes nothing measurable
+_WISHES = 24
+_EXACT_AT_MOST = 200  # memories that hold what the cue quotes, newest first
+# A name that many memories hold tells them apart no longer: its worth falls from here on.
+_RARE_NAME = 3
+# How many candidates are compared passage by passage: the rest could not reach the top.
+_LOOKED_AT_CLOSELY = 160
+_WISHES_WITHIN = 500
+# Words and cosine on one scale, only to choose whom to look at closely.
+_WORDS_AT_FIRST, _COSINE_AT_FIRST = 4.0, 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteFinder:
+    """Reads only."""
+
+    database: Database
+    sheet: Callable[[], Sheet]
+    vectors: Callable[[], SqliteVectors | None]  # None while there is no model
+
+    def find(self, sought: Sought) -> Candidates:
+        sheet = self.sheet()
+        view = sheet.view()
+        within = sheet.within(view, sought.scope)
+        with self.database.reading() as db:
+            terms = words.postings(db, sought.terms, view)
+            exact = _exact(db, sought.exact, view, within)
+        lexical = word_scores(terms, Population(within, view.length, view.session, view.spoken))
+        near, topics = self._meaning(sought, view, within)
+        strongest = _strongest(lexical.words, _POOL)
+        wished = view.rows_of(np.array(sorted(topics), dtype=np.int64))
+        pool = np.concatenate([strongest, near, wished, np.flatnonzero(exact)])
+        pool = np.unique(pool[within[pool]])
+        rows = _with_neighbours(pool, view)
+        return self._measured(rows, view, within, lexical, exact, topics, sought)
+
+    def speakers(self, scope: Scope) -> Sequence[str]:
+        sheet = self.sheet()
+        view = sheet.view()
+        present = np.flatnonzero(np.bincount(view.speaker[sheet.within(view, scope)]))
+        names = sheet.names("speaker")
+        return [names[number] for number in present if names[number]]
+
+    def number(self, column: str, name: str) -> int:
+        return self.sheet().number(column, name)
+
+    def assistants_speak(self, scope: Scope) -> bool:
+        sheet = self.sheet()
+        view = sheet.view()
+        return bool((sheet.within(view, scope) & ~view.spoken).any())
+
+    def _meaning(self, sought: Sought, view: View, within: Mask) -> tuple[Rows, dict[int, float]]:
+        """The rows nearest in meaning, and the memories whose wishes are about the cue."""
+        vectors = self.vectors()
+        if vectors is None or sought.vector is None:
+            return np.zeros(0, np.int64), {}
+        keys = None if sought.scope.everything else view.keys[within].tolist()
+        near = [key for key, _ in vectors.nearest(sought.vector, _POOL, keys)]
+        standing = np.flatnonzero(within & (view.instruction | view.preference))
+        if not standing.size:
+            return view.rows_of(np.array(near, np.int64)), {}
+        few = view.keys[standing].tolist() if standing.size <= _WISHES_WITHIN else None
+        wishes = vectors.passages.wishes_about(sought.vector, _WISHES, few)
+        return view.rows_of(np.array(near, np.int64)), wishes
+
+    def _measured(
+        self,
+        rows: Rows,
+        view: View,
+        within: Mask,
+        lexical: WordScores,
+        exact: Floats,
+        topics: dict[int, float],
+        sought: Sought,
+    ) -> Candidates:
+        keys = view.keys[rows]
+        turn, passage, context = self._cosines(keys, lexical.words[rows], within[rows], sought)
+        return Candidates(
+            keys=keys,
+            eligible=within[rows],
+            words=lexical.words[rows],
+            coverage=lexical.coverage[rows],
+            session_words=lexical.session[rows],
+            turn=turn,
+            passage=passage,
+            context=context,
+            topic=_column(topics, keys),
+            exact=exact[rows],
+            at=view.at[rows] / 1e6,
+            length=view.length[rows],
+            asks=view.asks[rows],
+            instruction=view.instruction[rows],
+            preference=view.preference[rows],
+            spoken=view.spoken[rows],
+            speaker=view.speaker[rows],
+            session=view.session[rows],
+            project=view.project[rows],
+            before=_places(view.before[rows], rows),
+            after=_places(view.after[rows], rows),
+            support=np.zeros(len(rows), np.float32),
+        )
+
+    def _cosines(
+        self, keys: NDArray[np.int64], strength: Floats, eligible: Mask, sought: Sought
+    ) -> tuple[Floats, Floats, Floats]:
+        vectors = self.vectors()
+        if vectors is None or sought.vector is None or not len(keys):
+            unknown = np.full(len(keys), np.nan, np.float32)
+            return unknown, unknown, unknown
+        turn = _column(vectors.cosines(sought.vector, keys.tolist()), keys)
+        first = _WORDS_AT_FIRST * strength + _COSINE_AT_FIRST * np.nan_to_num(turn) + eligible
+        closely = keys[np.argsort(-first, kind="stable")[:_LOOKED_AT_CLOSELY]]
+        passage, context = vectors.passages.best(sought.vector, sorted(closely.tolist()))
+        return turn, _column(passage, keys), _column(context, keys)
+
+
+def _strongest(column: Floats, limit: int) -> Rows:
+    rows = np.flatnonzero(column > 0)
+    if rows.size > limit:
+        rows = rows[np.argsort(-column[rows], kind="stable")[:limit]]
+    return rows
+
+
+def _exact(db: apsw.Connection, names: Sequence[str], view: View, within: Mask) -> Floats:
+    """Per row: the share of what the cue quotes that it holds, less where many hold it."""
+    worth = np.zeros(len(view.keys), np.float32)
+    for name in names:
+        keys = words.holding_phrase(db, name, _EXACT_AT_MOST)
+        rows = view.rows_of(np.array(keys, np.int64))
+        rows = rows[within[rows]]
+        if rows.size:
+            worth[rows] += min(1.0, _RARE_NAME / rows.size) * len(name)
+    total = max(1, sum(map(len, names)))
+    return (worth / total).astype(np.float32)
+
+
+def _with_neighbours(pool: Rows, view: View) -> Rows:
+    around = np.concatenate([pool, view.before[pool], view.after[pool]])
+    return np.unique(around[around != NOBODY]).astype(np.int64)
+
+
+def _column(found: dict[int, float], keys: NDArray[np.int64]) -> Floats:
+    return np.array([found.get(key, np.nan) for key in keys.tolist()], dtype=np.float32)
+
+
+def _places(neighbours: NDArray[np.int32], rows: Rows) -> Rows:
+    """Where each neighbour stands in `rows` (ascending), or NONE."""
+    if not rows.size:
+        return rows
+    places = np.minimum(np.searchsorted(rows, neighbours), rows.size - 1)
+    return np.where(rows[places] == neighbours, places, NONE)

@@ -1,0 +1,237 @@
+"""One narrow row per memory, in columns held in memory: what recall asks of every candidate.
+
+About forty bytes a memory. Rows are in order of arrival, so a key is found by bisection; the
+turns of a session are linked in the order they were said.
+"""
+
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iai_mcp.domain.standing import Standing
+from iai_mcp.ports.memories import Scope
+
+Numbers = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+
+NOBODY = -1  # no such row, no such name
+
+_ASKS, _INSTRUCTION, _PREFERENCE, _SPOKEN = 1, 2, 4, 8
+_NAMES = ("session", "project", "speaker", "role", "host", "agent_id", "agent_name")
+_COLUMNS: dict[str, type[np.generic]] = {
+    "keys": np.int64,
+    "at": np.int64,
+    "length": np.int32,
+    "flags": np.uint8,
+    "alive": np.bool_,
+    "before": np.int32,
+    "after": np.int32,
+    **dict.fromkeys(_NAMES, np.int32),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A memory as the sheet takes it in."""
+
+    key: int
+    at: int
+    length: int
+    flags: int
+    session: str
+    project: str
+    speaker: str
+    role: str
+    host: str
+    agent_id: str
+    agent_name: str
+
+
+def flags(*, asks: bool, standing: Standing | None, spoken: bool) -> int:
+    """The yes-or-no facts of a turn in one byte. `spoken`: by a person, not by an assistant."""
+    kind = {Standing.INSTRUCTION: _INSTRUCTION, Standing.PREFERENCE: _PREFERENCE, None: 0}
+    return asks * _ASKS + kind[standing] + spoken * _SPOKEN
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The columns as they were at one moment. Names are numbers; see `Sheet.number`."""
+
+    keys: NDArray[np.int64]
+    at: NDArray[np.int64]
+    length: Numbers
+    flags: NDArray[np.uint8]
+    alive: Mask
+    before: Numbers  # the row of the turn before it in its session, or NOBODY
+    after: Numbers
+    session: Numbers
+    project: Numbers
+    speaker: Numbers
+    role: Numbers
+    host: Numbers
+    agent_id: Numbers
+    agent_name: Numbers
+
+    def rows_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of the keys that have one, in the order asked."""
+        if not len(self.keys):
+            return np.zeros(0, dtype=np.int64)
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        known: NDArray[np.int64] = places[self.keys[places] == keys]
+        return known
+
+    def _having(self, flag: int) -> Mask:
+        held: Mask = (self.flags & flag) != 0
+        return held
+
+    @property
+    def asks(self) -> Mask:
+        return self._having(_ASKS)
+
+    @property
+    def instruction(self) -> Mask:
+        return self._having(_INSTRUCTION)
+
+    @property
+    def preference(self) -> Mask:
+        return self._having(_PREFERENCE)
+
+    @property
+    def spoken(self) -> Mask:
+        return self._having(_SPOKEN)
+
+
+class Sheet:
+    """Append-only rows with tombstones. Readers take a view; they never wait for writers."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._used = 0
+        self._numbers: dict[str, dict[str, int]] = {name: {} for name in _NAMES}
+        self._last_of: dict[int, int] = {}  # session -> the row said last in it
+        self._columns = _blank(1024)
+
+    def add(self, lines: Iterable[Line]) -> None:
+        """Add memories in order of arrival; one that is there already is passed over."""
+        with self._lock:
+            for line in lines:
+                if not self._used or line.key > int(self._columns["keys"][self._used - 1]):
+                    self._append(line)
+
+    def drop(self, keys: Sequence[int]) -> None:
+        with self._lock:
+            for row in self._view().rows_of(np.asarray(keys, dtype=np.int64)):
+                self._unlink(int(row))
+
+    def retrait(self, key: int, length: int, flags: int) -> None:
+        """Correct what was derived from a memory's text."""
+        with self._lock:
+            for row in self._view().rows_of(np.array([key], dtype=np.int64)):
+                self._columns["length"][row] = length
+                self._columns["flags"][row] = flags
+
+    def view(self) -> View:
+        with self._lock:
+            return self._view()
+
+    def number(self, column: str, name: str) -> int:
+        """The number that stands for a name in a column; NOBODY if it never occurred."""
+        return self._numbers[column].get(name, NOBODY)
+
+    def names(self, column: str) -> list[str]:
+        """All names that ever occurred in a column, by their numbers."""
+        return list(self._numbers[column])
+
+    def within(self, view: View, scope: Scope) -> Mask:
+        """Which rows the scope holds."""
+        mask = view.alive.copy()
+        for column, wanted, keep in (
+            ("project", scope.projects, True),
+            ("project", scope.not_projects, False),
+        ):
+            if wanted:
+                numbers = [self.number(column, name) for name in wanted]
+                mask &= np.isin(view.project, numbers) == keep
+        for column, name in (
+            ("session", scope.session_id),
+            ("host", scope.host),
+            ("role", scope.role),
+        ):
+            if name:
+                mask &= getattr(view, column) == self.number(column, name)
+        if scope.agent:
+            mask &= (view.agent_id == self.number("agent_id", scope.agent)) | (
+                view.agent_name == self.number("agent_name", scope.agent)
+            )
+        if scope.since is not None:
+            mask &= view.at >= scope.since
+        if scope.until is not None:
+            mask &= view.at < scope.until
+        if scope.known_at is not None:
+            mask &= view.at <= scope.known_at
+        return mask
+
+    def _view(self) -> View:
+        columns: dict[str, NDArray[Any]] = self._columns
+        return View(**{name: column[: self._used] for name, column in columns.items()})
+
+    def _append(self, line: Line) -> None:
+        row = self._used
+        if row == len(self._columns["keys"]):
+            self._grow()
+        columns = self._columns
+        columns["keys"][row], columns["at"][row] = line.key, line.at
+        columns["length"][row], columns["flags"][row] = line.length, line.flags
+        columns["alive"][row] = True
+        for name in _NAMES:
+            known = self._numbers[name]
+            columns[name][row] = known.setdefault(getattr(line, name), len(known))
+        self._link(row)
+        self._used = row + 1
+
+    def _link(self, row: int) -> None:
+        """Put the row where it belongs in its session: nearly always at the end."""
+        before, after = self._columns["before"], self._columns["after"]
+        before[row] = after[row] = NOBODY
+        session = int(self._columns["session"][row])
+        if session == self._numbers["session"].get(""):
+            return  # memories without a session are no conversation
+        at = self._columns["at"]
+        left, right = self._last_of.get(session, NOBODY), NOBODY
+        while left != NOBODY and at[left] > at[row]:
+            left, right = int(before[left]), left
+        before[row], after[row] = left, right
+        if left != NOBODY:
+            after[left] = row
+        if right != NOBODY:
+            before[right] = row
+        else:
+            self._last_of[session] = row
+
+    def _unlink(self, row: int) -> None:
+        if not self._columns["alive"][row]:
+            return
+        before, after = self._columns["before"], self._columns["after"]
+        left, right = int(before[row]), int(after[row])
+        if left != NOBODY:
+            after[left] = right
+        if right != NOBODY:
+            before[right] = left
+        elif self._last_of.get(int(self._columns["session"][row])) == row:
+            self._last_of[int(self._columns["session"][row])] = left
+        self._columns["alive"][row] = False
+
+    def _grow(self) -> None:
+        old = self._columns
+        # Half again, not double: the spare room counts as resident memory.
+        self._columns = _blank(len(old["keys"]) * 3 // 2)
+        for name, column in old.items():
+            self._columns[name][: self._used] = column[: self._used]
+
+
+def _blank(capacity: int) -> dict[str, NDArray[Any]]:
+    return {name: np.zeros(capacity, dtype=kind) for name, kind in _COLUMNS.items()}

@@ -1,0 +1,52 @@
+"""What is known about the memories that might answer a cue, in columns."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Mask = NDArray[np.bool_]
+Places = NDArray[np.int64]
+
+NONE = -1  # no such candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """One entry per memory in every column, oldest arrival first.
+
+    Cosines are those of the cue with the turn, its best passage, the turn together with the one
+    before it, and the topic of its standing wish. What was not measured is NaN.
+    """
+
+    keys: NDArray[np.int64]
+    eligible: Mask  # may be an answer; the others are only neighbours of one
+    words: Floats
+    coverage: Floats
+    session_words: Floats
+    turn: Floats
+    passage: Floats
+    context: Floats
+    topic: Floats
+    exact: Floats  # share of what the cue quotes that this memory holds
+    at: NDArray[np.float64]  # seconds since 1970
+    length: NDArray[np.int32]
+    asks: Mask
+    instruction: Mask
+    preference: Mask
+    spoken: Mask  # by a person, not by an assistant
+    speaker: NDArray[np.int32]
+    session: NDArray[np.int32]
+    project: NDArray[np.int32]
+    before: Places  # where the turn before it stands in these columns, or NONE
+    after: Places
+    support: Floats  # how strongly use has linked it to the best others
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+def at_places(column: Floats, places: Places) -> Floats:
+    """The column's values at `places`; 0 where there is none."""
+    return np.where(places == NONE, 0.0, column[places]).astype(np.float32)

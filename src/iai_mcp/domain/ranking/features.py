@@ -1,0 +1,138 @@
+"""From what is known about candidates to the measures that are weighed against each other."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iai_mcp.domain.cue.analysis import CueReading
+from iai_mcp.domain.cue.windows import closeness
+from iai_mcp.domain.ranking.candidates import Candidates, Floats, at_places
+
+# How a turn's own strength reaches its neighbours: an answer stands after its question.
+_FROM_BEFORE, _AFTER_A_QUESTION, _FROM_AFTER = 0.4, 0.2, 0.3
+_OWN_WORDS, _OWN_MEANING, _OWN_FLOOR = 4.0, 1.2, 0.5
+_PASSAGE_SHARE = 0.7
+_TYPICAL_LENGTH = 4.0  # the logarithm of a turn of some fifty words
+
+
+@dataclass(frozen=True, slots=True)
+class CosineScale:
+    """Cosines of unrelated texts in one model's space: their mean and how far they spread.
+
+    Models place unrelated texts at .1 or at .7: only the distance from there means something.
+    """
+
+    mean: float
+    spread: float
+
+    def of(self, cosines: Floats) -> Floats:
+        return ((cosines - self.mean) / self.spread).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The cue as the measures need it. `speaker` is NOBODY's number unless exactly one is named."""
+
+    reading: CueReading
+    speaker: int | None
+    assistants: bool  # whether assistants speak at all among what is asked
+
+
+def features(found: Candidates, asked: Asked, scale: CosineScale) -> dict[str, Floats]:
+    """The measures by name, each a column as long as `found`. Nothing is NaN."""
+    turn = np.nan_to_num(scale.of(found.turn))
+    passage = _or_else(scale.of(found.passage), turn)
+    context = _or_else(scale.of(found.context), turn)
+    columns = {
+        "words": found.words,
+        "coverage": found.coverage,
+        "coverage_squared": found.coverage**2,
+        "turn": turn,
+        "passage": passage,
+        "context": context,
+        "asks": found.asks,
+        "length": np.log(10.0 + found.length) - _TYPICAL_LENGTH,
+    }
+    columns |= _neighbours(found, passage, turn)
+    columns |= _sessions(found, passage)
+    columns |= _people(found, asked)
+    columns |= _standing(found, asked, scale)
+    columns |= _by_cue(columns, asked)
+    columns["date"] = _dates(found, asked)
+    return {name: np.asarray(column, dtype=np.float32) for name, column in columns.items()}
+
+
+def _or_else(column: Floats, other: Floats) -> Floats:
+    return np.where(np.isnan(column), other, column).astype(np.float32)
+
+
+def _neighbours(found: Candidates, passage: Floats, turn: Floats) -> dict[str, Floats]:
+    meaning = _PASSAGE_SHARE * np.where(found.spoken, passage, turn) + (1 - _PASSAGE_SHARE) * turn
+    own = _OWN_WORDS * found.words + _OWN_MEANING * meaning - _OWN_FLOOR
+    reaching: Floats = np.maximum(own, 0.0).astype(np.float32)
+    before, after = at_places(reaching, found.before), at_places(reaching, found.after)
+    asked = at_places(found.asks.astype(np.float32), found.before)
+    best = np.maximum((_FROM_BEFORE + _AFTER_A_QUESTION * asked) * before, _FROM_AFTER * after)
+    return {"near": best, "before": before, "after": after, "answer": before * asked}
+
+
+def _sessions(found: Candidates, passage: Floats) -> dict[str, Floats]:
+    return {
+        "session_words": found.session_words,
+        "session_best": _best_of(passage, found.session),
+        "session_best_words": _best_of(found.words, found.session),
+    }
+
+
+def _best_of(column: Floats, group: NDArray[np.int32]) -> Floats:
+    _, places = np.unique(group, return_inverse=True)
+    best = np.full(int(places.max(initial=-1)) + 1, -np.inf, dtype=np.float32)
+    np.maximum.at(best, places, column)
+    return best[places]
+
+
+def _people(found: Candidates, asked: Asked) -> dict[str, Floats]:
+    named = asked.speaker is not None
+    theirs = (found.speaker == asked.speaker) if named else np.zeros(len(found), dtype=np.bool_)
+    by_person = found.spoken & asked.assistants
+    return {
+        "named": theirs.astype(np.float32),
+        "not_named": (~theirs & named).astype(np.float32),
+        "person": (by_person & (not asked.reading.of_the_assistant)).astype(np.float32),
+        "person_not_asked": (by_person & asked.reading.of_the_assistant).astype(np.float32),
+    }
+
+
+def _standing(found: Candidates, asked: Asked, scale: CosineScale) -> dict[str, Floats]:
+    topic = np.nan_to_num(np.maximum(scale.of(found.topic), 0.0))
+    seeks = asked.reading.seeks_advice
+    return {
+        "instruction": found.instruction.astype(np.float32),
+        "instruction_topic": found.instruction * topic,
+        "instruction_advice": (found.instruction & seeks).astype(np.float32),
+        "preference": found.preference.astype(np.float32),
+        "preference_topic": found.preference * topic,
+        "preference_advice": (found.preference & seeks).astype(np.float32),
+    }
+
+
+def _by_cue(columns: dict[str, Floats], asked: Asked) -> dict[str, Floats]:
+    """Measures whose worth depends on the cue: words mislead where advice is sought."""
+    seeks = float(asked.reading.seeks_advice)
+    covered = float(columns["coverage"].max(initial=0.0))
+    nearest = float(columns["passage"].max(initial=0.0))
+    return {
+        "words_advice": columns["words"] * seeks,
+        "meaning_advice": columns["turn"] * seeks,
+        "session_advice": columns["session_words"] * seeks,
+        "words_covered": columns["words"] * covered,
+        "passage_nearest": columns["passage"] * nearest,
+    }
+
+
+def _dates(found: Candidates, asked: Asked) -> Floats:
+    windows = asked.reading.windows
+    if not windows:
+        return np.zeros(len(found), dtype=np.float32)
+    return np.array([closeness(windows, moment) for moment in found.at], dtype=np.float32)

@@ -1,0 +1,43 @@
+"""What ranking wants to know about a turn without reading it again."""
+
+from dataclasses import dataclass
+
+from iai_mcp.domain.passages import passages
+from iai_mcp.domain.standing import Standing, StandingWish, standing_wish
+from iai_mcp.domain.words import indexed, words
+
+# Raised when any of the fields below, or what goes into the word index, is made differently:
+# stores then bring their rows up to date in the background.
+TRAITS_VERSION = 1
+
+_QUESTION_MARKS = ("?", "？", "؟")
+# More wishes in one turn than this are a document, not a conversation.
+_MOST_WISHES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """`length` counts words as the index does."""
+
+    length: int
+    asks: bool
+    standing: Standing | None
+
+
+def traits_of(text: str, role: str) -> Traits:
+    wishes = standing_wishes(text, role)
+    kinds = {wish.kind for wish in wishes}
+    standing = Standing.INSTRUCTION if Standing.INSTRUCTION in kinds else None
+    return Traits(
+        length=len(words(indexed(text))),
+        asks=text.rstrip().endswith(_QUESTION_MARKS),
+        standing=standing or (Standing.PREFERENCE if kinds else None),
+    )
+
+
+def standing_wishes(text: str, role: str) -> list[StandingWish]:
+    """What the turn asks for once and for all; an assistant asks for nothing."""
+    if role == "assistant":
+        return []
+    found = (standing_wish(passage) for passage in passages(text))
+    return [wish for wish in found if wish is not None][:_MOST_WISHES]

@@ -1,0 +1,167 @@
+"""From ranked memories to the answer: successors first, likenesses folded, budget kept."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.ranking.folding import folded
+from iai_mcp.domain.ranking.reasons import told
+from iai_mcp.memory.asking import Asking
+from iai_mcp.memory.showing import record
+from iai_mcp.ports.memories import Memories
+
+Shown = dict[str, object]
+CountTokens = Callable[[str], int]
+
+_MOST_ANTI_HITS = 5
+_SUCCESSOR = "it supersedes what was found"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A memory that was ranked. `parts` sum up to `score`."""
+
+    memory: Memory
+    score: float
+    parts: Mapping[str, float]
+    reason: str = ""
+    same: tuple[str, ...] = ()  # ids of those that say the same
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    hits: list[Shown]
+    anti_hits: list[Shown]
+    tokens: int
+    sessions: list[Shown] | None = None
+
+
+@dataclass(slots=True)
+class _Purse:
+    """Tokens spent so far. The first text is always affordable."""
+
+    budget: int
+    count: CountTokens
+    spent: int = 0
+    empty_handed: bool = field(default=True)
+
+    def afford(self, *texts: str) -> bool:
+        cost = sum(map(self.count, texts))
+        if not self.empty_handed and self.spent + cost > self.budget:
+            return False
+        self.spent += cost
+        self.empty_handed = False
+        return True
+
+
+def answer(found: Sequence[Found], asked: Asking, memories: Memories, count: CountTokens) -> Answer:
+    """The answer to what was asked, from what was found, best first."""
+    valid, superseded = _by_validity(found, asked.as_of, memories)
+    purse = _Purse(asked.budget, count)
+    hits: list[Shown] = []
+    for one in _folded(valid):
+        if len(hits) == asked.limit:
+            break
+        if purse.afford(one.memory.text):
+            hits.append(_with_context(_hit(one, asked), one.memory, asked, memories, purse))
+    anti = [
+        _hit(one, asked) for one in superseded[:_MOST_ANTI_HITS] if purse.afford(one.memory.text)
+    ]
+    grouped = _by_session(hits) if asked.by_session else None
+    return Answer(hits, anti, purse.spent, grouped)
+
+
+def _by_validity(
+    found: Sequence[Found], as_of: int | None, memories: Memories
+) -> tuple[list[Found], list[Found]]:
+    """What holds, each successor no later than what it supersedes; and what no longer holds."""
+    known = _successors(found, memories)
+    valid: dict[int, Found] = {}
+    superseded: list[Found] = []
+    for one in found:
+        last = one
+        while (after := _successor(last.memory, as_of)) in known and after != one.memory.key:
+            last = replace(one, memory=known[after], reason=_SUCCESSOR)
+        if last is not one:
+            superseded.append(one)
+        if last.memory.key not in valid:
+            valid[last.memory.key] = last
+    return list(valid.values()), superseded
+
+
+def _successor(memory: Memory, as_of: int | None) -> int | None:
+    """The key of what superseded it, as far as that was known."""
+    if as_of is not None and memory.valid_to is not None and memory.valid_to > as_of:
+        return None
+    return memory.successor
+
+
+def _successors(found: Sequence[Found], memories: Memories) -> dict[int, Memory]:
+    """Every memory on the way from what was found to what holds now."""
+    known: dict[int, Memory] = {}
+    wanted = {one.memory.successor for one in found} - {None}
+    while missing := [key for key in wanted if key is not None and key not in known]:
+        fetched = memories.get(sorted(missing))
+        if not fetched:
+            break
+        known |= {memory.key: memory for memory in fetched}
+        wanted = {memory.successor for memory in fetched} - {None}
+    return known
+
+
+def _folded(found: Sequence[Found]) -> list[Found]:
+    return [
+        replace(found[fold.shown], same=tuple(found[place].memory.id for place in fold.others))
+        for fold in folded([one.memory.text for one in found])
+    ]
+
+
+def _hit(one: Found, asked: Asking) -> Shown:
+    shown = record(one.memory)
+    if asked.as_of is not None and one.memory.valid_to is not None:
+        shown["valid_to"] = shown["valid_to"] if one.memory.valid_to <= asked.as_of else None
+    shown["score"] = round(one.score, 4)
+    shown["reason"] = one.reason or told(one.parts)
+    if one.same:
+        shown["count"] = 1 + len(one.same)
+        shown["same"] = list(one.same)
+    if asked.explain:
+        shown["parts"] = {name: round(value, 3) for name, value in one.parts.items() if value}
+    return shown
+
+
+def _with_context(
+    shown: Shown, memory: Memory, asked: Asking, memories: Memories, purse: _Purse
+) -> Shown:
+    """The hit with the turns around it, nearest first as long as they can be afforded."""
+    if not asked.context:
+        return shown
+    before, after = memories.neighbours(memory, asked.context)
+    near = [m for pair in _nearest_first(before[::-1], after) for m in pair]
+    kept = {m.key for m in near if purse.afford(m.text)}
+    shown["before"] = [record(m) for m in before if m.key in kept]
+    shown["after"] = [record(m) for m in after if m.key in kept]
+    return shown
+
+
+def _nearest_first(left: Sequence[Memory], right: Sequence[Memory]) -> list[list[Memory]]:
+    return [
+        [*left[place : place + 1], *right[place : place + 1]]
+        for place in range(max(len(left), len(right)))
+    ]
+
+
+def _by_session(hits: Sequence[Shown]) -> list[Shown]:
+    """The sessions of the hits, best first, with the ids of their hits in the order said."""
+    groups: dict[object, list[Shown]] = {}
+    for hit in hits:
+        groups.setdefault(hit["session_id"], []).append(hit)
+    return [
+        {
+            "session_id": session,
+            "project": group[0]["project"],
+            "score": group[0]["score"],
+            "hits": [hit["id"] for hit in sorted(group, key=lambda hit: str(hit["ts"]))],
+        }
+        for session, group in groups.items()
+    ]

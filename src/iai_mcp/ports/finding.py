@@ -1,0 +1,41 @@
+"""The need to find what might answer a cue."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from iai_mcp.domain.ranking.candidates import Candidates
+from iai_mcp.ports.memories import Scope
+from iai_mcp.ports.vectors import Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What to look for. `vector` is None while there is no model: words alone count then."""
+
+    terms: Sequence[str]
+    exact: Sequence[str]
+    vector: Matrix | None
+    scope: Scope
+
+
+class Finder(Protocol):
+    """Every call is safe from any thread."""
+
+    def find(self, sought: Sought) -> Candidates:
+        """What might answer, with the turns around it; nothing if nothing is stored there.
+
+        Raises:
+            StoreError: the store can not be read.
+        """
+        ...
+
+    def speakers(self, scope: Scope) -> Sequence[str]:
+        """Who spoke there, by name."""
+        ...
+
+    def number(self, column: str, name: str) -> int:
+        """The number that stands for a speaker's, session's or project's name; -1 if unknown."""
+        ...
+
+    def assistants_speak(self, scope: Scope) -> bool: ...

@@ -1,0 +1,126 @@
+"""The narrow rows of all memories."""
+
+import numpy as np
+import pytest
+
+from iai_mcp.adapters.sqlite.sheet import NOBODY, Line, Sheet, flags
+from iai_mcp.domain.standing import Standing
+from iai_mcp.ports.memories import Scope
+
+
+def _line(key: int, *, at: int = 0, session: str = "s", **other: object) -> Line:
+    given = {
+        "length": 10,
+        "flags": flags(asks=False, standing=None, spoken=True),
+        "project": "p",
+        "speaker": "",
+        "role": "user",
+        "host": "",
+        "agent_id": "",
+        "agent_name": "",
+    } | other
+    return Line(key=key, at=at, session=session, **given)  # type: ignore[arg-type]
+
+
+def _sheet(*lines: Line) -> Sheet:
+    sheet = Sheet()
+    sheet.add(lines)
+    return sheet
+
+
+def _chain(sheet: Sheet) -> list[int]:
+    """The keys of the one session, first to last, by following the links."""
+    view = sheet.view()
+    rows = [row for row in range(len(view.keys)) if view.alive[row] and view.before[row] == NOBODY]
+    assert len(rows) == 1
+    found, row = [], rows[0]
+    while row != NOBODY:
+        found.append(int(view.keys[row]))
+        row = int(view.after[row])
+    return found
+
+
+def test_turns_of_a_session_are_linked_in_the_order_they_were_said() -> None:
+    sheet = _sheet(_line(1, at=10), _line(2, at=30), _line(3, at=20), _line(4, at=5))
+
+    assert _chain(sheet) == [4, 1, 3, 2]
+
+
+def test_equal_times_are_in_order_of_arrival() -> None:
+    assert _chain(_sheet(*(_line(key, at=7) for key in range(1, 6)))) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("gone", [1, 2, 3])
+def test_a_dropped_turn_leaves_its_neighbours_linked(gone: int) -> None:
+    sheet = _sheet(*(_line(key, at=key) for key in (1, 2, 3)))
+    sheet.drop([gone])
+
+    assert _chain(sheet) == [key for key in (1, 2, 3) if key != gone]
+    sheet.add([_line(9, at=9)])
+    assert _chain(sheet)[-1] == 9
+
+
+def test_memories_without_a_session_have_no_neighbours() -> None:
+    view = _sheet(_line(1, session=""), _line(2, session="")).view()
+
+    assert list(view.before) == [NOBODY, NOBODY]
+
+
+def test_rows_grow_beyond_the_first_allocation() -> None:
+    sheet = _sheet(*(_line(key, at=key) for key in range(1, 3001)))
+
+    assert len(sheet.view().keys) == 3000
+    assert _chain(sheet)[-1] == 3000
+
+
+def test_a_key_that_is_there_already_is_passed_over() -> None:
+    sheet = _sheet(_line(1), _line(2))
+    sheet.add([_line(2), _line(3)])
+
+    assert list(sheet.view().keys) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("scope", "keys"),
+    [
+        (Scope(), [1, 2, 3]),
+        (Scope(projects=("p",)), [1, 3]),
+        (Scope(projects=("unheard of",)), []),
+        (Scope(not_projects=("p",)), [2]),
+        (Scope(session_id="other"), [3]),
+        (Scope(role="assistant"), [2]),
+        (Scope(agent="scout"), [3]),
+        (Scope(since=2), [2, 3]),
+        (Scope(until=2), [1]),
+        (Scope(known_at=2), [1, 2]),
+        (Scope(projects=("p",), since=2), [3]),
+    ],
+)
+def test_a_scope_holds_the_rows_that_meet_all_its_conditions(scope: Scope, keys: list[int]) -> None:
+    sheet = _sheet(
+        _line(1, at=1),
+        _line(2, at=2, project="q", role="assistant"),
+        _line(3, at=3, session="other", agent_name="scout"),
+    )
+    view = sheet.view()
+
+    assert list(view.keys[sheet.within(view, scope)]) == keys
+
+
+def test_flags_say_what_a_turn_is() -> None:
+    sheet = _sheet(
+        _line(1, flags=flags(asks=True, standing=Standing.INSTRUCTION, spoken=True)),
+        _line(2, flags=flags(asks=False, standing=Standing.PREFERENCE, spoken=False)),
+    )
+    view = sheet.view()
+
+    assert list(view.asks) == [True, False]
+    assert list(view.instruction) == [True, False]
+    assert list(view.preference) == [False, True]
+    assert list(view.spoken) == [True, False]
+
+
+def test_rows_are_found_by_key_in_the_order_asked() -> None:
+    view = _sheet(_line(2), _line(5), _line(9)).view()
+
+    assert list(view.rows_of(np.array([9, 3, 2], dtype=np.int64))) == [2, 0]
