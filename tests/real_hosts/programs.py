@@ -1,4 +1,4 @@
-"""The three agent programs, each with what it needs to run offline against the scripted model."""
+"""The agent programs, each with what it needs to run offline against the scripted model."""
 
 import os
 import subprocess
@@ -23,6 +23,14 @@ class Program:
     settings: tuple[str, ...]
     # The words that take up the last session instead of starting one.
     resume: Callable[[str], list[str]]
+    # Qwen fires no session hooks for a one-shot prompt.
+    starts_with_memory: bool = True
+    # OpenCode keeps a one-shot prompt with quotation marks around it.
+    quotes_prompts: bool = False
+
+    def said(self, prompt: str) -> str:
+        """The prompt as this host writes it down."""
+        return f'"{prompt}"' if self.quotes_prompts and " " in prompt else prompt
 
     def run(self, words: list[str], home: Path, project: Path, url: str, cache: Path) -> str:
         """One session with one prompt; returns what it printed, fails if it failed."""
@@ -155,4 +163,80 @@ GEMINI = Program(
     ],
 )
 
+
+def _prepare_qwen(home: Path, url: str) -> None:
+    _write(
+        home / ".qwen" / "settings.json",
+        '{\n  "security": {\n    "auth": {\n      "selectedType": "openai"\n    }\n  },\n'
+        '  "$version": 4\n}',
+    )
+
+
+def _prepare_opencode(home: Path, url: str) -> None:
+    _write(
+        home / ".config" / "opencode" / "opencode.jsonc",
+        f"""{{
+  "$schema": "https://opencode.ai/config.json",
+  // a model on this machine
+  "model": "stub/stub",
+  "provider": {{
+    "stub": {{
+      "npm": "@ai-sdk/openai-compatible",
+      "options": {{ "baseURL": "{url}/v1", "apiKey": "x" }},
+      "models": {{ "stub": {{}} }},
+    }},
+  }},
+}}
+""",
+    )
+
+
+QWEN = Program(
+    id="qwen",
+    binary="qwen",
+    prepare=_prepare_qwen,
+    words=lambda prompt: [prompt, "--allowed-tools", "mcp__iai-mcp__memory_recall"],
+    environment=lambda url: {
+        "OPENAI_API_KEY": "x",
+        "OPENAI_BASE_URL": f"{url}/v1",
+        "OPENAI_MODEL": "stub",
+    },
+    recall=lambda cue: Use("mcp__iai-mcp__memory_recall", {"cue": cue}),
+    settings=(".qwen/settings.json",),
+    resume=lambda prompt: ["--continue", prompt],
+    starts_with_memory=False,
+)
+
+COPILOT = Program(
+    id="copilot",
+    binary="copilot",
+    prepare=lambda home, url: None,
+    words=lambda prompt: ["-p", prompt, "--allow-all-tools"],
+    environment=lambda url: {
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_AUTO_UPDATE": "false",
+        "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
+        "COPILOT_PROVIDER_API_KEY": "x",
+        "COPILOT_MODEL": "gpt-4.1",
+    },
+    recall=lambda cue: Use("iai-mcp-memory_recall", {"cue": cue}),
+    settings=(".copilot/settings.json", ".copilot/mcp-config.json"),
+    resume=lambda prompt: ["--continue", "-p", prompt, "--allow-all-tools"],
+)
+
+OPENCODE = Program(
+    id="opencode",
+    binary="opencode",
+    prepare=_prepare_opencode,
+    words=lambda prompt: ["run", prompt],
+    environment=lambda url: {},
+    recall=lambda cue: Use("iai-mcp_memory_recall", {"cue": cue}),
+    settings=(".config/opencode/opencode.jsonc", ".config/opencode/plugins/iai-mcp.js"),
+    resume=lambda prompt: ["run", "--continue", prompt],
+    quotes_prompts=True,
+)
+
+# scripts/test-hosts --all installs the second half too.
 PROGRAMS = (CLAUDE, CODEX, GEMINI)
+if os.environ.get("IAI_MCP_HOSTS_ALL"):
+    PROGRAMS += (QWEN, COPILOT, OPENCODE)

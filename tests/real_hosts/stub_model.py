@@ -1,7 +1,7 @@
 """A scripted model on loopback, so that real agent programs can be driven without a network.
 
 Speaks Anthropic's Messages (Claude Code), OpenAI's Responses (Codex) and Google's
-generateContent (Gemini CLI). Each request of a conversation gets the next reply of the script;
+generateContent (Gemini CLI), and OpenAI's Chat Completions (Qwen Code, Copilot CLI, OpenCode). Each request of a conversation gets the next reply of the script;
 side requests (titles, quotas, token counts) get a filler. Every request body is kept.
 """
 
@@ -96,6 +96,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
         if "ount" in self.path and "oken" in self.path:
             self._json({"input_tokens": 10, "totalTokens": 10})
+        elif "/chat/completions" in self.path:
+            self._chat(body)
         elif "/responses" in self.path:
             self._openai(body)
         elif "enerateContent" in self.path:
@@ -171,6 +173,37 @@ class _Handler(BaseHTTPRequestHandler):
             {"type": "response.completed", "response": {**response, "usage": usage}},
         )
 
+    def _chat(self, body: dict[str, Any]) -> None:
+        reply, number = self.owner.next_reply(body, conversation=bool(body.get("tools")))
+        message: dict[str, Any] = {"role": "assistant"}
+        if isinstance(reply, Use):
+            function = {"name": reply.tool, "arguments": json.dumps(reply.arguments)}
+            call = {"index": 0, "id": f"call_{number}", "type": "function", "function": function}
+            message |= {"content": None, "tool_calls": [call]}
+            reason = "tool_calls"
+        else:
+            message["content"] = reply.text
+            reason = "stop"
+        answer = {
+            "id": f"c_{number}",
+            "created": 1,
+            "model": body.get("model", "stub"),
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+        }
+        choice: dict[str, Any] = {"index": 0, "finish_reason": reason}
+        if not body.get("stream"):
+            self._json(
+                answer | {"object": "chat.completion", "choices": [choice | {"message": message}]}
+            )
+            return
+        answer["object"] = "chat.completion.chunk"
+        first = {"index": 0, "finish_reason": None, "delta": message}
+        self._events(
+            {**answer, "choices": [first], "usage": None},
+            {**answer, "choices": [choice | {"delta": {}}]},
+            end="data: [DONE]\n\n",
+        )
+
     def _google(self, body: dict[str, Any]) -> None:
         reply, _ = self.owner.next_reply(body, conversation=bool(body.get("tools")))
         part: dict[str, Any] = (
@@ -188,9 +221,9 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._json(message)
 
-    def _events(self, *events: dict[str, Any]) -> None:
+    def _events(self, *events: dict[str, Any], end: str = "") -> None:
         lines = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
-        self._send(lines.encode(), "text/event-stream")
+        self._send((lines + end).encode(), "text/event-stream")
 
     def _json(self, value: dict[str, Any]) -> None:
         self._send(json.dumps(value).encode(), "application/json")

@@ -29,13 +29,12 @@ def test_a_host_learns_remembers_recalls_and_is_let_go(machine: Machine, program
     all_turns = machine.turns(4)
     machine.iai("hosts", "remove", program.id, "--yes")
 
-    assert learnt == [FACT, NOTED]
-    assert "iai-mcp-memory" in asked[0]
-    assert FACT in asked[0]
-    assert FACT not in asked[0].replace(_injected(asked[0]), "")
-    assert len(asked) == 2
+    assert learnt == [program.said(FACT), NOTED]
+    if program.starts_with_memory:
+        assert FACT in _injected(asked[0])
+        assert FACT not in asked[0].replace(_injected(asked[0]), "")
     assert FACT in _tool_result(asked[1])
-    assert all_turns == [FACT, NOTED, QUESTION, ANSWER]
+    assert all_turns == [program.said(FACT), NOTED, program.said(QUESTION), ANSWER]
     assert not any(OPEN in turn for turn in all_turns)
     assert machine.files(program) == before
 
@@ -72,7 +71,7 @@ def test_a_session_that_is_taken_up_again_adds_only_what_is_new(
     machine.talk(program, "continue", Say("Going on."), resume=True)
 
     again = ["continue", "Going on."]
-    assert machine.turns(6) == [FACT, NOTED, *again, *again]
+    assert machine.turns(6) == [program.said(FACT), NOTED, *again, *again]
 
 
 def test_a_sub_agent_of_claude_code_is_captured_once(machine: Machine) -> None:
@@ -111,24 +110,27 @@ def test_without_the_daemon_a_session_is_undisturbed_and_captured_later(
     asked = machine.talk(program, FACT, Say(NOTED))
     machine.iai("up")
 
-    assert len(asked) == 1
-    assert "iai-mcp-memory" not in asked[0]
-    assert machine.turns(2) == [FACT, NOTED]
+    assert OPEN not in asked[0]
+    assert OPEN.replace("<", "&lt;").replace(">", "&gt;") not in asked[0]
+    assert machine.turns(2) == [program.said(FACT), NOTED]
 
 
 def _injected(request: str) -> str:
     """The part of a request between our marks, which some hosts escape."""
-    start = request.index("iai-mcp-memory")
+    start = min(
+        at for at in map(request.find, ("<iai-mcp-memory", "&lt;iai-mcp-memory")) if at >= 0
+    )
     return request[start : request.rindex("/iai-mcp-memory")]
 
 
 def _tool_result(request: str) -> str:
-    """What the tool answered, as each of the three APIs carries it."""
+    """What the tool answered, as each of the APIs carries it."""
     found: list[str] = []
 
     def walk(value: object) -> None:
         if isinstance(value, dict):
-            if value.get("type") in ("tool_result", "function_call_output"):
+            calls = ("tool_result", "function_call_output")
+            if value.get("type") in calls or value.get("role") == "tool":
                 found.append(json.dumps(value, ensure_ascii=False))
             if "functionResponse" in value:
                 found.append(json.dumps(value["functionResponse"], ensure_ascii=False))

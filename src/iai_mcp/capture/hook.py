@@ -96,7 +96,7 @@ def _capture(call: Call, moment: Moment, given: Input) -> None:
     from iai_mcp.capture.whereabouts import transcript_of
 
     of_subagent = moment is Moment.SUBAGENT_STOP
-    path = transcript_of(call.host, given, of_subagent=of_subagent)
+    path = transcript_of(call.host, call.event, given, of_subagent=of_subagent)
     if path is None:
         return
     from iai_mcp.capture.deliver import deliver_transcript

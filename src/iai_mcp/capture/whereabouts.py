@@ -1,6 +1,7 @@
 """Where a session's transcript lies, also for hosts that do not say it in every hook."""
 
 import os
+import time
 
 from iai_mcp import paths
 from iai_mcp.capture.host_input import Input
@@ -9,9 +10,21 @@ TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_COPILOT_LAG = 0.3  # seconds; 0.1 was seen
+_TAIL_BYTES = 64 * 1024
 
-def transcript_of(host: str, given: Input, *, of_subagent: bool = False) -> str | None:
+
+def transcript_of(
+    host: str, event: str, given: Input, *, of_subagent: bool = False
+) -> str | None:
     """The transcript's path; None when the host does not say and it is not where it should be."""
+    path = _path_of(host, given, of_subagent=of_subagent)
+    if host == "copilot" and path is not None:
+        _await_copilot(path, event)
+    return path
+
+
+def _path_of(host: str, given: Input, *, of_subagent: bool) -> str | None:
     if of_subagent:
         said = given.text("agent_transcript_path", "agentTranscriptPath")
         if said is not None:
@@ -53,7 +66,32 @@ def _of_cursor(session: str) -> str | None:
 
 def _of_copilot(session: str) -> str | None:
     home = os.environ.get("COPILOT_HOME") or os.path.join(paths.home(), ".copilot")
-    return _if_there(os.path.join(home, "session-state", session, "events.jsonl"))
+    folder = os.path.join(home, "session-state", session)
+    return os.path.join(folder, "events.jsonl") if os.path.isdir(folder) else None
+
+
+def _await_copilot(path: str, event: str) -> None:
+    """Give Copilot a moment to write what came before this hook.
+
+    It writes its file in batches, a tenth of a second late. The line that tells of this very
+    hook comes after all that was said.
+    """
+    mark = f'"hookType":"{event}"'.encode()
+    deadline = time.monotonic() + _COPILOT_LAG
+    while time.monotonic() < deadline:
+        lines = _tail(path).rstrip(b"\n").rsplit(b"\n", 1)
+        if mark in lines[-1] and b'"hook.start"' in lines[-1]:
+            return
+        time.sleep(0.01)
+
+
+def _tail(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL_BYTES))
+            return file.read()
+    except OSError:
+        return b""
 
 
 def _of_opencode(session: str) -> str | None:

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -281,6 +282,26 @@ def test_cursor_s_transcript_is_found_where_cursor_keeps_it(
     path.write_text(CURSORS)
 
     hook("hook", "cursor", "stop", given={"conversation_id": "c1", "workspace_roots": ["/w"]})
+
+    assert spooled(tmp_path) == ["which port?", "5433"]
+
+
+def test_copilot_s_transcript_is_waited_for_because_it_is_written_late(
+    hook: Hook, home: Path, tmp_path: Path
+) -> None:
+    folder = home / ".copilot" / "session-state" / "c1"
+    folder.mkdir(parents=True)
+    lines = [
+        {"type": "user.message", "id": "1", "data": {"content": "which port?", "messageId": "u"}},
+        {"type": "assistant.message", "id": "2", "data": {"content": "5433", "messageId": "a"}},
+        {"type": "hook.start", "id": "3", "data": {"hookType": "sessionEnd"}},
+    ]
+    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+    writer = threading.Timer(0.1, (folder / "events.jsonl").write_text, (text,))
+    writer.start()
+
+    hook("hook", "copilot", "sessionEnd", given={"sessionId": "c1", "cwd": "/p"})
+    writer.join()
 
     assert spooled(tmp_path) == ["which port?", "5433"]
 
