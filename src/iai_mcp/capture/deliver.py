@@ -219,15 +219,19 @@ def _read(reading: Reading, found: Gathered, deadline: float | None) -> None:
 
 
 def _await_message(path: str, message: str) -> None:
-    """Give the host a moment to write its last message: only its end is looked for."""
+    """Give the host a moment to write its last message: only its end is looked for.
+
+    It has to stand behind the last thing the user's side wrote: "Done." was said before.
+    """
     wanted = dumps(message.rstrip()[-_TAIL_CHARACTERS:])[1:-1].encode("utf-8", "replace")
     deadline = time.monotonic() + WAIT_FOR_LINE
     while time.monotonic() < deadline:
         try:
             with open(path, "rb") as file:
                 file.seek(max(0, _size(path) - _TAIL_BYTES))
-                if wanted in file.read():
-                    return
+                tail = file.read()
+            if tail.rfind(wanted) > tail.rfind(b'"type":"user"'):
+                return
         except (OSError, ValueError):
             return
         time.sleep(_POLL)

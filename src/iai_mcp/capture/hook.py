@@ -15,10 +15,11 @@ TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Seconds until we give up, whatever we are doing. Claude Code gives the hooks of a session's
-# end 1.5 s together, Codex 1 s alone; a person waits behind a prompt.
-_LONGEST = {Moment.END: 0.9, Moment.PROMPT: 0.5}
-_LONGEST_ELSE = 2.0
+# Seconds until we give up, whatever we are doing; every step has a shorter limit of its own, so
+# this is for machines that are brought to their knees. Claude Code gives the hooks of a session's
+# end 1.5 s together, and a person waits behind a prompt.
+_LONGEST = {Moment.END: 1.2, Moment.PROMPT: 1.0}
+_LONGEST_ELSE = 5.0
 
 USAGE = """\
 usage: iai-mcp hook [--store DIR] [--socket PATH] HOST EVENT

@@ -95,6 +95,11 @@ def spooled(tmp_path: Path) -> list[str]:
     return texts
 
 
+def append(path: Path, text: str) -> None:
+    with path.open("a") as file:
+        file.write(text)
+
+
 Hook = Callable[..., subprocess.CompletedProcess[str]]
 Start = Callable[[Answer], StandIn]
 
@@ -234,6 +239,23 @@ def test_what_was_said_goes_to_the_daemon(
     assert call["cwd"] == "/p"
     assert call["host"] == "claude-code"
     assert "agent-1" in json.dumps(call)
+
+
+def test_an_answer_that_was_given_before_is_waited_for_all_the_same(
+    hook: Hook, transcript: Path, tmp_path: Path
+) -> None:
+    again = [line | {"uuid": f"{line['uuid']}-2"} for line in TRANSCRIPT]
+    lines = [json.dumps(line, separators=(",", ":")) for line in again]
+    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in TRANSCRIPT)
+    transcript.write_text(text + lines[0] + "\n")
+    late = threading.Timer(0.1, append, (transcript, lines[1] + "\n"))
+    given = {"session_id": "s", "cwd": "/p", "transcript_path": str(transcript)}
+    late.start()
+
+    hook("hook", "claude-code", "Stop", given=given | {"last_assistant_message": "5433"})
+    late.join()
+
+    assert spooled(tmp_path) == ["which port?", "5433"] * 2
 
 
 def test_without_a_daemon_what_was_said_waits_in_the_spool(
