@@ -17,7 +17,8 @@ from bench.scratch import Scratch, scratch
 METHOD = (
     "Wall time of whole processes, each run beside a bare `python -c pass`, medians of 15; transcripts are\n"
     "Claude Code's lines of 0.7 KB. Drain: from the spool file's rename to the file's removal, 40 files. Faults:\n"
-    "a transcript grows, a hook is started and killed after 0 to 80 ms, the daemon in every fourth round."
+    "a transcript grows, a hook is started and killed at 0.2 to 3 of a short hook's life, the daemon too in\n"
+    "every fourth round. The last capture is undisturbed; what was stored before it is counted apart."
 )
 RUNS = 15
 LONG = 20_000  # turns of a transcript that is captured again after one more
@@ -87,37 +88,85 @@ def _with_daemon(home: Scratch) -> list[Row]:
 def _faults(home: Scratch, rounds: int) -> list[Row]:
     chance = random.Random(1)
     transcript = home.path / "growing.jsonl"
-    said: list[str] = []
+    spool = home.path / "store" / ".deferred-captures"
+    _append(transcript, ["turn 0"])
+    said = ["turn 0"]
+    lifetime = _lifetime(home, transcript)
+    outcomes = {"finished": 0, "killed": 0, "half-written": 0, "daemon": 0}
     up = False
     for number in range(rounds):
-        texts = [f"turn {len(said) + n}" for n in range(chance.randint(1, 20))]
+        texts = [f"turn {len(said) + n} " + "x" * chance.choice((0, 500, 20_000)) for n in range(9)]
         said += texts
         _append(transcript, texts)
         if not up and number % 4 == 1:
             home.start()
             up = True
+        before = _hidden(spool)
         hook = _spawn(home, transcript, "faults")
-        time.sleep(chance.uniform(0, 0.08))
-        hook.send_signal(signal.SIGKILL)
+        doomed = up and number % 4 == 3
+        # Both die within the life of the hook: before, while and after it delivers. A long
+        # transcript and a daemon to talk to make that life longer than the one measured.
+        dies = {"hook": chance.uniform(0.2, 3.0) * lifetime}
+        if doomed:
+            dies["daemon"] = chance.uniform(0.2, 3.0) * lifetime
+        began = time.perf_counter()
+        for victim in sorted(dies, key=lambda name: dies[name]):
+            time.sleep(max(0.0, dies[victim] - (time.perf_counter() - began)))
+            if victim == "daemon":
+                home.kill()
+                up = False
+                outcomes["daemon"] += 1
+            elif hook.poll() is None:
+                hook.send_signal(signal.SIGKILL)
         hook.communicate()
-        if up and number % 4 == 3:
-            home.kill()
-            up = False
+        outcomes["finished" if hook.returncode == 0 else "killed"] += 1
+        outcomes["half-written"] += len(_hidden(spool) - before)
+    waited = len(list(spool.glob("[!.]*.jsonl")))
     if not up:
         home.start()
-    _spawn(home, transcript, "faults").communicate()
-    while list((home.path / "store" / ".deferred-captures").glob("[!.]*.jsonl")):
+    while list(spool.glob("[!.]*.jsonl")):
         time.sleep(0.02)
-    records = home.call("memory_timeline", session_id="faults", limit=100_000)["records"]
-    assert isinstance(records, list)
-    stored = [record["text"] for record in records]
+    without_last = len(_stored(home))
+    _spawn(home, transcript, "faults").communicate()
+    while list(spool.glob("[!.]*.jsonl")):
+        time.sleep(0.02)
+    stored = _stored(home)
     lost, doubled = len(set(said) - set(stored)), len(stored) - len(set(stored))
+    told = ", ".join(f"{count} {name}" for name, count in outcomes.items())
+    mixed = min(outcomes["finished"], outcomes["killed"]) >= rounds // 5
     return [
         Row("fault rounds", f"{rounds}", "200", rounds >= 200 or None),
-        Row("turns said in them", f"{len(said):,}", "", None),
+        Row("what the kills met", told, "a fifth each way at least", mixed),
+        Row("spool files left at the end", str(waited), "", None),
+        Row(
+            "turns said, stored before the last capture",
+            f"{len(said):,}, {without_last:,}",
+            "",
+            None,
+        ),
         Row("lost", str(lost), "0", lost == 0),
         Row("doubled", str(doubled), "0", doubled == 0),
     ]
+
+
+def _lifetime(home: Scratch, transcript: Path) -> float:
+    """How long a hook lives here and now: kills have to fall into it to prove anything."""
+    taken: list[float] = []
+    for _ in range(RUNS):
+        began = time.perf_counter()
+        _spawn(home, transcript, "faults").communicate()
+        taken.append(time.perf_counter() - began)
+    return percentile(taken, 0.5)
+
+
+def _hidden(spool: Path) -> set[str]:
+    return {path.name for path in spool.glob(".*.tmp")}
+
+
+def _stored(home: Scratch) -> list[str]:
+    records = home.call("memory_timeline", session_id="faults", limit=100_000)["records"]
+    assert isinstance(records, list)
+    return [record["text"] for record in records]
 
 
 def _beside_bare(work: Callable[[], None]) -> tuple[float, float]:

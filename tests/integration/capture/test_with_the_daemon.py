@@ -4,8 +4,10 @@ import random
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -108,7 +110,10 @@ def test_a_huge_turn_arrives_whole_by_way_of_the_spool(machine: Machine) -> None
 def test_killing_hooks_and_daemons_loses_nothing_and_doubles_nothing(machine: Machine) -> None:
     chance = random.Random(20260301)
     path = machine.root / "t.jsonl"
+    path.write_text("")
+    lifetime = _lifetime_of_a_hook(machine, path)
     said: list[str] = []
+    endings: list[int] = []
     daemon: subprocess.Popen[bytes] | None = None
     try:
         for number in range(ROUNDS):
@@ -120,15 +125,20 @@ def test_killing_hooks_and_daemons_loses_nothing_and_doubles_nothing(machine: Ma
                     at = f"2026-03-01T09:{minute:02d}:{second:02d}Z"
                     file.write(turn(words, chance.choice(("user", "assistant")), timestamp=at))
                 if chance.random() < 0.3:
-                    file.write('{"type": "user", "half')
-                    file.write("\n")
+                    file.write('{"type": "user", "half\n')
             if daemon is None and number % 4 == 1:
                 daemon = start_daemon(machine)
             hook = machine.start("--no-spawn", "--session-id", "s-1", str(path))
-            _kill_later(hook, chance.uniform(0.005, 0.15))
+            # Spread over the hook's own life, so that kills meet it while it works.
+            killer = threading.Timer(chance.uniform(0.2, 1.6) * lifetime, hook.kill)
+            killer.start()
             if daemon is not None and number % 4 == 3:
-                _kill_later(daemon, chance.uniform(0, 0.05))
+                _kill_after(daemon, chance.uniform(0.2, 1.6) * lifetime)
                 daemon = None
+            hook.communicate(timeout=PATIENCE)
+            killer.cancel()
+            killer.join()
+            endings.append(hook.returncode)
         if daemon is None:
             daemon = start_daemon(machine)
         machine.capture("--no-spawn", "--session-id", "s-1", str(path))
@@ -136,18 +146,27 @@ def test_killing_hooks_and_daemons_loses_nothing_and_doubles_nothing(machine: Ma
 
         assert texts_of("s-1") == said
         assert connection.control("status")["spool"] == {"waiting": 0, "set_aside": 0}
+        assert set(endings) == {0, -signal.SIGKILL}, "some hooks have to finish and some to die"
     finally:
         if daemon is not None:
             daemon.terminate()
             daemon.wait(timeout=PATIENCE)
 
 
-def _kill_later(process: "subprocess.Popen[str] | subprocess.Popen[bytes]", seconds: float) -> None:
-    try:
+def _lifetime_of_a_hook(machine: Machine, path: Path) -> float:
+    taken: list[float] = []
+    for _ in range(5):
+        began = time.monotonic()
+        machine.capture("--no-spawn", "--session-id", "s-1", str(path))
+        taken.append(time.monotonic() - began)
+    return sorted(taken)[2]
+
+
+def _kill_after(process: "subprocess.Popen[bytes]", seconds: float) -> None:
+    with suppress(subprocess.TimeoutExpired):
         process.wait(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=PATIENCE)
+    process.kill()
+    process.wait(timeout=PATIENCE)
 
 
 def test_a_full_disk_is_said_and_leaves_no_half_file(machine: Machine) -> None:
