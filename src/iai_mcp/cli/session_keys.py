@@ -33,6 +33,8 @@ class Keys:
 
     def feed(self, data: bytes) -> tuple[bytes, bool]:
         """The bytes for the program, and True when the person asked to detach."""
+        if not self._waiting and self._strokes[0] not in data and b"\x1b" not in data:
+            return data, False  # nearly everything people type
         passed = []
         for key in _split(data):
             stroke = _meaning(key)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from iai_mcp.adapters.terminal import previews, records
+from iai_mcp.adapters.terminal import records
 from iai_mcp.adapters.terminal.records import SessionRecord
 from iai_mcp.domain.errors import InvalidInput, NotFound, TimedOut
 from iai_mcp.protocol import terminal_frames as wire
@@ -20,6 +20,8 @@ class Listed(NamedTuple):
 
 def listed(found: Sequence[SessionRecord]) -> list[Listed]:
     """The sessions with live status and last line, asked of all holders at once."""
+    from iai_mcp.adapters.terminal import previews
+
     answers = previews.ask([record for record in found if record.alive])
     result = []
     for record in found:
