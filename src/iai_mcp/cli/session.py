@@ -18,10 +18,10 @@ import os
 import sys
 import time
 
-from iai_mcp.adapters.terminal import registry
-from iai_mcp.adapters.terminal.records import SessionRecord, read_all
+from iai_mcp.adapters.terminal import answers, registry
+from iai_mcp.adapters.terminal.records import SessionRecord
 from iai_mcp.cli import output
-from iai_mcp.domain.errors import IaiError, InvalidInput, NotFound
+from iai_mcp.domain.errors import InvalidInput
 
 _UNTIL = ("idle", "waiting", "running", "exited")
 
@@ -73,9 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    sessions = registry.listed(_of_project(read_all(), arguments.project))
-    result = {"sessions": [_as_json(entry) for entry in sessions]}
-    output.emit(result, _as_table(sessions), as_json=arguments.json)
+    result, entries = answers.listing(answers.found(arguments.project))
+    output.emit(result, _as_table(entries), as_json=arguments.json)
     return 0
 
 
@@ -110,34 +109,20 @@ def _attach(arguments: argparse.Namespace) -> int:
 
 
 def _send(arguments: argparse.Namespace) -> int:
-    record = _named(arguments)
-    result = _deliver(record, _message(arguments.text), arguments, enter=not arguments.no_enter)
+    record, text = _named(arguments), _message(arguments.text)
+    enter, timeout = not arguments.no_enter, arguments.timeout
+    result = answers.send(record, text, enter=enter, timeout=timeout)
     waits = ", but the program has not read it yet" if result["read"] is False else ""
     output.emit(result, f"delivered to {record.id}{waits}", as_json=arguments.json)
     return 0
 
 
 def _broadcast(arguments: argparse.Namespace) -> int:
-    text = _message(arguments.text)
-    asked = arguments.project or os.getcwd()
-    targets = [
-        record
-        for record in _of_project(read_all(), asked)
-        if record.alive and record.label.agent_id is not None
-    ]
-    if not targets:
-        raise NotFound("no agent of this project is running: see iai-mcp session list")
-    results = []
-    for record in targets:
-        try:
-            results.append(_deliver(record, text, arguments, enter=True))
-        except IaiError as refused:
-            error = {"code": refused.code, "message": refused.message}
-            results.append({"session": record.id, "delivered": False, "error": error})
-    failed = [result for result in results if not result["delivered"]]
+    records = answers.found(arguments.project or os.getcwd())
+    results = answers.broadcast(records, _message(arguments.text), arguments.timeout)
     lines = [f"{result['session']}  {_outcome(result)}" for result in results]
     output.emit({"sent": results}, "\n".join(lines), as_json=arguments.json)
-    return 1 if failed else 0
+    return 0 if all(result["delivered"] for result in results) else 1
 
 
 def _outcome(result: dict[str, object]) -> str:
@@ -145,75 +130,37 @@ def _outcome(result: dict[str, object]) -> str:
     return f"not delivered: {error['message']}" if isinstance(error, dict) else "delivered"
 
 
-def _deliver(
-    record: SessionRecord, text: str, arguments: argparse.Namespace, *, enter: bool
-) -> dict[str, object]:
-    from iai_mcp.adapters.terminal import sending
-
-    done = sending.deliver(record, text, enter=enter, timeout=arguments.timeout)
-    return {
-        "session": record.id,
-        "delivered": True,
-        "bytes": done.typed,
-        "bracketed_paste": done.pasted,
-        "read": done.read,
-    }
-
-
 def _logs(arguments: argparse.Namespace) -> int:
-    from iai_mcp.adapters.terminal.output import raw
-    from iai_mcp.domain.terminal_text import plain_text
-
     record = _named(arguments)
-    data = raw(record)
-    if arguments.raw:
-        if arguments.json:
-            text = data.decode("utf-8", "replace")
-            output.emit({"session": record.id, "text": text}, "", as_json=True)
-        else:
-            sys.stdout.buffer.write(data)
+    if arguments.raw and not arguments.json:
+        from iai_mcp.adapters.terminal.output import raw
+
+        sys.stdout.buffer.write(raw(record))
         return 0
-    text = plain_text(data, record.rows, record.cols)
-    if arguments.lines is not None:
-        text = "".join(
-            text.splitlines(keepends=True)[-arguments.lines :] if arguments.lines else []
-        )
-    output.emit({"session": record.id, "text": text}, text.rstrip("\n"), as_json=arguments.json)
+    result = answers.logs(record, raw=arguments.raw, lines=arguments.lines)
+    output.emit(result, str(result["text"]).rstrip("\n"), as_json=arguments.json)
     return 0
 
 
 def _kill(arguments: argparse.Namespace) -> int:
-    from iai_mcp.adapters.terminal.adapter import HolderPty
-
-    record = _named(arguments)
-    code = HolderPty().kill(record.id)
-    result = {"session": record.id, "status": "exited", "exit_code": code}
-    output.emit(result, f"{record.id} has ended ({_code(code)})", as_json=arguments.json)
+    result = answers.kill(_named(arguments))
+    code = result["exit_code"]
+    how = "nobody saw how" if code is None else f"exit code {code}"
+    output.emit(result, f"{result['session']} has ended ({how})", as_json=arguments.json)
     return 0
 
 
 def _wait(arguments: argparse.Namespace) -> int:
-    record = registry.wait(_named(arguments), (arguments.until,), arguments.timeout)
-    if not record.alive and arguments.until != "exited":
-        raise NotFound(f"session '{record.id}' ended ({_code(record.exit_code)}) before that")
-    result = {
-        "session": record.id,
-        "status": record.status,
-        "status_source": record.source,
-        "exit_code": record.exit_code,
-    }
-    output.emit(result, f"{record.id} is {record.status}", as_json=arguments.json)
+    result = answers.wait(_named(arguments), arguments.until, arguments.timeout)
+    output.emit(result, f"{result['session']} is {result['status']}", as_json=arguments.json)
     return 0
 
 
 def _prune(arguments: argparse.Namespace) -> int:
-    from iai_mcp.adapters.terminal import tidying
-
-    found = _of_project(read_all(), arguments.project)
-    pruned = tidying.prune(found, arguments.older * 86_400)
-    if arguments.project is None:
-        tidying.sweep()
-    output.emit({"pruned": pruned}, f"{len(pruned)} forgotten", as_json=arguments.json)
+    result = answers.prune(arguments.project, days=arguments.older)
+    pruned = result["pruned"]
+    count = len(pruned) if isinstance(pruned, list) else 0
+    output.emit(result, f"{count} forgotten", as_json=arguments.json)
     return 0
 
 
@@ -231,7 +178,7 @@ _ACTIONS = {
 
 
 def _named(arguments: argparse.Namespace) -> SessionRecord:
-    return registry.resolve(arguments.session, _of_project(read_all(), arguments.project))
+    return registry.resolve(arguments.session, answers.found(arguments.project))
 
 
 def _message(text: str) -> str:
@@ -240,44 +187,6 @@ def _message(text: str) -> str:
     if not text:
         raise InvalidInput("there is nothing to send: the message was empty")
     return text
-
-
-def _of_project(found: list[SessionRecord], asked: str | None) -> list[SessionRecord]:
-    """Those of the project that a path or a name stands for; all without one."""
-    if asked is None:
-        return found
-    from iai_mcp.project import from_argument, project_of
-
-    wanted = project_of(from_argument(asked, os.getcwd())).key
-    return [
-        record
-        for record in found
-        if record.label.project and project_of(record.label.project).key == wanted
-    ]
-
-
-def _as_json(entry: registry.Listed) -> dict[str, object]:
-    record = entry.record
-    return {
-        "id": record.id,
-        "kind": record.kind,
-        "agent_id": record.label.agent_id,
-        "agent_name": record.label.agent_name,
-        "profile": record.label.profile_id,
-        "host": record.label.host,
-        "project": record.label.project,
-        "command": record.command,
-        "status": record.status,
-        "status_source": record.source,
-        "since": _iso(record.since_ms),
-        "exit_code": record.exit_code,
-        "signal": record.signal,
-        "started": _iso(record.started_ms),
-        "ended": _iso(record.ended_ms) if record.ended_ms else None,
-        "attached": entry.attached,
-        "lost_to_reboot": record.rebooted,
-        "last_line": entry.last_line,
-    }
 
 
 def _as_table(sessions: list[registry.Listed]) -> str:
@@ -302,15 +211,6 @@ def _as_table(sessions: list[registry.Listed]) -> str:
             )
         )
     return output.table(rows, ("ID", "AGENT", "PROFILE", "PROJECT", "STATUS", "SINCE", "LAST LINE"))
-
-
-def _code(code: int | None) -> str:
-    return "nobody saw how" if code is None else f"exit code {code}"
-
-
-def _iso(milliseconds: int) -> str:
-    seconds, rest = divmod(milliseconds, 1000)
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{rest:03d}Z"
 
 
 def _ago(milliseconds: int) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from iai_mcp.memory.params import Params
-from iai_mcp.workspace import agent_calls, document_calls, profile_calls
+from iai_mcp.workspace import agent_calls, document_calls, profile_calls, session_calls
 from iai_mcp.workspace.root import Workspace, open_workspace
 from iai_mcp.workspace.views import Json
 
@@ -25,6 +25,15 @@ CALLS: Mapping[str, Callable[[Workspace, Params], Json]] = {
     "agents_sync": agent_calls.sync,
     "agents_prune": agent_calls.prune,
     "agents_launch": agent_calls.launch,
+    "sessions_list": session_calls.list_all,
+    "sessions_send": session_calls.send,
+    "sessions_broadcast": session_calls.broadcast,
+    "sessions_logs": session_calls.logs,
+    "sessions_kill": session_calls.kill,
+    "sessions_wait": session_calls.wait,
+    "sessions_write": session_calls.write,
+    "sessions_resize": session_calls.resize,
+    "sessions_prune": session_calls.prune,
     "templates_list": document_calls.list_templates,
     "templates_show": document_calls.show_template,
     "templates_save": document_calls.save_template,
