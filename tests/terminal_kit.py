@@ -14,7 +14,7 @@ from typing import TypeVar
 import pyte
 import pytest
 
-from iai_mcp.adapters.terminal import records
+from iai_mcp.adapters.terminal import records, tidying
 from iai_mcp.adapters.terminal.adapter import HolderPty
 from iai_mcp.adapters.terminal.connection import Connection, HolderState
 from iai_mcp.domain.errors import IaiError
@@ -112,6 +112,7 @@ class Desk:
             if record.alive:
                 with contextlib.suppress(IaiError):
                     self.pty.kill(record.id)
+        tidying.prune(records.read_all())
 
 
 class Watcher:

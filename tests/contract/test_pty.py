@@ -1,10 +1,12 @@
 """What every `PtyPort` promises, whatever is behind it."""
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from iai_mcp.adapters.terminal import tidying
 from iai_mcp.adapters.terminal.adapter import HolderPty
 from iai_mcp.domain.errors import NotFound, NotInstalled
 from iai_mcp.domain.launching import SpawnSpec
@@ -13,9 +15,10 @@ from iai_mcp.ports.pty import PtyPort
 
 
 @pytest.fixture
-def pty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PtyPort:
+def pty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PtyPort]:
     monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "data"))
-    return HolderPty()
+    yield HolderPty()
+    tidying.end_all()
 
 
 class Listener:

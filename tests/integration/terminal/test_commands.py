@@ -3,13 +3,18 @@
 import json
 import os
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.terminal_kit import Desk, eventually
 
-from iai_mcp.adapters.terminal import sending
+from iai_mcp.adapters.terminal import layout, sending
 from iai_mcp.domain.terminals import SessionLabel
+
+in_memory = pytest.mark.skipif(
+    not layout.tail_path("any"), reason="there is no file system in memory to keep last words in"
+)
 
 # A stand-in for an agent's interface: raw keys, bracketed paste, and an Enter that comes in
 # the same burst as text is part of the text.
@@ -70,6 +75,7 @@ def test_list_tells_whose_session_it_is_and_its_last_line(desk: Desk) -> None:
     assert "last words" in table
 
 
+@in_memory
 def test_ended_sessions_stay_listed_with_their_code_until_pruned(desk: Desk) -> None:
     session = desk.start("sh", "-c", "echo it broke; exit 7")
     desk.ended(session)
@@ -207,6 +213,7 @@ def test_logs_are_plain_text_and_raw_on_request(desk: Desk) -> None:
     assert "\x1b[31mred" in answer(desk, "logs", session, "--raw")["text"]
 
 
+@in_memory
 def test_logs_of_an_ended_session_are_its_last_words(desk: Desk) -> None:
     session = desk.start("sh", "-c", "echo why it failed; exit 1")
     desk.ended(session)
@@ -290,3 +297,30 @@ def test_two_messages_sent_at_once_do_not_mix(desk: Desk) -> None:
         for word in words:
             watcher.until(f"submitted '[{word}]'".encode())
     eventually(lambda: desk.state(session).line_mode is False)
+
+
+@in_memory
+def test_last_words_are_not_left_in_a_place_of_somebody_else(desk: Desk) -> None:
+    place = Path(layout.tail_path("any")).parent
+    place.mkdir()
+    place.chmod(0o777)
+    session = desk.start("sh", "-c", "echo secret; exit 1")
+    desk.ended(session)
+
+    kept = list(place.iterdir())
+    place.rmdir()
+
+    assert kept == []
+    assert desk.cli("session", "logs", session).stdout.strip() == ""
+
+
+@in_memory
+def test_forgetting_a_session_leaves_nothing_in_memory(desk: Desk) -> None:
+    session = desk.start("sh", "-c", "echo words")
+    desk.ended(session)
+    place = Path(layout.tail_path("any")).parent
+    assert [path.name for path in place.iterdir()] == [f"{session}.tail"]
+
+    answer(desk, "prune")
+
+    assert not place.exists()

@@ -38,16 +38,30 @@ def socket_path(session_id: str) -> str:
 def tail_path(session_id: str) -> str:
     """Where the last output of an ended session is kept: in memory only, `""` if that can not be.
 
-    What was said in a terminal does not go to a disk in the clear.
+    What was said in a terminal does not go to a disk in the clear. The directory is made by the
+    holder, and may belong to anybody: see `is_ours`.
     """
-    directory = _memory_dir()
-    return os.path.join(directory, f"{session_id}.tail") if directory else ""
+    for base in (os.environ.get("XDG_RUNTIME_DIR", ""), "/dev/shm"):  # noqa: S108 - `is_ours`
+        if base and _in_memory(base):
+            return os.path.join(
+                base, f"iai-mcp-{os.getuid()}-{_store_hash()}", f"{session_id}.tail"
+            )
+    return ""
+
+
+def is_ours(directory: str) -> bool:
+    """Whether this is a directory that only we can have put things into."""
+    try:
+        found = os.lstat(directory)
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
 
 
 def bound_tails() -> None:
     """Keep the newest tails only: they live in memory, and nobody has to prune."""
-    directory = _memory_dir()
-    if not directory:
+    directory = os.path.dirname(tail_path("any"))
+    if not is_ours(directory):
         return
     names = os.listdir(directory)
     if len(names) <= _MOST_TAILS:
@@ -66,13 +80,6 @@ def _short_dir() -> str:
             return _own_dir(short)
     base = _own_dir(f"/tmp/iai-mcp-{os.getuid()}")  # noqa: S108 - ownership is checked
     return _own_dir(os.path.join(base, _store_hash()))
-
-
-def _memory_dir() -> str:
-    for base in (os.environ.get("XDG_RUNTIME_DIR", ""), "/dev/shm"):  # noqa: S108 - ownership is checked
-        if base and _in_memory(base):
-            return _own_dir(os.path.join(base, f"iai-mcp-{os.getuid()}-{_store_hash()}"))
-    return ""
 
 
 def _in_memory(path: str) -> bool:

@@ -45,7 +45,7 @@ def _from_holder(record: SessionRecord) -> Iterator[bytes]:
 
 def _from_tail(record: SessionRecord) -> bytes:
     path = layout.tail_path(record.id)
-    if not path or not os.path.exists(path):
+    if not path or not layout.is_ours(os.path.dirname(path)) or not os.path.exists(path):
         return b""
     with open(path, "rb") as source:
         return source.read()

@@ -59,8 +59,11 @@ def discard(session_id: str, socket_path: str) -> None:
         os.rmdir(directory)
     _remove(socket_path)
     tail = layout.tail_path(session_id)
-    if tail:
+    directory = os.path.dirname(tail)
+    if layout.is_ours(directory):
         _remove(tail)
+        with contextlib.suppress(OSError):
+            os.rmdir(directory)  # not while it holds the tail of another session
 
 
 def _names_in(directory: str) -> list[str]:

@@ -48,17 +48,29 @@ def _drain(holder: "Holder") -> None:
 
 
 def _keep_tail(holder: "Holder") -> None:
-    if not holder.order.tail_path:
+    path, ring = holder.order.tail_path, holder.ring
+    if not path or not ring.head:
         return
-    ring = holder.ring
     begin = max(ring.start, ring.head - _KEPT_TAIL)
     try:
+        _own_directory(os.path.dirname(path))
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        descriptor = os.open(holder.order.tail_path, flags, 0o600)
+        descriptor = os.open(path, flags, 0o600)
         os.write(descriptor, ring.copy(begin, ring.head))
         os.close(descriptor)
     except OSError:
         holder.journal.event("TailNotKept", "exited", "exit")
+
+
+def _own_directory(path: str) -> None:
+    """Make it, or see that it is ours: others may make names in that place too."""
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        found = os.lstat(path)
+        is_directory = found.st_mode & 0o170000 == 0o040000
+        if not is_directory or found.st_uid != os.getuid() or found.st_mode & 0o077:
+            raise PermissionError(path) from None
 
 
 def _tell_clients(holder: "Holder", last_word: bytes) -> None:
