@@ -164,3 +164,36 @@ def test_a_deep_user_data_directory_still_gets_a_bindable_socket(
     assert record.exit_code == 4
     assert len(record.socket) < 100
     assert os.path.dirname(record.socket) != str(deep / "s")
+
+
+ASKING = r"""
+import os, tty
+tty.setraw(0)
+os.write(1, b"\x1b[c")
+answer = b""
+while not answer.endswith(b"c"):
+    answer += os.read(0, 100)
+os.write(1, b"terminal says " + ascii(answer).encode() + b"\r\n")
+os.read(0, 1)
+"""
+
+
+def test_a_program_that_asks_its_terminal_is_answered_while_nobody_is_attached(desk: Desk) -> None:
+    session = desk.python(ASKING)
+
+    with desk.watching(session) as watcher:
+        seen = watcher.until(b"terminal says ")
+        seen = watcher.until(b"\r\n")
+
+    assert rb"\x1b[?62;22c" in seen
+
+
+def test_an_attached_terminal_answers_for_itself(desk: Desk) -> None:
+    session = desk.python("import sys; sys.stdin.readline()\n" + ASKING)
+
+    with desk.attached(session) as terminal:
+        terminal.is_raw()
+        terminal.type(b"\r")
+        terminal.until(lambda: b"\x1b[c" in terminal.output, "the question")
+        terminal.type(b"\x1b[?1;2c")
+        terminal.shows("terminal says b'\\x1b[?1;2c'")

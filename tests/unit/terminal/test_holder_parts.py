@@ -4,6 +4,7 @@ import pytest
 
 from iai_mcp.adapters.terminal.holder.boundaries import safe_offset, screen_start, tail_start
 from iai_mcp.adapters.terminal.holder.modes import Modes
+from iai_mcp.adapters.terminal.holder.queries import answer
 from iai_mcp.adapters.terminal.holder.ring import Ring
 from iai_mcp.adapters.terminal.holder.status import rang, reported
 
@@ -154,3 +155,10 @@ def test_a_hooks_line_is_read_for_its_status(line: bytes, expected: str) -> None
 )
 def test_a_bell_is_told_from_the_end_of_a_title(text: bytes, expected: bool) -> None:
     assert rang(text) is expected
+
+
+def test_questions_are_answered_in_their_order() -> None:
+    asked = b"\x1b[?u\x1b[c hello \x1b[6n\x1b[5n\x1b[31m"
+
+    assert answer(asked) == b"\x1b[?62;22c\x1b[1;1R\x1b[0n"
+    assert answer(b"\x1b[31mno question") == b""

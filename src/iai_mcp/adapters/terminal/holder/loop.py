@@ -9,7 +9,7 @@ import select
 import termios
 import time
 
-from iai_mcp.adapters.terminal.holder import boundaries, ending, farewell, requests
+from iai_mcp.adapters.terminal.holder import boundaries, ending, farewell, queries, requests
 from iai_mcp.adapters.terminal.holder.bare import same_user, signal, socket
 from iai_mcp.adapters.terminal.holder.birth import Order
 from iai_mcp.adapters.terminal.holder.clients import Client
@@ -20,6 +20,7 @@ from iai_mcp.adapters.terminal.holder.status import QUIET, SILENT_START, Status,
 from iai_mcp.protocol import terminal_frames as wire
 
 _READS = 16  # reads of the terminal between two looks at the clients
+_QUESTIONS = 8192  # more output than this at once is a flood: nobody asks in the middle of one
 _SCAN_EVERY = 262_144  # output that may pile up before its modes are looked at
 _TICK = 0.25  # seconds between looks at files and clocks while something happens
 _IDLE_TICK = 1.0  # and while nothing does
@@ -103,6 +104,7 @@ class Holder:
 
     def read_terminal(self) -> None:
         ring = self.ring
+        before = ring.head
         budget = max(1, ring.size // 8)
         for _ in range(_READS):
             try:
@@ -119,8 +121,15 @@ class Holder:
             if budget <= 0:
                 break
         self.touch()
+        if ring.head - before <= _QUESTIONS and not self._is_attached():
+            reply = queries.answer(ring.copy(before, ring.head))
+            if reply:
+                self.type(reply)
         if ring.head - self.modes.scanned > min(_SCAN_EVERY, ring.size // 2):
             self.modes.catch_up(ring)
+
+    def _is_attached(self) -> bool:
+        return any(client.size for client in self.clients.values())
 
     def touch(self) -> None:
         """Something happened: count the quiet from now, and look at the files soon."""
