@@ -91,21 +91,6 @@ def test_what_waited_in_the_spool_is_stored_soon_after_the_daemon_starts(machine
         assert connection.control("status")["spool"] == {"waiting": 0, "set_aside": 1}
 
 
-def test_a_huge_turn_arrives_whole_by_way_of_the_spool(machine: Machine) -> None:
-    path = machine.root / "t.jsonl"
-    words = "the port is 5433 " + "x" * 17_000_000  # longer than a call may be
-    path.write_text(turn(words))
-    with running(machine):
-        assert (
-            machine.capture("--no-spawn", "--session-id", "s-1", str(path))["status"] == "deferred"
-        )
-        wait_until_drained(machine)
-
-        counts = connection.control("status")
-        assert counts["records"] == 1
-        assert counts["spool"] == {"waiting": 0, "set_aside": 0}
-
-
 @pytest.mark.timeout(240)
 def test_killing_hooks_and_daemons_loses_nothing_and_doubles_nothing(machine: Machine) -> None:
     chance = random.Random(20260301)
