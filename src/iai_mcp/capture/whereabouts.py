@@ -14,9 +14,7 @@ _COPILOT_LAG = 0.3  # seconds; 0.1 was seen
 _TAIL_BYTES = 64 * 1024
 
 
-def transcript_of(
-    host: str, event: str, given: Input, *, of_subagent: bool = False
-) -> str | None:
+def transcript_of(host: str, event: str, given: Input, *, of_subagent: bool = False) -> str | None:
     """The transcript's path; None when the host does not say and it is not where it should be."""
     path = _path_of(host, given, of_subagent=of_subagent)
     if host == "copilot" and path is not None:

@@ -77,20 +77,24 @@ class Recall:
             return ""
         return self.projects.key_of("", params.text("cwd", ""))
 
+    def measured(
+        self, asked: Asking, scope: Scope, leg: MeaningLeg | str
+    ) -> tuple[Candidates, Asked]:
+        """What might answer, with all that is known about it; nothing is weighed yet."""
+        people = self.finder.people(scope)
+        reading = read(asked.cue, asked.now, people.speakers, asked.language)
+        sought = Sought(reading.terms, reading.exact, self._vector(asked, reading, leg), scope)
+        named = speaker_named(reading.speakers)
+        number = None if named is None else self.finder.number("speaker", named)
+        return self.finder.find(sought), Asked(reading, number, people.assistants)
+
     def _found(
         self, asked: Asking, scope: Scope, leg: MeaningLeg | str, around: "Surroundings"
     ) -> list[Found]:
-        reading = read(asked.cue, asked.now, self.finder.speakers(scope), asked.language)
-        vector = self._vector(asked, reading, leg)
-        pool = self.finder.find(Sought(reading.terms, reading.exact, vector, scope))
-        order = ranked(
-            pool,
-            self._asked(reading, scope),
-            ranker_for("" if isinstance(leg, str) else leg.embedder.model_id),
-            self._leaning(pool, around),
-            max(asked.limit * _SPARE, _SPARE_AT_LEAST),
-        )
-        found = self._with_memories(order)
+        pool, cue = self.measured(asked, scope, leg)
+        ranker = ranker_for("" if isinstance(leg, str) else leg.embedder.model_id)
+        limit = max(asked.limit * _SPARE, _SPARE_AT_LEAST)
+        found = self._with_memories(ranked(pool, cue, ranker, self._leaning(pool, around), limit))
         if found:
             return found
         return [Found(memory, 0.0, {}) for memory in self.memories.timeline(scope, 1)]
@@ -117,14 +121,6 @@ class Recall:
             return fitting(asked.vector, leg.embedder.dimensions)
         vector: Matrix = leg.embedder.embed([reading.meaning])[0]
         return vector
-
-    def _asked(self, reading: CueReading, scope: Scope) -> Asked:
-        named = speaker_named(reading.speakers)
-        return Asked(
-            reading=reading,
-            speaker=None if named is None else self.finder.number("speaker", named),
-            assistants=self.finder.assistants_speak(scope),
-        )
 
     def _with_memories(self, order: Sequence[Scored]) -> list[Found]:
         memories = {memory.key: memory for memory in self.memories.get([s.key for s in order])}

@@ -19,6 +19,14 @@ class Sought:
     scope: Scope
 
 
+@dataclass(frozen=True, slots=True)
+class People:
+    """Speakers by name, and whether assistants spoke at all."""
+
+    speakers: Sequence[str]
+    assistants: bool
+
+
 class Finder(Protocol):
     """Every call is safe from any thread."""
 
@@ -30,12 +38,10 @@ class Finder(Protocol):
         """
         ...
 
-    def speakers(self, scope: Scope) -> Sequence[str]:
-        """Who spoke there, by name."""
+    def people(self, scope: Scope) -> People:
+        """Who spoke there."""
         ...
 
     def number(self, column: str, name: str) -> int:
         """The number that stands for a speaker's, session's or project's name; -1 if unknown."""
         ...
-
-    def assistants_speak(self, scope: Scope) -> bool: ...

@@ -13,7 +13,7 @@ from iai_mcp.adapters.sqlite.sheet import NOBODY, Mask, Sheet, View
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats
 from iai_mcp.domain.ranking.lexical import Population, WordScores, word_scores
-from iai_mcp.ports.finding import Sought
+from iai_mcp.ports.finding import People, Sought
 from iai_mcp.ports.memories import Scope
 
 Rows = NDArray[np.int64]
@@ -54,20 +54,19 @@ class SqliteFinder:
         rows = _with_neighbours(pool, view)
         return self._measured(rows, view, within, lexical, exact, topics, sought)
 
-    def speakers(self, scope: Scope) -> Sequence[str]:
+    def people(self, scope: Scope) -> People:
         sheet = self.sheet()
         view = sheet.view()
-        present = np.flatnonzero(np.bincount(view.speaker[sheet.within(view, scope)]))
+        within = sheet.within(view, scope)
+        present = np.flatnonzero(np.bincount(view.speaker[within]))
         names = sheet.names("speaker")
-        return [names[number] for number in present if names[number]]
+        return People(
+            speakers=[names[number] for number in present if names[number]],
+            assistants=bool((within & ~view.spoken).any()),
+        )
 
     def number(self, column: str, name: str) -> int:
         return self.sheet().number(column, name)
-
-    def assistants_speak(self, scope: Scope) -> bool:
-        sheet = self.sheet()
-        view = sheet.view()
-        return bool((sheet.within(view, scope) & ~view.spoken).any())
 
     def _meaning(self, sought: Sought, view: View, within: Mask) -> tuple[Rows, dict[int, float]]:
         """The rows nearest in meaning, and the memories whose wishes are about the cue."""

@@ -36,4 +36,4 @@ _OTHERWISE = Ranker(CosineScale(0.1, 0.12), _HAND_SET)
 
 def ranker_for(model_id: str) -> Ranker:
     """The weights of a model; those set by hand for a model that none were learned for."""
-    return _BY_MODEL.get(model_id, _OTHERWISE)
+    return _BY_MODEL.get(model_id.partition(".")[0], _OTHERWISE)
