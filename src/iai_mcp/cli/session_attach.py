@@ -74,6 +74,7 @@ class _Client:
 
     def run(self) -> None:
         """Until detached, ended or told to go."""
+        self._connection.socket.settimeout(None)  # we poll ourselves; a timeout polls once more
         poll = select.poll()
         for descriptor in (_KEYBOARD, self._wake_read, self._connection.socket.fileno()):
             poll.register(descriptor, select.POLLIN)

@@ -20,6 +20,7 @@ from iai_mcp.adapters.terminal.holder.status import QUIET, SILENT_START, Status,
 from iai_mcp.protocol import terminal_frames as wire
 
 _READS = 16  # reads of the terminal between two looks at the clients
+_FULL_READ = 2048  # the kernel gives 4095 bytes at once while there are so many
 _QUESTIONS = 8192  # more output than this at once is a flood: nobody asks in the middle of one
 _SCAN_EVERY = 262_144  # output that may pile up before its modes are looked at
 _TICK = 0.25  # seconds between looks at files and clocks while something happens
@@ -118,8 +119,8 @@ class Holder:
                 break
             ring.advance(count)
             budget -= count
-            if budget <= 0:
-                break
+            if count < _FULL_READ or budget <= 0:
+                break  # there is hardly more; the next round would tell
         self.touch()
         if ring.head - before <= _QUESTIONS and not self._is_attached():
             reply = queries.answer(ring.copy(before, ring.head))
