@@ -1,11 +1,13 @@
 """What hosts are shown: ten tools, few words, and hints that tell the truth."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.support.home import SOURCE
 
 from iai_mcp.protocol.tools import DEFINITIONS, NAMES
 
@@ -75,6 +77,11 @@ def test_importing_the_definitions_costs_no_other_module() -> None:
         "print(sorted(m for m in set(sys.modules) - before if not m.startswith('iai_mcp')))"
     )
     seen = subprocess.run(
-        [sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=30
+        [sys.executable, "-c", probe],
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=30,
     )
     assert seen.stdout.strip() == "[]"
