@@ -9,7 +9,18 @@ from iai_mcp.protocol.codes import MAX_LINE
 
 @pytest.mark.parametrize(
     "line",
-    [b"not json", b"{", b"", b"   ", b'{"a": NaN}', b"\xff\xfe", b"[" * 100_000, b'"\\ud8', b"1 2"],
+    [
+        b"not json",
+        b"{",
+        b"",
+        b"   ",
+        b'{"a": NaN}',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'"\\ud8',
+        b"1 2",
+        b'{"jsonrpc": "2.0", "id": 1e999, "method": "topology"}',
+    ],
 )
 def test_a_line_that_is_not_json_gets_a_parse_error_without_id(daemon, line):
     with daemon.line() as conversation:

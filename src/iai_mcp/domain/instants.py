@@ -1,11 +1,12 @@
 """Moments in time: parsed once at the door, kept as given, compared as microseconds."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from iai_mcp.domain.errors import InvalidInput
 
-_MICROS = 1_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICRO = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,11 @@ def instant(value: object, *, name: str = "ts") -> Instant:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
-        return Instant(int(moment.timestamp() * _MICROS), text)
+        micros = (moment - _EPOCH) // _MICRO
+        iso(
+            micros
+        )  # year 0 and year 10000, an offset away from the calendar's ends, can not be shown
+        return Instant(micros, text)
     except (ValueError, OverflowError) as bad:
         raise InvalidInput(
             f"{name} must be an ISO-8601 time such as 2026-03-01T09:30:00Z, not {text[:40]!r}"
@@ -42,4 +47,4 @@ def from_micros(micros: int) -> Instant:
 
 def iso(micros: int) -> str:
     """The moment in UTC, as ISO-8601 with microseconds."""
-    return datetime.fromtimestamp(micros / _MICROS, UTC).isoformat(timespec="microseconds")
+    return (_EPOCH + timedelta(microseconds=micros)).isoformat(timespec="microseconds")

@@ -24,7 +24,7 @@ def parse(line: bytes) -> object:
         NotJson: it is not strict JSON in UTF-8, or nested beyond reason.
     """
     try:
-        return json.loads(line.decode("utf-8"), parse_constant=_refuse)
+        return json.loads(line.decode("utf-8"), parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError) as bad:
         raise NotJson("the line is not JSON") from bad
 
@@ -97,6 +97,14 @@ def invalid_request(message: object, problem: str) -> Message:
 
 def _usable_id(value: object) -> bool:
     return isinstance(value, str | int | float) and not isinstance(value, bool)
+
+
+def _finite(written: str) -> float:
+    """A number that the answer can carry: one beyond a double would come back as Infinity, which is no JSON."""
+    number = float(written)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(written)
+    return number
 
 
 def _refuse(constant: str) -> object:
