@@ -23,7 +23,6 @@ from iai_mcp.memory.changing import Contradict, Forget, Reinforce
 from iai_mcp.memory.embedding import EmbedBacklog
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.knobs import KnobBoard
-from iai_mcp.memory.params import Params
 from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.recall import MeaningLeg, Recall
 from iai_mcp.memory.timeline import Timeline
@@ -74,9 +73,7 @@ class MemoryStore:
         self.timeline = Timeline(self.memories, self.projects)
         self.contradict = Contradict(self.memories, self.clock, self.redactor, self._stored)
         self.reinforce = Reinforce(self.memories, self.clock)
-        self.forget = Forget(
-            self.memories, self.clock, self.projects, self._meant_by, self._forgotten
-        )
+        self.forget = Forget(self.memories, self.clock, self.projects, self._forgotten)
 
         self.injections = Injections(self.memories, self.journal, self.clock, self.later)
         self.session_start = SessionStart(
@@ -164,13 +161,6 @@ class MemoryStore:
     def _forgotten(self, keys: Sequence[int]) -> None:
         if self.vectors is not None:
             self.vectors.drop(keys)
-
-    def _meant_by(self, query: str) -> list[str]:
-        """The memories a query to forget means: those that contain its words."""
-        found = self.recall(Params({"cue": query, "k": 100, "budget_tokens": 1_000_000}))
-        hits = found["hits"]
-        assert isinstance(hits, list)  # noqa: S101 - recall's own promise
-        return [hit["id"] for hit in hits if query.lower() in hit["text"].lower()]
 
 
 class VectorsOnly:

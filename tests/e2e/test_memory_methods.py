@@ -253,6 +253,39 @@ class TestForgetting:
         hits = daemon.call("memory_recall", cue="vuvuzela password policy")["hits"]
         assert not any("vuvuzela" in hit["text"] for hit in hits)
 
+    def test_a_query_misses_none_however_many_there_are(self, fresh_daemon):
+        said = [{"text": f"the Zeppelin plan, page {n}", "id": str(n)} for n in range(250)]
+        for session in ("left", "right"):
+            fresh_daemon.call("capture_events", session_id=session, events=said)
+        dry = fresh_daemon.call("memory_forget", query="zeppelin", session_id="right", dry_run=True)
+        assert len(dry["ids"]) == 250
+        assert fresh_daemon.call("memory_forget", query="ZEPPELIN plan")["forgotten"] == 500
+        assert fresh_daemon.ask({"type": "status"})["records"] == 0
+
+    @pytest.mark.parametrize(
+        "nothing", [{"project": "*"}, {"project": ""}, {"session_id": ""}, {"query": "  "}]
+    )
+    def test_a_filter_that_leaves_nothing_out_is_refused(self, daemon, nothing):
+        assert daemon.rpc("memory_forget", **nothing)["error"]["code"] == -32602
+
+
+class TestTimes:
+    @pytest.mark.parametrize("ts", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+14:00"])
+    def test_a_time_that_no_calendar_can_show_is_refused_and_poisons_nothing(self, daemon, ts):
+        assert daemon.rpc("memory_capture", text=f"said at {ts}", ts=ts)["error"]["code"] == -32602
+        events = [{"text": f"an event at {ts}", "ts": ts}]
+        counted = daemon.call("capture_events", session_id="odd times", events=events)
+        assert counted["inserted"] == 1
+        assert daemon.call("memory_timeline", session_id="odd times")["records"]
+        assert daemon.call("memory_recall", cue=f"an event at {ts}")["hits"]
+
+    @pytest.mark.parametrize("ts", ["0001-01-01", "9999-12-31T23:59:59.999999Z"])
+    def test_the_ends_of_the_calendar_can_be_shown(self, daemon, ts):
+        daemon.call("memory_capture", text=f"at the end {ts}", ts=ts, session_id=f"ends {ts}")
+        record = daemon.call("memory_timeline", session_id=f"ends {ts}")["records"][0]
+        assert record["ts"] == ts
+        assert record["valid_from"].startswith(ts[:10])
+
 
 def test_topology_counts_and_events_are_listed(daemon):
     topology = daemon.call("topology")

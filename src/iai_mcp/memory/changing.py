@@ -1,6 +1,6 @@
 """Contradict, reinforce and forget: the ways a memory changes after it was captured."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -12,6 +12,7 @@ from iai_mcp.memory.scoping import scope_of
 from iai_mcp.ports.memories import Memories, Stored
 from iai_mcp.ports.surroundings import Clock, Projects, Redactor
 
+_PAGE = 500  # memories read at a time
 _REINFORCE_STEP = 0.1
 _REINFORCED_AT_MOST = 50  # pairs grow with the square
 
@@ -85,7 +86,6 @@ class Forget:
     memories: Memories
     clock: Clock
     projects: Projects
-    search: Callable[[str], list[str]]  # the ids that a query means
     forgotten: Callable[[Sequence[int]], None]  # told which keys went
 
     def __call__(self, params: Params) -> dict[str, object]:
@@ -99,23 +99,36 @@ class Forget:
 
     def _matches(self, params: Params) -> list[Memory]:
         filters = ("ids", "query", "session_id", "project", "after", "before")
-        if not any(params.has(name) for name in filters):
+        if not any(_narrows(params, name) for name in filters):
             raise InvalidInput(f"say what to forget: give at least one of {', '.join(filters)}")
         scope = scope_of(params, self.memories, self.projects, since="after", until="before")
-        chosen: list[Memory] | None = None
+        keys = self.memories.keys(scope)
         if params.has("ids"):
-            chosen = self.memories.find(params.texts("ids"))
-        if params.has("query"):
-            meant = set(self.search(params.text("query")))
-            found = self.memories.find(sorted(meant))
-            chosen = found if chosen is None else [m for m in chosen if m.id in meant]
-        within = self.memories.keys(scope)
-        if chosen is None:
-            return self.memories.get(within or [])
-        if within is None:
-            return chosen
-        allowed = set(within)
-        return [memory for memory in chosen if memory.key in allowed]
+            within = None if keys is None else set(keys)
+            named = self.memories.find(params.texts("ids"))
+            keys = [memory.key for memory in named if within is None or memory.key in within]
+        if not params.has("query"):
+            return self.memories.get(keys or [])
+        words = params.text("query").casefold()
+        if not words.strip():
+            raise InvalidInput("query is blank: give the words that the memories contain")
+        return [memory for memory in self._read(keys) if words in memory.text.casefold()]
+
+    def _read(self, keys: Sequence[int] | None) -> Iterator[Memory]:
+        """These memories, or all, a page at a time: to forget means to miss none."""
+        if keys is not None:
+            for start in range(0, len(keys), _PAGE):
+                yield from self.memories.get(keys[start : start + _PAGE])
+            return
+        page = self.memories.after(0, _PAGE)
+        while page:
+            yield from page
+            page = self.memories.after(page[-1].key, _PAGE)
+
+
+def _narrows(params: Params, name: str) -> bool:
+    """Whether this filter is given and leaves anything out: a blank one and `*` mean everything."""
+    return params.has(name) and params.raw(name) not in (("", "*") if name == "project" else ("",))
 
 
 def one(memories: Memories, public_id: str) -> Memory:

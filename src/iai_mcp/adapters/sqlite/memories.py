@@ -117,14 +117,15 @@ class SqliteMemories:
             return sum(_link(db, min(pair), max(pair), kind, step, at) for pair in pairs)
 
     def forget(self, keys: Sequence[int], at: int) -> list[str]:
-        with self._db.writing() as db:
-            gone = [ident for key in keys if (ident := _forget_one(db, key, at)) is not None]
-            if gone:
-                # Deleted entries stay in the index's segments until they are merged.
-                words.purge(db)
-        self._count -= len(gone)
-        if self._sheet is not None:
-            self._sheet.drop(keys)
+        with self._order:
+            with self._db.writing() as db:
+                gone = [ident for key in keys if (ident := _forget_one(db, key, at)) is not None]
+                if gone:
+                    # Deleted entries stay in the index's segments until they are merged.
+                    words.purge(db)
+            self._count -= len(gone)
+            if self._sheet is not None:
+                self._sheet.drop(keys)
         return [rows.public_id(ident) for ident in gone]
 
     def after(self, key: int, limit: int) -> list[Memory]:
