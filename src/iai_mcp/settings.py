@@ -14,6 +14,10 @@ from iai_mcp.domain.errors import InvalidInput
 
 CONFIG_NAME = "config.toml"
 
+_LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+# With none of these the daemon would take connections and never answer.
+_AT_LEAST_ONE = frozenset({"workers", "calls_per_connection", "calls_in_all", "embed_page"})
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -58,13 +62,13 @@ def _file() -> dict[str, object]:
             return tomllib.load(file)
     except FileNotFoundError:
         return {}
-    except (OSError, tomllib.TOMLDecodeError) as broken:
+    except (OSError, ValueError) as broken:
         raise InvalidInput(f"{path} can not be read: {broken}") from broken
 
 
 def _value(name: str, raw: object, where: str) -> int | str:
     if isinstance(getattr(Settings(), name), str):
-        return str(raw)
+        return _text(name, str(raw), where)
     try:
         number = int(str(raw))
     except ValueError as bad:
@@ -73,4 +77,16 @@ def _value(name: str, raw: object, where: str) -> int | str:
         ) from bad
     if number < 0:
         raise InvalidInput(f"{where}: {name} must not be negative")
+    if number == 0 and name in _AT_LEAST_ONE:
+        raise InvalidInput(f"{where}: {name} must be at least 1")
     return number
+
+
+def _text(name: str, raw: str, where: str) -> str:
+    if name != "log_level":
+        return raw
+    if raw.upper() not in _LOG_LEVELS:
+        raise InvalidInput(
+            f"{where}: log_level must be one of {', '.join(_LOG_LEVELS)}, not {raw[:40]!r}"
+        )
+    return raw.upper()

@@ -30,3 +30,21 @@ def test_a_broken_file_is_named(_home):
     (_home / "config.toml").write_text("sleep_after = = 3")
     with pytest.raises(InvalidInput, match=r"config\.toml"):
         settings.load({})
+
+
+@pytest.mark.parametrize("name", ["WORKERS", "CALLS_PER_CONNECTION", "CALLS_IN_ALL", "EMBED_PAGE"])
+def test_what_would_keep_the_daemon_from_ever_answering_is_refused(name):
+    with pytest.raises(InvalidInput, match=name.lower()):
+        settings.load({f"IAI_MCP_{name}": "0"})
+
+
+def test_a_log_level_is_one_of_those_there_are_in_any_case():
+    assert settings.load({"IAI_MCP_LOG_LEVEL": "debug"}).log_level == "DEBUG"
+    with pytest.raises(InvalidInput, match="WARNING"):
+        settings.load({"IAI_MCP_LOG_LEVEL": "loud"})
+
+
+def test_a_file_that_is_not_text_is_named(_home):
+    (_home / "config.toml").write_bytes(b"log_level = '\xff'")
+    with pytest.raises(InvalidInput, match=r"config\.toml"):
+        settings.load({})
