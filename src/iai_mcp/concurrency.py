@@ -116,10 +116,10 @@ def is_served(path: Path | str) -> bool:
     probe.settimeout(_PROBE_SECONDS)
     try:
         probe.connect(str(path))
-    except (BlockingIOError, TimeoutError):
-        return True  # its backlog is full: alive, and busy
-    except OSError:
+    except (ConnectionRefusedError, FileNotFoundError, NotADirectoryError):
         return False
+    except OSError:
+        return True  # its backlog is full, or it is not ours to connect to: somebody's all the same
     finally:
         probe.close()
     return True
@@ -128,14 +128,31 @@ def is_served(path: Path | str) -> bool:
 def cleanup_stale_socket(path: Path | str) -> bool:
     """Remove what a killed daemon left at `path`; whether anything was removed.
 
-    A socket that is served is never touched, and neither is a directory.
+    A socket that is served is never touched, and neither is a directory. A file with something in it
+    is no leftover of ours: it is moved aside.
     """
     place = Path(path)
     try:
-        mode = place.lstat().st_mode
+        found = place.lstat()
     except FileNotFoundError:
         return False
-    if stat.S_ISDIR(mode) or (stat.S_ISSOCK(mode) and is_served(place)):
+    if stat.S_ISDIR(found.st_mode) or is_served(place):
         return False
-    place.unlink(missing_ok=True)
+    if stat.S_ISREG(found.st_mode) and found.st_size > 0:
+        _move_aside(place)
+    else:
+        place.unlink(missing_ok=True)
     return True
+
+
+def _move_aside(place: Path) -> None:
+    number = 0
+    while True:
+        number += 1
+        aside = place.with_name(f"{place.name}.kept-{number}")
+        try:
+            os.link(place, aside, follow_symlinks=False)  # unlike a rename it replaces nothing
+        except FileExistsError:
+            continue
+        place.unlink()
+        return

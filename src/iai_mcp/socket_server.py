@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 import socket
@@ -15,7 +16,7 @@ from iai_mcp import __version__, concurrency, paths
 from iai_mcp.connection import Connection
 from iai_mcp.core import dispatch
 from iai_mcp.daemon.hibernation import WOKEN
-from iai_mcp.domain.errors import AlreadyExists, InvalidInput
+from iai_mcp.domain.errors import AlreadyExists, IaiError, InvalidInput, IoFailed
 from iai_mcp.protocol.codes import CONTROL_TYPES
 from iai_mcp.protocol.peers import peer_uid
 from iai_mcp.settings import Settings
@@ -147,11 +148,9 @@ class SocketServer:
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             listener.bind(path)
-        except OSError as taken:
+        except OSError as refused:
             listener.close()
-            raise AlreadyExists(
-                f"another daemon serves {path}: stop it, or set IAI_DAEMON_SOCKET_PATH to another path"
-            ) from taken
+            raise _not_bound(path, refused) from refused
         # Nobody can connect before listen(), so there is no moment with looser modes.
         os.chmod(path, 0o600)
         listener.listen(_BACKLOG)
@@ -202,6 +201,15 @@ def _activated() -> socket.socket | None:
     if count < 1 or pid != os.getpid():
         return None
     return socket.socket(fileno=_ACTIVATION_FD)
+
+
+def _not_bound(path: str, refused: OSError) -> IaiError:
+    hint = "set IAI_DAEMON_SOCKET_PATH to another path"
+    if refused.errno != errno.EADDRINUSE:
+        return IoFailed(f"no socket can be made at {path} ({refused.strerror}): {hint}")
+    if concurrency.is_served(path):
+        return AlreadyExists(f"another daemon serves {path}: stop it, or {hint}")
+    return AlreadyExists(f"{path} is there already and is no socket of a daemon: {hint}")
 
 
 def _remove_own(path: str, inode: int) -> None:

@@ -1,8 +1,10 @@
 """Paths that are computed on access, and a lock that dies with its holder."""
 
 import os
+import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -77,9 +79,6 @@ def test_the_lock_file_is_private_even_where_it_was_not(tmp_path):
 
 
 def test_only_what_nobody_serves_is_cleaned_up():
-    import socket
-    import tempfile
-
     short = Path(tempfile.mkdtemp(prefix="iai-c-"))
     live = socket.socket(socket.AF_UNIX)
     live.bind(str(short / "live"))
@@ -94,3 +93,30 @@ def test_only_what_nobody_serves_is_cleaned_up():
     assert cleanup_stale_socket(short / "absent") is False
     assert (short / "live").exists()
     live.close()
+
+
+def test_a_file_with_somebodys_words_in_it_is_not_a_leftover(tmp_path):
+    for words in ("dear reader", "dear other reader"):
+        (tmp_path / "letter").write_text(words)
+        assert cleanup_stale_socket(tmp_path / "letter") is True
+        assert not (tmp_path / "letter").exists()
+    assert (tmp_path / "letter.kept-1").read_text() == "dear reader"
+    assert (tmp_path / "letter.kept-2").read_text() == "dear other reader"
+
+
+def test_the_way_to_a_socket_that_is_served_is_kept_too():
+    short = Path(tempfile.mkdtemp(prefix="iai-c-"))
+    with socket.socket(socket.AF_UNIX) as live:
+        live.bind(str(short / "live"))
+        live.listen()
+        (short / "link").symlink_to(short / "live")
+        assert cleanup_stale_socket(short / "link") is False
+        (short / "gone").symlink_to(short / "nowhere")
+        assert cleanup_stale_socket(short / "gone") is True
+
+
+def test_a_socket_of_another_kind_is_somebodys():
+    short = Path(tempfile.mkdtemp(prefix="iai-c-"))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
+        other.bind(str(short / "datagrams"))
+        assert cleanup_stale_socket(short / "datagrams") is False

@@ -9,6 +9,7 @@ from iai_mcp.domain.errors import DaemonUnreachable, IaiError, InvalidInput
 from iai_mcp.protocol.codes import INVALID_PARAMS, MAX_LINE
 
 _HINT = "start it with: iai-mcp up"
+_FOREIGN = "something that is not iai-mcp answers on the socket"
 
 
 class CallFailed(IaiError):
@@ -52,9 +53,12 @@ def exchange(message: dict[str, object], timeout: float) -> dict[str, object]:
         raise DaemonUnreachable(f"the memory daemon stopped answering; {_HINT}") from broken
     finally:
         connection.close()
-    parsed = json.loads(answer)
+    try:
+        parsed = json.loads(answer)
+    except ValueError as foreign:
+        raise DaemonUnreachable(_FOREIGN) from foreign
     if not isinstance(parsed, dict):
-        raise DaemonUnreachable("something that is not iai-mcp answers on the socket")
+        raise DaemonUnreachable(_FOREIGN)
     return parsed
 
 
