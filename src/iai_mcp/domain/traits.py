@@ -1,6 +1,7 @@
 """What ranking wants to know about a turn without reading it again."""
 
 from dataclasses import dataclass
+from itertools import islice
 
 from iai_mcp.domain.passages import passages
 from iai_mcp.domain.standing import Standing, StandingWish, standing_wish
@@ -13,6 +14,8 @@ TRAITS_VERSION = 1
 _QUESTION_MARKS = ("?", "？", "؟")
 # More wishes in one turn than this are a document, not a conversation.
 _MOST_WISHES = 8
+# A wish is spoken, not pasted: reading all of a ten-megabyte log for one would hold everybody up.
+_READ_FOR_WISHES = 50_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,5 +42,5 @@ def standing_wishes(text: str, role: str) -> list[StandingWish]:
     """What the turn asks for once and for all; an assistant asks for nothing."""
     if role == "assistant":
         return []
-    found = (standing_wish(passage) for passage in passages(text))
-    return [wish for wish in found if wish is not None][:_MOST_WISHES]
+    found = (standing_wish(passage) for passage in passages(text[:_READ_FOR_WISHES]))
+    return list(islice((wish for wish in found if wish is not None), _MOST_WISHES))
