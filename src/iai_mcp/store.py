@@ -23,6 +23,7 @@ from iai_mcp.memory.changing import Contradict, Forget, Reinforce
 from iai_mcp.memory.embedding import EmbedBacklog
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.knobs import KnobBoard
+from iai_mcp.memory.privacy import Privacy
 from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.recall import MeaningLeg, Recall
 from iai_mcp.memory.timeline import Timeline
@@ -71,6 +72,7 @@ class MemoryStore:
             self.memories, self.clock, self.projects, self.redactor, LocalConsent(), self._stored
         )
         self.timeline = Timeline(self.memories, self.projects)
+        self.privacy = Privacy(self.memories, self.projects)
         self.contradict = Contradict(self.memories, self.clock, self.redactor, self._stored)
         self.reinforce = Reinforce(self.memories, self.clock)
         self.forget = Forget(self.memories, self.clock, self.projects, self._forgotten)

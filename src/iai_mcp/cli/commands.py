@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "capture": ("capture", "remember something; pause or resume capturing"),
     "timeline": ("timeline", "what was said, in order"),
     "forget": ("forget", "remove memories for good"),
+    "privacy": ("privacy", "keep a project's memories to itself"),
     "import": ("import_history", "import the history that agent programs already have"),
     "why": ("why", "what memory put into which session, and why"),
     "session": ("session", "terminal sessions: list, attach, send, logs, kill, wait"),
@@ -51,7 +52,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "Memory",
-        ("up", "down", "status", "recall", "capture", "timeline", "forget", "import", "why"),
+        (
+            "up",
+            "down",
+            "status",
+            "recall",
+            "capture",
+            "timeline",
+            "forget",
+            "privacy",
+            "import",
+            "why",
+        ),
     ),
     ("Agents", ("agent", "session", "profile", "template", "skill", "project")),
     ("Agent programs", ("hosts",)),

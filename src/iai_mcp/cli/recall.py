@@ -3,6 +3,7 @@
 iai-mcp recall which port does postgres use
 iai-mcp recall "the deploy script" --project . --since 2026-10-01
 iai-mcp recall flaky test --context 2 --k 5
+iai-mcp recall flaky test --explain       why each was found, in numbers
 """
 
 import argparse
@@ -27,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--until", help="before this ISO-8601 time")
     parser.add_argument("--as-of", help="answer as it would have been then")
     parser.add_argument("--context", type=int, help="show this many turns around each hit")
+    parser.add_argument("--explain", action="store_true", help="show what each score is made of")
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
 
@@ -37,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         "k": arguments.k,
         "budget_tokens": arguments.budget_tokens,
         "cwd": cwd,
+        "explain": arguments.explain,
     }
     params |= {name: value for name in _FILTERS if (value := getattr(arguments, name))}
     if arguments.project:
@@ -54,6 +57,10 @@ def told(result: dict[str, object]) -> str:
     parts = [hit_text(hit) for hit in hits] if isinstance(hits, list) else []
     if not parts:
         parts = ["nothing is remembered yet"]
+    outdated = result.get("anti_hits")
+    if isinstance(outdated, list) and outdated:
+        parts.append(output.paint("no longer true:", "yellow"))
+        parts += [hit_text(hit) for hit in outdated]
     degraded = result.get("degraded")
     if isinstance(degraded, list) and degraded:
         parts.append(output.paint("degraded: " + "; ".join(map(str, degraded)), "yellow"))
@@ -73,7 +80,26 @@ def hit_text(hit: dict[str, object]) -> str:
         if part
     )
     superseded = output.paint(" (superseded)", "yellow") if hit.get("valid_to") else ""
-    return f"{output.paint(where, 'dim')}{superseded}\n{hit.get('text')}"
+    said = [f"{output.paint(where, 'dim')}{superseded}", *_around(hit, "before")]
+    said += [str(hit.get("text")), *_around(hit, "after")]
+    return "\n".join([*said, *_explained(hit)])
+
+
+def _around(hit: dict[str, object], side: str) -> list[str]:
+    turns = hit.get(side)
+    if not isinstance(turns, list):
+        return []
+    return [output.paint(f"  {turn['role']}: {turn['text']}", "dim") for turn in turns]
+
+
+def _explained(hit: dict[str, object]) -> list[str]:
+    """What the score is made of, strongest first."""
+    parts = hit.get("parts")
+    if not isinstance(parts, dict):
+        return []
+    order = sorted(parts.items(), key=lambda part: -abs(part[1]))
+    shown = "  ".join(f"{name} {value:+.2f}" for name, value in order)
+    return [output.paint(f"score {hit.get('score')}: {shown}", "dim")]
 
 
 def _short(project: object) -> str:

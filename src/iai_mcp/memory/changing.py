@@ -101,7 +101,9 @@ class Forget:
         filters = ("ids", "query", "session_id", "project", "after", "before")
         if not any(_narrows(params, name) for name in filters):
             raise InvalidInput(f"say what to forget: give at least one of {', '.join(filters)}")
-        scope = scope_of(params, self.memories, self.projects, since="after", until="before")
+        scope = scope_of(
+            params, self.memories, self.projects, since="after", until="before", owner=True
+        )
         keys = self.memories.keys(scope)
         if params.has("ids"):
             within = None if keys is None else set(keys)

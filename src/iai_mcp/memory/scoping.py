@@ -15,12 +15,19 @@ def scope_of(
     *,
     since: str = "since",
     until: str = "until",
+    owner: bool = False,
 ) -> Scope:
-    """The scope that the call's filters describe; `project=*` widens to everything."""
+    """The scope that the call's filters describe; `project=*` widens to everything.
+
+    A private project is out of it for whoever works elsewhere, even if they name it. `owner`:
+    the call concerns all that is stored, as forgetting does.
+    """
     after, before = params.instant(since), params.instant(until)
     as_of = params.instant("as_of")
+    named = project_keys(params.text("project", ""), memories, projects)
     return Scope(
-        projects=project_keys(params.text("project", ""), memories, projects),
+        projects=named,
+        not_projects=() if owner else _closed(params, named, memories, projects),
         session_id=params.text("session_id", ""),
         host=params.text("host", ""),
         agent=params.text("agent", ""),
@@ -36,3 +43,14 @@ def project_keys(project: str, memories: Memories, projects: Projects) -> tuple[
     if not project or project == "*":
         return ()
     return tuple(projects.matching(project, memories.projects())) or (NOWHERE,)
+
+
+def _closed(
+    params: Params, named: tuple[str, ...], memories: Memories, projects: Projects
+) -> tuple[str, ...]:
+    """The private projects that this call may not look into."""
+    private = memories.private_projects()
+    if not private:
+        return ()
+    here = projects.key_of("", params.text("cwd", ""))
+    return tuple(key for key in private if key != here and (here or key not in named))

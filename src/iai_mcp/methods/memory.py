@@ -43,4 +43,5 @@ METHODS: Mapping[str, Method] = {
     "memory_reinforce": lambda store, params: store.reinforce(params),
     "memory_forget": lambda store, params: store.forget(params),
     "memory_timeline": lambda store, params: store.timeline(params),
+    "project_privacy": lambda store, params: store.privacy(params),
 }

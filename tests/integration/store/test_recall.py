@@ -242,3 +242,23 @@ def _back_to_the_first_format(db: apsw.Connection) -> None:
     db.execute("INSERT OR REPLACE INTO words (rowid, body) SELECT key, text FROM memories")
     db.pragma("user_version", 1)
     assert len(schema.STEPS) >= 2
+
+
+def test_a_private_project_is_seen_only_by_whoever_works_in_it(kit: Kit, tmp_path: Any) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    kit.tell("the heron bucket is secret", session="a", cwd=str(inside))
+    kit.tell("the heron bucket is public", session="b", cwd=str(outside))
+    dispatch(kit.store, "project_privacy", {"cwd": str(inside), "private": True})
+
+    for params in ({}, {"cwd": str(outside)}, {"project": "*"}, {"session_id": "a"}):
+        assert "the heron bucket is secret" not in kit.texts("heron bucket", **params)
+    named = {"cwd": str(outside), "project": str(inside)}
+    assert kit.texts("heron bucket", **named) == []
+    assert kit.texts("heron bucket", cwd=str(inside))[0] == "the heron bucket is secret"
+    timeline = dispatch(kit.store, "memory_timeline", {"cwd": str(outside)})
+    assert "secret" not in repr(timeline["records"])
+
+    dispatch(kit.store, "project_privacy", {"cwd": str(inside), "private": False})
+    assert len(kit.texts("heron bucket", cwd=str(outside))) == 2

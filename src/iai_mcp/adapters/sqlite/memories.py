@@ -153,6 +153,16 @@ class SqliteMemories:
     def count(self) -> int:
         return self._count
 
+    def private_projects(self) -> list[str]:
+        with self._db.reading() as db:
+            found = db.execute("SELECT key FROM projects WHERE private ORDER BY key")
+            return [row[0] for row in found]
+
+    def set_private(self, project: str, private: bool) -> None:
+        with self._db.writing() as db:
+            number = _project_id(db, project)
+            db.execute("UPDATE projects SET private = ? WHERE id = ?", (private, number))
+
     def projects(self) -> list[str]:
         with self._db.reading() as db:
             return [row[0] for row in db.execute("SELECT key FROM projects ORDER BY key")]

@@ -1,0 +1,41 @@
+"""Keep a project's memories to itself.
+
+iai-mcp privacy               which projects are private
+iai-mcp privacy on            the project of this directory
+iai-mcp privacy on ~/client   another one
+iai-mcp privacy off ~/client
+
+What was said in a private project is recalled only by whoever works in it: no other project sees it,
+not even when it is named.
+"""
+
+import argparse
+import os
+
+from iai_mcp.cli import door, output
+from iai_mcp.project import from_argument
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("switch", nargs="?", choices=("on", "off"), help="without it: the list")
+    parser.add_argument("project", nargs="?", help="a path or a name; this directory's without")
+    parser.add_argument("--json", action="store_true", help="one JSON object for programs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    cwd = os.getcwd()
+    params: dict[str, object] = {"cwd": cwd}
+    if arguments.switch:
+        params["private"] = arguments.switch == "on"
+    if arguments.project:
+        params["project"] = from_argument(arguments.project, cwd)
+    result = door.call("project_privacy", params)
+    output.emit(result, told(result), as_json=arguments.json)
+    return 0
+
+
+def told(result: dict[str, object]) -> str:
+    private = result.get("private")
+    if not isinstance(private, list) or not private:
+        return "no project is private"
+    return "\n".join(["private:", *(f"  {project}" for project in private)])

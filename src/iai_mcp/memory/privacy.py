@@ -1,0 +1,24 @@
+"""Projects whose memories stay among themselves."""
+
+from dataclasses import dataclass
+
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.memory.params import Params
+from iai_mcp.ports.memories import Memories
+from iai_mcp.ports.surroundings import Projects
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """Marks a project private, or open again. Without `private` it only tells which are."""
+
+    memories: Memories
+    projects: Projects
+
+    def __call__(self, params: Params) -> dict[str, object]:
+        if params.has("private"):
+            key = self.projects.key_of(params.text("project", ""), params.text("cwd", ""))
+            if not key:
+                raise InvalidInput("say which project: give its name or its path")
+            self.memories.set_private(key, params.flag("private"))
+        return {"private": self.memories.private_projects()}
