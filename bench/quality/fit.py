@@ -116,7 +116,8 @@ def _measured(directory: Path, talks: Sequence[Conversation]) -> list[Raw]:
             given = {"cue": asked.cue, "project": asked.project}
             params = Params(given | ({"now": asked.now} if asked.now else {}))
             scope = scope_of(params, store.memories, store.projects)
-            pool, cue = store.recall.measured(asking(params, store.clock.now()), scope, leg)
+            sought, cue = store.recall.sought(asking(params, store.clock.now()), scope, leg)
+            pool = store.recall.finder.find(sought)
             memories = {m.key: m for m in store.memories.get(pool.keys[pool.eligible].tolist())}
             names = [
                 memories[key].provenance.session_id

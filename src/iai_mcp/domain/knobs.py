@@ -112,7 +112,7 @@ KNOBS: Mapping[str, Knob] = {
         ),
         Knob(
             "learning",
-            "whether sleep derives topics, habits and suggestions from what was said",
+            "whether use teaches: sleep derives topics and habits, recall prefers what answered together",
             *_one_of("on", "off"),
         ),
         Knob(

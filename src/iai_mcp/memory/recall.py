@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,9 +10,10 @@ from iai_mcp.domain.briefing_text import estimated_tokens
 from iai_mcp.domain.cue.analysis import CueReading, read
 from iai_mcp.domain.knobs import Knobs
 from iai_mcp.domain.leaning import leaned
-from iai_mcp.domain.ranking.candidates import Candidates
+from iai_mcp.domain.ranking.candidates import Candidates, supported
 from iai_mcp.domain.ranking.features import Asked
 from iai_mcp.domain.ranking.scoring import Leaning, Scored, ranked
+from iai_mcp.domain.ranking.use import support
 from iai_mcp.domain.ranking.weights import ranker_for
 from iai_mcp.memory.answering import Answer, Found, answer
 from iai_mcp.memory.asking import Asking, asking, fitting, speaker_named
@@ -27,6 +28,7 @@ from iai_mcp.ports.vectors import Matrix, Vectors
 # More are looked at than asked for: some are folded into others or superseded.
 _SPARE = 3
 _SPARE_AT_LEAST = 30
+_SUPPORTING = 5  # so many of the best support what answered together with them
 _AGES_AGO = 1 << 62  # microseconds: older than any preference for the recent reaches
 
 
@@ -77,27 +79,42 @@ class Recall:
             return ""
         return self.projects.key_of("", params.text("cwd", ""))
 
-    def measured(
-        self, asked: Asking, scope: Scope, leg: MeaningLeg | str
-    ) -> tuple[Candidates, Asked]:
-        """What might answer, with all that is known about it; nothing is weighed yet."""
+    def sought(self, asked: Asking, scope: Scope, leg: MeaningLeg | str) -> tuple[Sought, Asked]:
+        """What the cue asks for, as the finder and the ranking need it."""
         people = self.finder.people(scope)
         reading = read(asked.cue, asked.now, people.speakers, asked.language)
-        sought = Sought(reading.terms, reading.exact, self._vector(asked, reading, leg), scope)
+        vector = self._vector(asked, reading, leg)
         named = speaker_named(reading.speakers)
         number = None if named is None else self.finder.number("speaker", named)
-        return self.finder.find(sought), Asked(reading, number, people.assistants)
+        cue = Asked(reading, number, people.assistants)
+        return Sought(reading.terms, reading.exact, vector, scope), cue
 
     def _found(
         self, asked: Asking, scope: Scope, leg: MeaningLeg | str, around: "Surroundings"
     ) -> list[Found]:
-        pool, cue = self.measured(asked, scope, leg)
+        sought, cue = self.sought(asked, scope, leg)
         ranker = ranker_for("" if isinstance(leg, str) else leg.embedder.model_id)
         limit = max(asked.limit * _SPARE, _SPARE_AT_LEAST)
-        found = self._with_memories(ranked(pool, cue, ranker, self._leaning(pool, around), limit))
+        pool = self.finder.find(sought)
+        order = ranked(pool, cue, ranker, self._leaning(pool, around), limit)
+        gained = self._gained(order) if around.knobs.learning == "on" else {}
+        if gained:
+            pool = supported(self.finder.find(replace(sought, also=tuple(gained))), gained)
+            order = ranked(pool, cue, ranker, self._leaning(pool, around), limit)
+        found = self._with_memories(order)
         if found:
             return found
         return [Found(memory, 0.0, {}) for memory in self.memories.timeline(scope, 1)]
+
+    def _gained(self, order: Sequence[Scored]) -> dict[int, float]:
+        """What memories gain from having answered together with the best of this answer."""
+        best = order[:_SUPPORTING]
+        links = self.memories.links([one.key for one in best], "together")
+        if not links:
+            return {}
+        top = best[0].score
+        sure = {one.key: math.exp(min(0.0, one.score - top)) for one in best}
+        return support(links, sure, self.clock.now())
 
     def _leaning(self, pool: Candidates, around: "Surroundings") -> Leaning:
         """How the surroundings favour each candidate, in the logarithm of a factor."""

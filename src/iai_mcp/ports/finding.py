@@ -17,6 +17,7 @@ class Sought:
     exact: Sequence[str]
     vector: Matrix | None
     scope: Scope
+    also: Sequence[int] = ()  # keys to measure whatever the legs find
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from iai_mcp.domain.memories import CleanTurn, Memory
+from iai_mcp.domain.ranking.use import Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,11 @@ class Memories(Protocol):
         ...
 
     def link(self, pairs: Iterable[tuple[int, int]], kind: str, step: float, at: int) -> int:
-        """Strengthen the links between the pairs; how many there were."""
+        """Strengthen the links between the pairs, to one at most; how many there were."""
+        ...
+
+    def links(self, keys: Sequence[int], kind: str) -> list[Link]:
+        """The links of that kind that any of `keys` has, strongest first, some hundred at most."""
         ...
 
     def forget(self, keys: Sequence[int], at: int) -> list[str]:

@@ -10,6 +10,7 @@ from iai_mcp.adapters.sqlite import rows, schema, traits, words
 from iai_mcp.adapters.sqlite.database import Database, count, scalar
 from iai_mcp.adapters.sqlite.sheet import Line, Sheet
 from iai_mcp.domain.memories import CleanTurn, Memory
+from iai_mcp.domain.ranking.use import Link
 from iai_mcp.ports.memories import Scope, Stored, WordHit
 
 _INSERT = """
@@ -17,6 +18,9 @@ INSERT INTO memories (id, at, session, project, role, tier, ts, speaker, host, a
     agent_name, branch, valid_from, cue, meta, text)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+
+
+_LINKS_AT_MOST = 200
 
 
 class SqliteMemories:
@@ -115,6 +119,19 @@ class SqliteMemories:
     def link(self, pairs: Iterable[tuple[int, int]], kind: str, step: float, at: int) -> int:
         with self._db.writing() as db:
             return sum(_link(db, min(pair), max(pair), kind, step, at) for pair in pairs)
+
+    def links(self, keys: Sequence[int], kind: str) -> list[Link]:
+        if not keys:
+            return []
+        marks = ", ".join("?" * len(keys))
+        sql = (
+            f"SELECT a, b, weight, at FROM links WHERE kind = ? AND a IN ({marks}) "
+            f"UNION SELECT a, b, weight, at FROM links WHERE kind = ? AND b IN ({marks}) "
+            "ORDER BY weight DESC, a, b LIMIT ?"
+        )
+        with self._db.reading() as db:
+            found = db.execute(sql, (kind, *keys, kind, *keys, _LINKS_AT_MOST))
+            return [Link(*row) for row in found]
 
     def forget(self, keys: Sequence[int], at: int) -> list[str]:
         with self._order:
@@ -254,7 +271,7 @@ def _project_id(db: apsw.Connection, key: str) -> int | None:
 def _link(db: apsw.Connection, a: int, b: int, kind: str, step: float, at: int) -> int:
     db.execute(
         "INSERT INTO links VALUES (?, ?, ?, ?, ?) ON CONFLICT (a, b, kind) "
-        "DO UPDATE SET weight = weight + excluded.weight, at = excluded.at",
+        "DO UPDATE SET weight = min(1.0, weight + excluded.weight), at = excluded.at",
         (a, b, kind, step, at),
     )
     return 1

@@ -1,6 +1,7 @@
 """What is known about the memories that might answer a cue, in columns."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,12 @@ class Candidates:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+
+def supported(found: Candidates, gained: Mapping[int, float]) -> Candidates:
+    """The candidates with what they gained from use."""
+    column = np.array([gained.get(key, 0.0) for key in found.keys.tolist()], dtype=np.float32)
+    return replace(found, support=column)
 
 
 def at_places(column: Floats, places: Places) -> Floats:

@@ -11,11 +11,11 @@ from iai_mcp.domain.ranking.weights import Ranker
 
 # What a memory is worth that holds, letter by letter, all that the cue quotes. Larger than any
 # sum of the other measures, so that an exact match is never buried.
-EXACT = 40.0
+EXACT = 20.0
 # Leanings come as the logarithm of a factor; a tenth more is worth about one point.
 LEANING = 10.0
 # Learning from use moves a memory by at most this much.
-SUPPORT = 0.5
+SUPPORT = 0.8
 
 
 @dataclass(frozen=True, slots=True)
