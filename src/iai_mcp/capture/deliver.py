@@ -21,7 +21,9 @@ from iai_mcp.protocol.compact_json import dumps, loads
 # Seconds after the start. Hosts end a hook after about one; the contract allows 0.8 in all.
 READ_UNTIL = 0.30
 ANSWER_UNTIL = 0.50
-WAIT_FOR_LINE = 0.25
+# For a message that the host has announced. It comes within 50 ms (seen with four hosts), and half
+# a second later on a machine that is busy; some hosts have no later hook that would make up for it.
+WAIT_FOR_LINE = 1.0
 
 # More than this is not copied into the spool within the time: the daemon reads the transcript.
 SPOOL_LIMIT = 32 * 1024 * 1024
