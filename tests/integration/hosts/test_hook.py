@@ -150,6 +150,14 @@ def test_session_start_is_a_command_of_its_own(hook: Hook, standin: Start) -> No
     assert "5433" in json.loads(done.stdout)["additional_context"]
 
 
+def test_a_launched_agent_gets_the_memories_of_its_project(hook: Hook, standin: Start) -> None:
+    server = standin(says("The port is 5433."))
+
+    hook("hook", "codex", "SessionStart", given={"cwd": "/p/.ideai/run/x"}, IAI_MCP_PROJECT="/p")
+
+    assert server.params_of("session_start_payload")["project"] == "/p"
+
+
 def test_too_long_a_memory_is_cut_below_the_hosts_limit(hook: Hook, standin: Start) -> None:
     standin(says("\n".join(f"fact {n} " + "x" * 60 for n in range(1000))))
 

@@ -38,5 +38,5 @@ CONFIG = HostConfig(
     files=_files,
     hooks=True,
     seen="0.15.10",
-    note="Qwen Code starts no session hooks for one-shot prompts (qwen -p): those get no memory.",
+    note="For one-shot prompts Qwen Code runs no session hooks: they start without memories.",
 )
