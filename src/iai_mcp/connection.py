@@ -51,8 +51,23 @@ class Connection:
                         return
                     await self._route(message)
         finally:
+            await self._last_answers()
+
+    async def _last_answers(self) -> None:
+        """Wait for the calls in flight; whoever cancels us does not want to wait for them."""
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            self._drop_calls()
+        try:
             if self._calls:
                 await asyncio.wait(self._calls)
+        except asyncio.CancelledError:
+            self._drop_calls()
+            raise
+
+    def _drop_calls(self) -> None:
+        for call in self._calls:
+            call.cancel()
 
     async def _lines(self) -> AsyncGenerator[bytes | Oversize, None]:
         stopping = asyncio.ensure_future(self._server.shutdown_event.wait())
@@ -108,9 +123,13 @@ class Connection:
 
     async def _answer(self, request: dict[str, object]) -> None:
         method, request_id = str(request["method"]), request["id"]
+        # The share is held until the answer is out: a client that does not read gets no more of them.
+        async with self._share:
+            await self._write(await self._answer_line(method, request_id, request.get("params")))
+
+    async def _answer_line(self, method: str, request_id: object, params: object) -> bytes:
         try:
-            value = await self._call(method, request.get("params"))
-            answer = messages.result(request_id, value)
+            return await self._server.answer_line(method, request_id, params)
         except UnknownMethodError:
             answer = messages.error(request_id, UNKNOWN_METHOD, f"unknown method '{method}'")
         except InvalidInput as bad:
@@ -122,7 +141,7 @@ class Connection:
             answer = messages.error(
                 request_id, FAILED, f"{method} failed inside ({type(broken).__name__})", "INTERNAL"
             )
-        await self.send(answer)
+        return messages.encode_bounded(answer)
 
     async def _call(self, method: str, params: object) -> dict[str, object]:
         """One call on the daemon's pool. No client gets more than half of the pool for itself."""
@@ -131,9 +150,9 @@ class Connection:
 
     async def send(self, message: object) -> None:
         """Write one line; waits while the client does not read."""
-        line = messages.encode(message)
-        if len(line) > MAX_LINE:
-            line = messages.encode(_too_large(message))
+        await self._write(messages.encode_bounded(message))
+
+    async def _write(self, line: bytes) -> None:
         async with self._sending:
             self._writer.write(line)
             await self._writer.drain()
@@ -185,9 +204,3 @@ def with_context(
         names |= {"agent_id", "agent_name", "session_id", "project", "host"}
     known = {name: context[name] for name in names if context.get(name)}
     return {**known, **{name: value for name, value in params.items() if value is not None}}
-
-
-def _too_large(message: object) -> dict[str, object]:
-    request_id = message.get("id") if isinstance(message, dict) else None
-    said = f"the answer is longer than {MAX_LINE} bytes: ask for less (limit, budget_tokens, k)"
-    return messages.error(request_id, FAILED, said, "TOO_LARGE")

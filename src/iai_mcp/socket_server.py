@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 from iai_mcp import __version__, concurrency, paths
 from iai_mcp.connection import Connection
@@ -18,6 +19,7 @@ from iai_mcp.core import dispatch
 from iai_mcp.daemon.hibernation import WOKEN
 from iai_mcp.domain.errors import AlreadyExists, IaiError, InvalidInput, IoFailed
 from iai_mcp.protocol.codes import CONTROL_TYPES
+from iai_mcp.protocol.messages import encode_bounded, result
 from iai_mcp.protocol.peers import peer_uid
 from iai_mcp.settings import Settings
 from iai_mcp.store import MemoryStore
@@ -33,6 +35,7 @@ _READ_LIMIT = 1 << 16
 # Watching is not activity: none of these keeps the daemon awake.
 _NOT_ACTIVITY = frozenset({"status", "topology", "events_query", "doctor"})
 
+_T = TypeVar("_T")
 _Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -99,8 +102,11 @@ class SocketServer:
         try:
             if self._is_same_user(writer):
                 await Connection(self, reader, writer).run()
-        except (ConnectionError, asyncio.CancelledError):
+        except ConnectionError:
             _log.debug("connection_ended")
+        except asyncio.CancelledError:
+            # What is still to be sent nobody reads: waiting for it would hold up the stop for ever.
+            writer.transport.abort()
         finally:
             self.active_connections -= 1
             self._connections.discard(task)
@@ -110,10 +116,19 @@ class SocketServer:
 
     async def call(self, method: str, params: object) -> dict[str, object]:
         """`core.dispatch` on the pool, as one of a bounded number of calls."""
+        return await self._on_the_pool(method, lambda: dispatch(self.store, method, params))
+
+    async def answer_line(self, method: str, request_id: object, params: object) -> bytes:
+        """The call's answer as the line to send: a large one is written out on the pool, too."""
+        return await self._on_the_pool(
+            method,
+            lambda: encode_bounded(result(request_id, dispatch(self.store, method, params))),
+        )
+
+    async def _on_the_pool(self, method: str, work: Callable[[], _T]) -> _T:
         self.note_activity(method)
         async with self.calls:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self.pool, dispatch, self.store, method, params)
+            return await asyncio.get_running_loop().run_in_executor(self.pool, work)
 
     def note_activity(self, what: str) -> None:
         if what not in _NOT_ACTIVITY:

@@ -269,6 +269,14 @@ class TestForgetting:
         assert daemon.rpc("memory_forget", **nothing)["error"]["code"] == -32602
 
 
+    def test_a_correction_that_was_forgotten_is_not_acknowledged_as_kept(self, daemon):
+        old = daemon.call("memory_capture", text="the tide is low", session_id="tide")["record_id"]
+        new = daemon.call("memory_contradict", id=old, new_fact="the tide is high")
+        daemon.call("memory_forget", ids=[new["new_record_id"]])
+        again = daemon.rpc("memory_contradict", id=old, new_fact="the tide is high")
+        assert again["error"]["data"]["code"] == "ALREADY_EXISTS"
+
+
 class TestTimes:
     @pytest.mark.parametrize("ts", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+14:00"])
     def test_a_time_that_no_calendar_can_show_is_refused_and_poisons_nothing(self, daemon, ts):

@@ -91,6 +91,24 @@ def test_what_is_in_flight_is_answered_before_the_stop(fresh_daemon):
         assert line.receive()["result"]["inserted"] == 2000
 
 
+def test_a_client_that_floods_and_never_reads_does_not_hold_up_the_stop(fresh_daemon):
+    turn = {"text": "lorem ipsum " * 100_000}
+    fresh_daemon.call("capture_events", session_id="long", events=[turn])
+    with fresh_daemon.line() as line:
+        for number in range(40):
+            line.send(
+                {
+                    "jsonrpc": "2.0",
+                    "id": number,
+                    "method": "memory_timeline",
+                    "params": {"session_id": "long"},
+                }
+            )
+        assert line.receive()["result"]["records"]  # from here on nobody reads
+        assert fresh_daemon.stop() == 0
+    assert not fresh_daemon.home.socket.exists()
+
+
 def test_the_directory_and_its_files_are_private_even_where_they_were_not(home):
     home.store.mkdir(mode=0o755)
     os.chmod(home.store, 0o755)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from iai_mcp.domain.errors import InvalidInput, NotFound
+from iai_mcp.domain.errors import AlreadyExists, InvalidInput, NotFound
 from iai_mcp.domain.instants import from_micros, iso
 from iai_mcp.domain.memories import Memory, Turn, clean, turn_identity
 from iai_mcp.memory.params import Params
@@ -45,6 +45,10 @@ class Contradict:
         )
         new = clean(raw, self.redact(fact).text, "")
         outcome = self.memories.supersede(old, new, new.at.micros)
+        if outcome.status == "forgotten":
+            raise AlreadyExists(
+                "that fact was forgotten before, and what was forgotten stays away: word it differently"
+            )
         self.stored([outcome])
         return {
             "original_id": old.id,

@@ -4,6 +4,7 @@ import json
 
 from iai_mcp.protocol.codes import (
     CONTROL_TYPES,
+    FAILED,
     INVALID_REQUEST,
     MAX_LINE,
     MCP_VERSION_META,
@@ -36,6 +37,16 @@ def encode(message: object) -> bytes:
         return text.encode("utf-8") + b"\n"
     except UnicodeEncodeError:
         return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def encode_bounded(message: object) -> bytes:
+    """The message's line; where it would be too long, one that says so."""
+    line = encode(message)
+    if len(line) <= MAX_LINE:
+        return line
+    request_id = message.get("id") if isinstance(message, dict) else None
+    said = f"the answer is longer than {MAX_LINE} bytes: ask for less (limit, budget_tokens, k)"
+    return encode(error(request_id, FAILED, said, "TOO_LARGE"))
 
 
 def is_control(message: object) -> bool:
