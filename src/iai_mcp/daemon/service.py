@@ -52,6 +52,7 @@ async def run(lock: ProcessLock) -> int | None:
         background += http_service.start(server)
         await server.serve()
     finally:
+        server.shutdown_event.set()  # also when it never came to serving
         await asyncio.gather(*background, return_exceptions=True)
         await loop.run_in_executor(None, store.close)
     return server.handed_over
