@@ -268,7 +268,6 @@ class TestForgetting:
     def test_a_filter_that_leaves_nothing_out_is_refused(self, daemon, nothing):
         assert daemon.rpc("memory_forget", **nothing)["error"]["code"] == -32602
 
-
     def test_a_correction_that_was_forgotten_is_not_acknowledged_as_kept(self, daemon):
         old = daemon.call("memory_capture", text="the tide is low", session_id="tide")["record_id"]
         new = daemon.call("memory_contradict", id=old, new_fact="the tide is high")

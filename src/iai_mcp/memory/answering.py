@@ -110,10 +110,16 @@ def _successors(found: Sequence[Found], memories: Memories) -> dict[int, Memory]
 
 
 def _folded(found: Sequence[Found]) -> list[Found]:
-    return [
-        replace(found[fold.shown], same=tuple(found[place].memory.id for place in fold.others))
-        for fold in folded([one.memory.text for one in found])
-    ]
+    """Each thing once, in the order of rank; of equal words the ones said first speak for all."""
+    kept: list[Found] = []
+    for fold in folded([one.memory.text for one in found]):
+        best = found[fold.shown]
+        alike = [best, *(found[place] for place in fold.others)]
+        equal = [one for one in alike if one.memory.text == best.memory.text]
+        source = min(equal, key=lambda one: (one.memory.at.micros, one.memory.key))
+        others = tuple(one.memory.id for one in alike if one.memory.key != source.memory.key)
+        kept.append(replace(source, score=best.score, same=others))
+    return kept
 
 
 def _hit(one: Found, asked: Asking) -> Shown:

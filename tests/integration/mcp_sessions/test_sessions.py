@@ -1,12 +1,14 @@
 """An MCP session in the daemon, spoken to with hand-made messages."""
 
 import asyncio
+import os
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 
 import pytest
 from tests.integration.mcp_sessions.standin import Standin
+from tests.support.home import SOURCE
 
 from iai_mcp.daemon.mcp_session import ParseFailure, serve_session
 from iai_mcp.protocol.mcp import CONTEXT_META, HANDSHAKE_VERSIONS, initialize_result
@@ -305,6 +307,11 @@ def test_whoever_needs_the_library_first_can_load_it_from_any_thread_at_the_same
         "print(len(list(Pool(8).map(load, names))))\n"
     )
     seen = subprocess.run(
-        [sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", probe],
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert (seen.returncode, seen.stdout) == (0, "8\n"), seen.stderr[-500:]

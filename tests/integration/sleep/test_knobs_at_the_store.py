@@ -92,13 +92,13 @@ def test_recency_weight_brings_up_what_was_said_lately(store: MemoryStore) -> No
 
 
 def test_project_preference_brings_up_the_project_one_is_in(store: MemoryStore, shop: str) -> None:
-    elsewhere = say(store, "the deploy script wants a tag, deploy with care", project="/else/zoo")
-    here = say(store, "deploy script: run it from the root of the repository", project=shop)
+    elsewhere = say(store, "the deploy script wants a signed tag, said Ann", project="/else/zoo")
+    here = say(store, "the deploy script wants a signed tag, said Ben", project=shop)
     turn(store, "project_preference", 0)
-    assert first(store, "deploy script tag", cwd=shop) == elsewhere
+    assert first(store, "deploy script signed tag Ann", cwd=shop) == elsewhere
     turn(store, "project_preference", 1)
-    assert first(store, "deploy script tag", cwd=shop) == here
-    assert first(store, "deploy script tag", cwd="/else/zoo") == elsewhere
+    assert first(store, "deploy script signed tag Ann", cwd=shop) == here
+    assert first(store, "deploy script signed tag Ann", cwd="/else/zoo") == elsewhere
 
 
 def test_verbosity_is_how_much_a_reason_says(store: MemoryStore) -> None:
