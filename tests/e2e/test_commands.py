@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.support.daemon import DaemonProcess
 
 from iai_mcp.cli.commands import COMMANDS
 
@@ -184,3 +185,57 @@ def test_the_demo_tells_its_story_and_leaves_nothing(home):
     assert "12 of 12 memories are there" in told.stdout
     assert "iai" in told.stdout.splitlines()[-2]
     assert set(os.listdir(home.path)) - before <= {".cache"}
+
+
+def test_words_that_are_not_utf8_are_kept_as_far_as_they_can_be(home):
+    bad = os.fsdecode(b"the walrus said \xff to me")
+    daemon = DaemonProcess(home).start()
+    kept = json.loads(home.command("capture", bad, "--json").stdout)
+    assert kept["status"] == "inserted"
+    assert daemon.stop() == 0
+    again = json.loads(home.command("capture", bad, "--json").stdout)
+    assert (again["status"], again["record_id"]) == ("duplicate", kept["record_id"])
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("command", ["timeline", "capture -", "--help", "status --json"])
+def test_a_closed_stream_is_no_crash(home, command, closed):
+    line = f"{sys.executable} -m iai_mcp.cli {command} {closed}"
+    run = subprocess.run(
+        ["sh", "-c", line], env=home.environment, capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in run.stderr + run.stdout
+    assert not (home.store / "logs" / "cli.log").exists()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("how", ["", "--json"])
+def test_output_that_can_not_be_written_is_said_in_a_sentence(home, how):
+    line = f"{sys.executable} -m iai_mcp.cli timeline {how} > /dev/full"
+    run = subprocess.run(
+        ["sh", "-c", line], env=home.environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 1
+    assert run.stderr.startswith("error: ")
+    assert len(run.stderr.splitlines()) == 1
+    assert not (home.store / "logs" / "cli.log").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_directory_that_may_not_be_written_is_said_in_a_sentence(home):
+    home.store.mkdir(mode=0o500)
+    told = home.command("capture", "anything", "--json")
+    assert told.returncode == 1
+    assert json.loads(told.stdout)["error"]["code"] == "READ_ONLY"
+
+
+def test_a_store_s_place_that_is_a_file_is_named(home):
+    home.store.write_text("not a directory")
+    told = home.command("capture", "anything", "--json")
+    assert str(home.store) in json.loads(told.stdout)["error"]["message"]
+
+
+def test_an_unknown_command_is_json_for_programs(home):
+    told = home.command("recal", "--json")
+    assert told.returncode == 1
+    assert "Did you mean 'recall'" in json.loads(told.stdout)["error"]["message"]

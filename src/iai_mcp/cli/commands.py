@@ -6,6 +6,7 @@ pays for what `iai-mcp agent` needs.
 """
 
 import argparse
+import errno
 import importlib
 import os
 import sys
@@ -94,6 +95,7 @@ FOR_PROGRAMS: tuple[tuple[str, str], ...] = (
 )
 
 _USAGE_ERROR = 2
+_NOT_ALLOWED = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 class Parser(argparse.ArgumentParser):
@@ -109,6 +111,7 @@ class UsageError(InvalidInput):
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command that `arguments` name; every failure ends as one clear sentence."""
+    _open_what_is_closed()
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         sys.stdout.write(_overview())
         return 0
@@ -117,8 +120,7 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     name, rest = arguments[0], list(arguments[1:])
     if name not in COMMANDS:
-        sys.stderr.write(_unknown(name))
-        return _USAGE_ERROR
+        return _refuse_unknown(name, as_json="--json" in rest)
     return _guarded(name, rest)
 
 
@@ -128,7 +130,8 @@ def _guarded(name: str, rest: list[str]) -> int:
     as_json = "--json" in rest
     try:
         module = importlib.import_module(f"iai_mcp.cli.{COMMANDS[name][0]}")
-        return int(module.run(parser_of(name).parse_args(rest)))
+        code = int(module.run(parser_of(name).parse_args(rest)))
+        sys.stdout.flush()
     except UsageError as error:
         output.failure(error.code, error.message, as_json=as_json)
         return 1 if as_json else _USAGE_ERROR
@@ -139,12 +142,46 @@ def _guarded(name: str, rest: list[str]) -> int:
         sys.stderr.write("\ninterrupted\n")
         return 130
     except BrokenPipeError:
-        # The reader (head, less) has seen enough; the interpreter must not complain at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()  # the reader (head, less) has seen enough
         return 0
+    except OSError as error:
+        return _machine_refused(error, as_json)
     except Exception as error:  # noqa: BLE001 - the last door: no traceback reaches a person
         output.unexpected(error, as_json=as_json)
         return 1
+    return code
+
+
+def _machine_refused(error: OSError, as_json: bool) -> int:
+    """A disk or a directory that does not let us work is no bug: say which, and what to do."""
+    from iai_mcp.cli import output
+
+    try:
+        if error.errno == errno.ENOSPC:
+            said = "the disk is full: free some space and try again; nothing was lost"
+            output.failure("DISK_FULL", said, as_json=as_json)
+        elif error.errno in _NOT_ALLOWED:
+            said = f"{error.filename} may not be written ({error.strerror}): give your user write access to it"
+            output.failure("READ_ONLY", said, as_json=as_json)
+        else:
+            output.unexpected(error, as_json=as_json)
+        sys.stdout.flush()
+    except OSError as unsaid:
+        _give_up_output()
+        sys.stderr.write(f"error: the output can not be written: {unsaid.strerror}\n")
+    return 1
+
+
+def _open_what_is_closed() -> None:
+    """Where a caller closed a standard stream, reading gives nothing and writing goes nowhere."""
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115 - as long as we run
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def _give_up_output() -> None:
+    """The interpreter must not try to write the rest at exit, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parser_of(name: str) -> Parser:
@@ -174,9 +211,16 @@ def _overview() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _unknown(name: str) -> str:
+def _refuse_unknown(name: str, *, as_json: bool) -> int:
     import difflib
+
+    from iai_mcp.cli import output
 
     near = difflib.get_close_matches(name, COMMANDS, n=1)
     hint = f" Did you mean '{near[0]}'?" if near else ""
-    return f"iai-mcp: there is no command '{name}'.{hint} 'iai-mcp --help' lists them.\n"
+    said = f"there is no command '{name}'.{hint} 'iai-mcp --help' lists them."
+    if as_json:
+        output.failure(UsageError.code, said, as_json=True)
+        return 1
+    sys.stderr.write(f"iai-mcp: {said}\n")
+    return _USAGE_ERROR

@@ -19,6 +19,7 @@ from iai_mcp.client import connection
 from iai_mcp.domain.errors import DaemonUnreachable, IaiError, IoFailed
 
 _WAIT_SECONDS = 20.0
+_SILENT = "the daemon ended without a word: is the disk full, and may your user write to it?"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -106,7 +107,7 @@ def start() -> dict[str, object]:
 
 def _last_line(said: str) -> str:
     lines = [line for line in said.splitlines() if line.strip()]
-    return lines[-1].removeprefix("iai-mcp daemon: ") if lines else "the daemon ended at once"
+    return lines[-1].removeprefix("iai-mcp daemon: ") if lines else _SILENT
 
 
 def _told(status: dict[str, object], started: bool) -> str:

@@ -7,6 +7,7 @@ import socket
 from iai_mcp import paths
 from iai_mcp.domain.errors import DaemonUnreachable, IaiError, InvalidInput
 from iai_mcp.protocol.codes import INVALID_PARAMS, MAX_LINE
+from iai_mcp.protocol.messages import encode
 
 _HINT = "start it with: iai-mcp up"
 _FOREIGN = "something that is not iai-mcp answers on the socket"
@@ -42,12 +43,12 @@ def dial(timeout: float) -> socket.socket:
 
 def exchange(message: dict[str, object], timeout: float) -> dict[str, object]:
     """Send one message and return the one answer."""
-    line = json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    line = encode(message)
     if len(line) > MAX_LINE:
         raise InvalidInput(f"that is {len(line)} bytes and one call may carry {MAX_LINE}: split it")
     connection = dial(timeout)
     try:
-        connection.sendall(line + b"\n")
+        connection.sendall(line)
         answer = _read_line(connection)
     except OSError as broken:
         raise DaemonUnreachable(f"the memory daemon stopped answering; {_HINT}") from broken
