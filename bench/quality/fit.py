@@ -106,7 +106,7 @@ def _measured(directory: Path, talks: Sequence[Conversation]) -> list[Raw]:
 
     store = MemoryStore()
     store.embedder.wait(60)
-    leg = store._meaning()
+    leg = store.meaning()
     assert not isinstance(leg, str), leg
     found = []
     for place, talk in enumerate(talks):

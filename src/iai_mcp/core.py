@@ -34,9 +34,9 @@ def dispatch(store: MemoryStore | None, method: str, params: object) -> dict[str
 @cache
 def methods() -> Mapping[str, Callable[[MemoryStore, Params], dict[str, object]]]:
     """Every method by name."""
-    from iai_mcp.methods import custody, doctor, injection, journal, knobs, memory
+    from iai_mcp.methods import custody, doctor, injection, journal, knobs, memory, sleep
 
-    tables = (memory, journal, injection, custody, doctor, knobs)
+    tables = (memory, journal, injection, custody, doctor, knobs, sleep)
     return {name: method for table in tables for name, method in table.METHODS.items()}
 
 

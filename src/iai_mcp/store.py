@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from iai_mcp import paths, settings
+from iai_mcp import paths, settings, sleep
 from iai_mcp.adapters.consent import LocalConsent
 from iai_mcp.adapters.keys import custody
 from iai_mcp.adapters.lazy_embedder import LazyEmbedder
@@ -14,6 +14,9 @@ from iai_mcp.adapters.redaction_file import FileRedactor
 from iai_mcp.adapters.sqlite.finder import SqliteFinder
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
+from iai_mcp.adapters.sqlite.repeats import SqliteRepeats
+from iai_mcp.adapters.sqlite.strengths import SqliteStrengths
+from iai_mcp.adapters.sqlite.topics import SqliteTopics
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.adapters.surroundings import LocalProjects, SystemClock
 from iai_mcp.domain.briefing_text import estimated_tokens
@@ -26,7 +29,10 @@ from iai_mcp.memory.knobs import KnobBoard
 from iai_mcp.memory.privacy import Privacy
 from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.recall import MeaningLeg, Recall
+from iai_mcp.memory.settling import Settle
+from iai_mcp.memory.sleep.sleep import Sleep
 from iai_mcp.memory.timeline import Timeline
+from iai_mcp.memory.uses import Uses
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.ports.memories import Stored
 
@@ -60,13 +66,18 @@ class MemoryStore:
 
     def _wire(self) -> None:
         self.knobs = KnobBoard(self.journal)
+        self.repeats = SqliteRepeats(self.database)
+        self.topics = SqliteTopics(self.database)
+        self.strengths = SqliteStrengths(self.database)
+        self.uses = Uses(self.memories, self.strengths, self.clock, self.later)
         self.recall = Recall(
             memories=self.memories,
             projects=self.projects,
             finder=SqliteFinder(self.database, self.memories.sheet, lambda: self.vectors),
-            meaning=self._meaning,
+            meaning=self.meaning,
             clock=self.clock,
             knobs=self.knobs.current,
+            settle=Settle(self.memories, self.repeats, self.topics, self.strengths),
         )
         self.capture = Capture(
             self.memories, self.clock, self.projects, self.redactor, LocalConsent(), self._stored
@@ -75,7 +86,7 @@ class MemoryStore:
         self.privacy = Privacy(self.memories, self.projects)
         self.contradict = Contradict(self.memories, self.clock, self.redactor, self._stored)
         self.reinforce = Reinforce(self.memories, self.clock)
-        self.forget = Forget(self.memories, self.clock, self.projects, self._forgotten)
+        self.forget = Forget(self.memories, self.clock, self.projects, self.forgotten)
 
         self.injections = Injections(self.memories, self.journal, self.clock, self.later)
         self.session_start = SessionStart(
@@ -89,11 +100,14 @@ class MemoryStore:
             self.memories,
             self.projects,
             self.recall,
-            self._meaning,
+            self.meaning,
             lambda: self.knobs.current().prompt_injection,
             self._token_counter,
             self.injections,
         )
+        self.sleep = sleep.compose(self)
+        # Whoever runs a lifecycle puts its own request here; without one an errand does the work.
+        self.sleep_wanted: Callable[[], None] = lambda: self.later(self._sleep_through)
 
     def start_background(self) -> None:
         """Load the model and give vectors to what lacks one, in threads of their own."""
@@ -102,9 +116,13 @@ class MemoryStore:
         self.backlog.wake()
         self.later(self._read_sheet)
 
-    def sleeper(self) -> "VectorsOnly":
+    def sleeper(self) -> Sleep:
         """What sleep does, in pages."""
-        return VectorsOnly(self.backlog)
+        return self.sleep
+
+    def learns(self) -> bool:
+        """Whether people want things derived from what they said."""
+        return self.knobs.current().learning == "on"
 
     def facts(self) -> dict[str, object]:
         """What `status` tells about the store."""
@@ -120,6 +138,8 @@ class MemoryStore:
     def close(self) -> None:
         """Stop background work and close the file. Calling it twice is harmless."""
         self._errands.shutdown(wait=True)
+        if not self.database.closed:
+            self.uses.flush()
         self.backlog.stop()
         self.database.close()
 
@@ -134,6 +154,9 @@ class MemoryStore:
 
         self._errands.submit(run)
 
+    def _sleep_through(self) -> None:
+        self.sleep.run()
+
     def _token_counter(self) -> Callable[[str], int]:
         embedder = self.embedder.get()
         return estimated_tokens if isinstance(embedder, str) else embedder.count_tokens
@@ -144,7 +167,7 @@ class MemoryStore:
         self.vectors = vectors
         self.backlog.wake()
 
-    def _meaning(self) -> MeaningLeg | str:
+    def meaning(self) -> MeaningLeg | str:
         embedder, vectors = self.embedder.get(), self.vectors
         if isinstance(embedder, str):
             return embedder
@@ -160,27 +183,9 @@ class MemoryStore:
         if any(one.status == "inserted" for one in outcomes):
             self.backlog.wake()
 
-    def _forgotten(self, keys: Sequence[int]) -> None:
+    def forgotten(self, keys: Sequence[int]) -> None:
         if self.vectors is not None:
             self.vectors.drop(keys)
-
-
-class VectorsOnly:
-    """A sleep that only finishes the vectors."""
-
-    def __init__(self, backlog: "_Backlog") -> None:
-        self._backlog = backlog
-        self._pages = 0
-
-    def begin(self) -> None:
-        self._pages = 0
-
-    def step(self) -> bool:
-        self._pages += 1
-        return self._backlog.page() == 0
-
-    def report(self) -> dict[str, object]:
-        return {"pages": self._pages}
 
 
 class _Backlog:
@@ -189,6 +194,7 @@ class _Backlog:
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
         self._work = threading.Event()
+        self._turnstile = threading.Lock()
         self._stopping = False
         self._thread: threading.Thread | None = None
 
@@ -216,14 +222,17 @@ class _Backlog:
             except Exception:  # noqa: BLE001 - supervision: the backlog is in the store, the next wake tries again
                 _log.exception("embedding_failed")
 
-    def page(self) -> int:
+    def page(self, limit: int = 0) -> int:
+        """Embed a few; how many there were. One caller at a time: two would embed the same ones."""
+        with self._turnstile:
+            return self._page(limit or self._store.settings.embed_page)
+
+    def _page(self, limit: int) -> int:
         renewed = self._store.memories.reindex(_REINDEXED_AT_ONCE)
         embedder, vectors = self._store.embedder.get(), self._store.vectors
         if renewed or isinstance(embedder, str) or vectors is None:
             return renewed
-        return EmbedBacklog(self._store.memories, embedder, vectors)(
-            self._store.settings.embed_page
-        )
+        return EmbedBacklog(self._store.memories, embedder, vectors)(limit)
 
 
 def _load_embedder() -> Embedder:

@@ -1,5 +1,6 @@
 """Checks on the open store: integrity, schema, backlog, model, redaction."""
 
+from iai_mcp.adapters.sqlite.database import verdict
 from iai_mcp.adapters.sqlite.schema import STEPS
 from iai_mcp.checks.verdict import Check, failed, passed, warned
 from iai_mcp.store import MemoryStore
@@ -9,8 +10,8 @@ _LONG_BACKLOG = 1000
 
 def integrity(store: MemoryStore) -> Check:
     with store.database.reading() as db:
-        verdict = db.execute("PRAGMA quick_check(1)").fetchone()
-    if verdict != ("ok",):
+        found = verdict(db)
+    if found != "ok":
         return failed(
             "integrity", "the store is damaged", "keep a copy, then: iai-mcp restore FILE"
         )

@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "template": ("template", "personas to start from, with versions"),
     "skill": ("skill", "snippets that agents share"),
     "hosts": ("hosts", "connect the agent programs on this machine"),
+    "sleep": ("sleep", "what memory does while nobody asks: run it, see it, hold it off"),
     "knobs": ("knobs", "the memory's settings: show one, all, or turn one"),
     "doctor": ("doctor", "examine everything, and how to fix it"),
     "events": ("events", "what the daemon did"),
@@ -71,6 +72,7 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "Care",
         (
+            "sleep",
             "knobs",
             "doctor",
             "events",

@@ -8,7 +8,7 @@ import threading
 
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.core import dispatch
-from iai_mcp.daemon import http_service, mcp_session
+from iai_mcp.daemon import control, http_service, mcp_session
 from iai_mcp.daemon.drain import SpoolDrain
 from iai_mcp.daemon.hibernation import WOKEN, hear_signals
 from iai_mcp.daemon.lifecycle_loop import LifecycleLoop
@@ -42,6 +42,11 @@ async def run(lock: ProcessLock) -> int | None:
     woken = bool(os.environ.get(WOKEN))
     lifecycle = _lifecycle(server, store, state, loop, dormant=woken)
     server.on_activity = lifecycle.nudge
+
+    def ask_to_sleep() -> None:
+        loop.call_soon_threadsafe(_ask_to_sleep, state, lifecycle)
+
+    store.sleep_wanted = ask_to_sleep
     background = [
         asyncio.ensure_future(drain.run(server.shutdown_event)),
         asyncio.ensure_future(lifecycle.run(server.shutdown_event)),
@@ -95,6 +100,11 @@ def _lifecycle(
         hibernate=hibernate,
         dormant=dormant,
     )
+
+
+def _ask_to_sleep(state: dict[str, object], lifecycle: LifecycleLoop) -> None:
+    control.answer({"type": "force_rem", "ts": ""}, state, dict)
+    lifecycle.nudge()
 
 
 def _thresholds(settings: Settings) -> Thresholds:

@@ -76,6 +76,7 @@ class Memory:
     valid_to: int | None = None
     successor: int | None = None  # the key of the memory that supersedes this one
     pinned: bool = False
+    derived: bool = False  # made in sleep of other memories; nobody said it
 
 
 def turn_identity(

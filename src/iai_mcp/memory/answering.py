@@ -7,6 +7,7 @@ from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.ranking.folding import folded
 from iai_mcp.domain.ranking.reasons import told
 from iai_mcp.memory.asking import Asking
+from iai_mcp.memory.settling import Slept
 from iai_mcp.memory.showing import record
 from iai_mcp.ports.memories import Memories
 
@@ -26,6 +27,8 @@ class Found:
     parts: Mapping[str, float]
     reason: str = ""
     same: tuple[str, ...] = ()  # ids of those that say the same
+    fold: int | None = None  # the group that sleep folded it into
+    times: int = 1  # how often it was said, as far as sleep knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +57,24 @@ class _Purse:
         return True
 
 
-def answer(found: Sequence[Found], asked: Asking, memories: Memories, count: CountTokens) -> Answer:
+def answer(
+    found: Sequence[Found], asked: Asking, memories: Memories, count: CountTokens, slept: Slept
+) -> Answer:
     """The answer to what was asked, from what was found, best first."""
     valid, superseded = _by_validity(found, asked.as_of, memories)
+    kept = _folded(valid, slept) if asked.fold else valid
+    digests = slept.digests([one.memory for one in kept[: asked.limit]], asked.limit)
+    places = asked.limit - slept.places_kept(digests, asked.limit)
     purse = _Purse(asked.budget, count)
     hits: list[Shown] = []
-    for one in _folded(valid):
-        if len(hits) == asked.limit:
+    for one in kept:
+        if len(hits) == places:
             break
         if purse.afford(one.memory.text):
-            hits.append(_with_context(_hit(one, asked), one.memory, asked, memories, purse))
+            counted = _counted(one, slept)
+            hits.append(_with_context(_hit(counted, asked), one.memory, asked, memories, purse))
+    if not asked.by_session:
+        hits += _digests(digests[: asked.limit - len(hits)], found, asked, purse)
     anti = [
         _hit(one, asked) for one in superseded[:_MOST_ANTI_HITS] if purse.afford(one.memory.text)
     ]
@@ -109,17 +120,50 @@ def _successors(found: Sequence[Found], memories: Memories) -> dict[int, Memory]
     return known
 
 
-def _folded(found: Sequence[Found]) -> list[Found]:
-    """Each thing once, in the order of rank; of equal words the ones said first speak for all."""
-    kept: list[Found] = []
+def _folded(found: Sequence[Found], slept: Slept) -> list[Found]:
+    """Each thing once, in the order of rank; of equal words the ones said first speak for all.
+
+    Folded is what sleep folded, and what looks alike at this moment.
+    """
+    groups = slept.folds([one.memory for one in found])
+    kept: dict[object, Found] = {}
     for fold in folded([one.memory.text for one in found]):
         best = found[fold.shown]
         alike = [best, *(found[place] for place in fold.others)]
         equal = [one for one in alike if one.memory.text == best.memory.text]
         source = min(equal, key=lambda one: (one.memory.at.micros, one.memory.key))
         others = tuple(one.memory.id for one in alike if one.memory.key != source.memory.key)
-        kept.append(replace(source, score=best.score, same=others))
-    return kept
+        group = groups.get(source.memory.key)
+        if group in kept:
+            first = kept[group]
+            kept[group] = replace(first, same=(*first.same, source.memory.id, *others))
+        else:
+            number = None if group is None else group[0]
+            shown = replace(source, score=best.score, same=others, fold=number)
+            kept[group or (source.memory.id,)] = shown
+    return list(kept.values())
+
+
+def _counted(one: Found, slept: Slept) -> Found:
+    """With how often it was said in all, as far as sleep knows."""
+    if one.fold is None:
+        return one
+    times, latest = slept.repeated(one.fold)
+    same = dict.fromkeys([*one.same, *latest])
+    same.pop(one.memory.id, None)
+    return replace(one, same=tuple(same), times=times)
+
+
+def _digests(
+    digests: Sequence[tuple[Memory, str]], found: Sequence[Found], asked: Asking, purse: _Purse
+) -> list[Shown]:
+    """What sleep made of the hits, after all that was said and with what that left of the budget."""
+    last = min((one.score for one in found), default=0.0)
+    return [
+        _hit(Found(memory, last, {}, why), asked)
+        for memory, why in digests
+        if purse.afford(memory.text)
+    ]
 
 
 def _hit(one: Found, asked: Asking) -> Shown:
@@ -129,7 +173,7 @@ def _hit(one: Found, asked: Asking) -> Shown:
     shown["score"] = round(one.score, 4)
     shown["reason"] = one.reason or told(one.parts)
     if one.same:
-        shown["count"] = 1 + len(one.same)
+        shown["count"] = max(one.times, 1 + len(one.same))
         shown["same"] = list(one.same)
     if asked.explain:
         shown["parts"] = {name: round(value, 3) for name, value in one.parts.items() if value}

@@ -25,6 +25,7 @@ class Asking:
     budget: int
     context: int
     by_session: bool
+    fold: bool  # whether what says the same is one hit
     explain: bool
     language: str | None
     now: datetime
@@ -50,6 +51,7 @@ def asking(params: Params, now: int) -> Asking:
         budget=params.integer("budget_tokens", _DEFAULT_BUDGET, 1, 1_000_000),
         context=params.integer("context", 0, 0, _MOST_CONTEXT),
         by_session=group_by == "session",
+        fold=params.flag("fold", True),
         explain=params.flag("explain"),
         language=params.text("language", "")[:_LONGEST_LANGUAGE].partition("-")[0].lower() or None,
         now=_clock(params, now),

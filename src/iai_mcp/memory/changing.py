@@ -93,7 +93,9 @@ class Forget:
     forgotten: Callable[[Sequence[int]], None]  # told which keys went
 
     def __call__(self, params: Params) -> dict[str, object]:
-        matches = self._matches(params)
+        # What was derived goes with its sources; by itself only where somebody names it.
+        named = {identity.lower() for identity in params.texts("ids")}
+        matches = [m for m in self._matches(params) if not m.derived or m.id in named]
         if params.flag("dry_run"):
             return {"forgotten": 0, "ids": [memory.id for memory in matches]}
         keys = [memory.key for memory in matches]

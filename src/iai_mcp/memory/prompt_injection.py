@@ -72,6 +72,7 @@ class PromptInjection:
             memory
             for memory in self.memories.find([i for i in ids if i not in given])
             if memory.valid_to is None
+            and not memory.derived
             and (not session or memory.provenance.session_id != session)
             and memory.text.strip() != text.strip()
         ]

@@ -19,6 +19,7 @@ from iai_mcp.memory.answering import Answer, Found, answer
 from iai_mcp.memory.asking import Asking, asking, fitting, speaker_named
 from iai_mcp.memory.params import Params
 from iai_mcp.memory.scoping import scope_of
+from iai_mcp.memory.settling import Settle, Slept
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.ports.finding import Finder, Sought
 from iai_mcp.ports.memories import Memories, Scope
@@ -58,6 +59,7 @@ class Recall:
     meaning: Callable[[], MeaningLeg | str]  # a string says why there is none
     clock: Clock
     knobs: Callable[[], Knobs]
+    settle: Settle
 
     def __call__(self, params: Params) -> dict[str, object]:
         asked = asking(params, self.clock.now())
@@ -66,12 +68,15 @@ class Recall:
         degraded = [leg] if isinstance(leg, str) else []
         knobs = self.knobs()
         found = self._found(asked, scope, leg, Surroundings(knobs, self._here(params)))
-        made = answer(found, asked, self.memories, _counter(leg))
+        made = answer(found, asked, self.memories, _counter(leg), self._slept(scope, knobs))
         return {
             **_told(made, short=knobs.verbosity == "short"),
             "cue_mode": "words" if degraded else "words+meaning",
             "degraded": degraded,
         }
+
+    def _slept(self, scope: Scope, knobs: Knobs) -> Slept:
+        return Slept(self.settle, scope, knobs.consolidated_hits)
 
     def _here(self, params: Params) -> str:
         """The project one works in, which is preferred unless all are to be alike."""
@@ -104,7 +109,10 @@ class Recall:
         found = self._with_memories(order)
         if found:
             return found
-        return [Found(memory, 0.0, {}) for memory in self.memories.timeline(scope, 1)]
+        return [
+            Found(memory, 0.0, {})
+            for memory in self.memories.timeline(replace(scope, said=True), 1)
+        ]
 
     def _gained(self, order: Sequence[Scored]) -> dict[int, float]:
         """What memories gain from having answered together with the best of this answer."""
@@ -122,13 +130,17 @@ class Recall:
         own = [here is not None and number == here for number in pool.project.tolist()]
         ages = (self.clock.now() - pool.at * 1e6).astype(int).tolist()
 
-        def logarithm(age: int, own_project: bool) -> float:
-            lean = leaned(1.0, around.knobs, age_micros=age, own_project=own_project, strength=1.0)
+        strength = self.settle.strengths_of(pool.keys.tolist())
+
+        def logarithm(age: int = _AGES_AGO, own: bool = False, strength: float = 1.0) -> float:
+            knobs = around.knobs
+            lean = leaned(1.0, knobs, age_micros=age, own_project=own, strength=strength)
             return math.log(lean)
 
         return Leaning(
-            project=np.array([logarithm(_AGES_AGO, one) for one in own], np.float32),
-            recency=np.array([logarithm(age, False) for age in ages], np.float32),
+            project=np.array([logarithm(own=one) for one in own], np.float32),
+            recency=np.array([logarithm(age) for age in ages], np.float32),
+            fading=np.array([logarithm(strength=one) for one in strength], np.float32),
         )
 
     def _vector(self, asked: Asking, reading: CueReading, leg: MeaningLeg | str) -> Matrix | None:

@@ -23,6 +23,7 @@ def record(memory: Memory) -> dict[str, object]:
         "valid_from": _moment(memory.valid_from),
         "valid_to": _moment(memory.valid_to),
         "pinned": memory.pinned,
+        "derived": memory.derived,
         "meta": dict(memory.meta),
     }
 

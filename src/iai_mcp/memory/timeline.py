@@ -1,6 +1,6 @@
 """What was said, in the order it was said."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from iai_mcp.memory.params import Params
 from iai_mcp.memory.scoping import scope_of
@@ -18,5 +18,5 @@ class Timeline:
 
     def __call__(self, params: Params) -> dict[str, object]:
         limit = params.integer("limit", 100, 1, 100_000)
-        scope = scope_of(params, self.memories, self.projects)
+        scope = replace(scope_of(params, self.memories, self.projects), said=True)
         return {"records": [record(memory) for memory in self.memories.timeline(scope, limit)]}

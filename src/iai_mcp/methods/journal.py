@@ -6,6 +6,8 @@ from iai_mcp.memory.params import Params
 from iai_mcp.methods.memory import Method
 from iai_mcp.store import MemoryStore
 
+_HUBS = 5
+
 
 def _events(store: MemoryStore, params: Params) -> dict[str, object]:
     since = params.instant("since")
@@ -18,12 +20,16 @@ def _events(store: MemoryStore, params: Params) -> dict[str, object]:
 
 
 def _topology(store: MemoryStore, params: Params) -> dict[str, object]:
+    pending = store.memories.pending_count()
     return {
         "records": store.memories.count(),
         "projects": len(store.memories.projects()),
         "vectors": len(store.vectors) if store.vectors is not None else 0,
-        "vectors_pending": store.memories.pending_count(),
-        "communities": 0,
+        "vectors_pending": pending,
+        "communities": store.topics.count(),
+        "derived": store.topics.derived_count(),
+        "hubs": [{"id": hub.id, "ties": hub.ties} for hub in store.topics.hubs(_HUBS)],
+        "backlog": {"vectors": pending, "sleep": store.topics.waiting_count()},
     }
 
 

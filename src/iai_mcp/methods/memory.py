@@ -12,7 +12,15 @@ Method = Callable[[MemoryStore, Params], dict[str, object]]
 def _recall(store: MemoryStore, params: Params) -> dict[str, object]:
     params.text("cue")  # what is missing is said before anybody waits for a model
     store.embedder.wait(store.settings.model_wait_ms / 1000)
-    return store.recall(params)
+    found = store.recall(params)
+    store.uses.hits(found)
+    return found
+
+
+def _reinforce(store: MemoryStore, params: Params) -> dict[str, object]:
+    done = store.reinforce(params)
+    store.uses.useful(params.texts("ids"))
+    return done
 
 
 def _capture(store: MemoryStore, params: Params) -> dict[str, object]:
@@ -40,7 +48,7 @@ METHODS: Mapping[str, Method] = {
     "memory_capture": _capture,
     "capture_events": _capture_events,
     "memory_contradict": lambda store, params: store.contradict(params),
-    "memory_reinforce": lambda store, params: store.reinforce(params),
+    "memory_reinforce": _reinforce,
     "memory_forget": lambda store, params: store.forget(params),
     "memory_timeline": lambda store, params: store.timeline(params),
     "project_privacy": lambda store, params: store.privacy(params),

@@ -21,6 +21,7 @@ class Scope:
     since: int | None = None  # microseconds, inclusive
     until: int | None = None  # microseconds, exclusive
     known_at: int | None = None  # only what had been said by then
+    said: bool = False  # only what somebody said, not what was derived in sleep
 
     @property
     def everything(self) -> bool:
@@ -98,12 +99,16 @@ class Memories(Protocol):
         """The links of that kind that any of `keys` has, strongest first, some hundred at most."""
         ...
 
-    def forget(self, keys: Sequence[int], at: int) -> list[str]:
-        """Remove text, vectors and index entries for good, leave tombstones; the ids that went."""
+    def forget(self, keys: Sequence[int], at: int, *, purge: bool = True) -> list[str]:
+        """Remove text, vectors and index entries for good, leave tombstones; the ids that went.
+
+        What was derived from them goes too. Without `purge` the rest of the words index is left to
+        be rewritten later, for callers that forget page by page.
+        """
         ...
 
     def after(self, key: int, limit: int) -> list[Memory]:
-        """The next `limit` memories in order of arrival."""
+        """The next `limit` memories that were said, in order of arrival."""
         ...
 
     def pin(self, key: int, pinned: bool) -> None:
@@ -120,7 +125,9 @@ class Memories(Protocol):
 
     def pending_count(self) -> int: ...
 
-    def count(self) -> int: ...
+    def count(self) -> int:
+        """How many memories were said; what was derived in sleep comes on top."""
+        ...
 
     def private_projects(self) -> list[str]:
         """The keys of projects whose memories stay among themselves."""

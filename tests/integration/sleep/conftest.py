@@ -4,16 +4,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.fakes.embedder import FakeEmbedder
 
+from iai_mcp.domain.errors import NotInstalled
+from iai_mcp.ports.embedder import Embedder
 from iai_mcp.store import MemoryStore
 
 
+def no_model() -> Embedder:
+    raise NotInstalled("no model here")
+
+
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryStore]:
+def store(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[MemoryStore]:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "data"))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
-    opened = MemoryStore()
+    # Nearness by the words that two texts share: a model without the model.
+    meaning = getattr(request, "param", "words") == "meaning"
+    opened = MemoryStore(load_embedder=(lambda: FakeEmbedder(128)) if meaning else no_model)
     yield opened
     opened.close()
 

@@ -1,5 +1,6 @@
 """Recall on the real store, with an embedder that needs no model."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from tests.fakes.embedder import FakeEmbedder
 
 from iai_mcp.adapters.sqlite import schema
+from iai_mcp.adapters.sqlite.sleep_schema import SLEEP
 from iai_mcp.core import dispatch
 from iai_mcp.store import MemoryStore
 
@@ -237,6 +239,13 @@ def test_a_store_of_the_first_format_is_indexed_anew_in_the_background(
 
 
 def _back_to_the_first_format(db: apsw.Connection) -> None:
+    for kind, name in db.execute(
+        "SELECT type, name FROM sqlite_master WHERE type = 'trigger' OR name = 'memories_derived'"
+    ).fetchall():
+        db.execute(f"DROP {kind} {name}")
+    for table in re.findall(r"CREATE TABLE (\w+)", SLEEP):
+        db.execute(f"DROP TABLE {table}")
+    db.execute("ALTER TABLE memories DROP COLUMN derived")
     for table in ("word_places", "word_counts", "passages", "traits"):
         db.execute(f"DROP TABLE {table}")
     db.execute("INSERT OR REPLACE INTO words (rowid, body) SELECT key, text FROM memories")

@@ -97,6 +97,10 @@ class Database:
             with translated(self.path):
                 self._writer.close()
 
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError("the store is closed: the daemon is stopping; try again in a moment")
@@ -106,6 +110,8 @@ class Database:
         connection.set_busy_timeout(_BUSY_MS)
         unlock(connection, self._key)
         connection.pragma("page_size", PAGE_SIZE)
+        # Only a new file takes it; then what was forgotten can be given back a little at a time.
+        connection.pragma("auto_vacuum", "incremental")
         connection.pragma("synchronous", "FULL")
         connection.pragma("foreign_keys", True)
         connection.pragma("secure_delete", True)
@@ -128,9 +134,12 @@ def copy_encrypted(source: apsw.Connection, target: Path, key: bytes) -> None:
     with translated(target), contextlib.closing(apsw.Connection(str(target))) as copy:
         unlock(copy, key)
         copy.pragma("page_size", PAGE_SIZE)
-        with copy.backup("main", source, "main") as progress:
-            while not progress.done:
-                progress.step(256)
+        # One view from beginning to end: else every write meanwhile would start the copy anew.
+        with source:
+            source.execute("SELECT count(*) FROM sqlite_master").fetchall()
+            with copy.backup("main", source, "main") as progress:
+                while not progress.done:
+                    progress.step(256)
         copy.pragma("journal_mode", "delete")
         if copy.execute("PRAGMA quick_check").fetchone() != ("ok",):
             raise StoreDamaged("the store did not copy whole: run iai-mcp doctor")
@@ -150,6 +159,16 @@ def count(db: apsw.Connection, table: str) -> int:
     found = scalar(db, f"SELECT count(*) FROM {table}")
     assert isinstance(found, int)  # noqa: S101 - count(*) is a number
     return found
+
+
+def verdict(db: apsw.Connection) -> str:
+    """SQLite's word on every page of the file: "ok", or what is wrong first."""
+    with db:
+        # A connection keeps the layout of the words index in mind and checks it against a file that
+        # others have merged since: a question makes it look again.
+        db.execute("SELECT rowid FROM words WHERE words MATCH 'a' LIMIT 1").fetchall()
+        found = db.execute("PRAGMA quick_check(1)").fetchone()
+    return "nothing" if found is None else str(found[0])
 
 
 @contextmanager

@@ -31,7 +31,7 @@ class SqliteMemories:
         with database.writing() as db:
             schema.upgrade(db)
             salt = scalar(db, "SELECT value FROM meta WHERE name = 'salt'")
-            self._count = count(db, "memories")
+            self._count = count(db, "memories WHERE derived = 0")
         assert isinstance(salt, bytes)  # noqa: S101 - written as such with the schema
         self._salt = salt
         # Held around a transaction and the sheet's share in it, so that both see one order.
@@ -133,24 +133,27 @@ class SqliteMemories:
             found = db.execute(sql, (kind, *keys, kind, *keys, _LINKS_AT_MOST))
             return [Link(*row) for row in found]
 
-    def forget(self, keys: Sequence[int], at: int) -> list[str]:
+    def forget(self, keys: Sequence[int], at: int, *, purge: bool = True) -> list[str]:
         with self._order:
             with self._db.writing() as db:
-                gone = [ident for key in keys if (ident := _forget_one(db, key, at)) is not None]
-                if gone:
+                gone = [one for key in keys if (one := _forget_one(db, key, at)) is not None]
+                if gone and purge:
                     # Deleted entries stay in the index's segments until they are merged.
                     words.purge(db)
-            self._count -= len(gone)
+            self._count -= sum(not derived for _, derived in gone)
             if self._sheet is not None:
                 self._sheet.drop(keys)
-        return [rows.public_id(ident) for ident in gone]
+        return [rows.public_id(ident) for ident, _ in gone]
 
     def after(self, key: int, limit: int) -> list[Memory]:
-        return self._select("WHERE m.key > ? ORDER BY m.key LIMIT ?", [key, limit])
+        return self._select(
+            "WHERE m.key > ? AND m.derived = 0 ORDER BY m.key LIMIT ?", [key, limit]
+        )
 
     def pin(self, key: int, pinned: bool) -> None:
         with self._db.writing() as db:
             db.execute("UPDATE memories SET pinned = ? WHERE key = ?", (int(pinned), key))
+            db.execute("UPDATE strengths SET strength = 1.0 WHERE key = ?", (key,))
 
     def adopt_salt(self, salt: bytes) -> None:
         with self._db.writing() as db:
@@ -177,7 +180,7 @@ class SqliteMemories:
 
     def set_private(self, project: str, private: bool) -> None:
         with self._db.writing() as db:
-            number = _project_id(db, project)
+            number = project_id(db, project)
             db.execute("UPDATE projects SET private = ? WHERE id = ?", (private, number))
 
     def projects(self) -> list[str]:
@@ -236,7 +239,7 @@ def _add_one(db: apsw.Connection, turn: CleanTurn) -> _Added:
             turn.identity,
             turn.at.micros,
             whence.session_id,
-            _project_id(db, whence.project),
+            project_id(db, whence.project),
             turn.role,
             turn.tier,
             turn.at.text,
@@ -258,7 +261,7 @@ def _add_one(db: apsw.Connection, turn: CleanTurn) -> _Added:
     return _Added(Stored("inserted", public, key), traits.line(key, turn, derived))
 
 
-def _project_id(db: apsw.Connection, key: str) -> int | None:
+def project_id(db: apsw.Connection, key: str) -> int | None:
     if not key:
         return None
     known = db.execute("SELECT id FROM projects WHERE key = ?", (key,)).fetchone()
@@ -277,12 +280,12 @@ def _link(db: apsw.Connection, a: int, b: int, kind: str, step: float, at: int) 
     return 1
 
 
-def _forget_one(db: apsw.Connection, key: int, at: int) -> bytes | None:
-    row = db.execute("SELECT id FROM memories WHERE key = ?", (key,)).fetchone()
+def _forget_one(db: apsw.Connection, key: int, at: int) -> tuple[bytes, bool] | None:
+    row = db.execute("SELECT id, derived FROM memories WHERE key = ?", (key,)).fetchone()
     if row is None:
         return None
     db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", (row[0], at))
     db.execute("UPDATE memories SET successor = NULL WHERE successor = ?", (key,))
     db.execute("DELETE FROM words WHERE rowid = ?", (key,))
     db.execute("DELETE FROM memories WHERE key = ?", (key,))
-    return bytes(row[0])
+    return bytes(row[0]), bool(row[1])

@@ -10,14 +10,17 @@ from iai_mcp.ports.memories import Scope
 
 COLUMNS = (
     "m.key, m.id, m.at, m.ts, m.session, p.key, m.role, m.tier, m.speaker, m.host, m.agent_id, "
-    "m.agent_name, m.branch, m.valid_from, m.valid_to, m.successor, m.pinned, m.cue, m.meta, m.text"
+    "m.agent_name, m.branch, m.valid_from, m.valid_to, m.successor, m.pinned, m.cue, m.meta, m.text, "
+    "m.derived"
 )
 SOURCE = "memories AS m LEFT JOIN projects AS p ON p.id = m.project"
 
 
 def memory(row: Sequence[object]) -> Memory:
     (key, ident, at, ts, session, project, role, tier, speaker, host, agent_id) = row[:11]
-    (agent_name, branch, valid_from, valid_to, successor, pinned, cue, meta, text) = row[11:]
+    (agent_name, branch, valid_from, valid_to, successor, pinned, cue, meta, text, derived) = row[
+        11:
+    ]
     assert isinstance(ident, bytes) and isinstance(key, int) and isinstance(at, int)  # noqa: S101 - the schema says so
     return Memory(
         key=key,
@@ -41,6 +44,7 @@ def memory(row: Sequence[object]) -> Memory:
         valid_to=valid_to if isinstance(valid_to, int) else None,
         successor=successor if isinstance(successor, int) else None,
         pinned=bool(pinned),
+        derived=bool(derived),
     )
 
 
@@ -89,10 +93,13 @@ def condition(scope: Scope) -> tuple[str, list[object]]:
             add(f"m.{column} = ?", value)
     if scope.agent:
         add("(m.agent_id = ? OR m.agent_name = ?)", scope.agent, scope.agent)
-    if scope.since is not None:
-        add("m.at >= ?", scope.since)
-    if scope.until is not None:
-        add("m.at < ?", scope.until)
-    if scope.known_at is not None:
-        add("m.at <= ?", scope.known_at)
+    for moment, sql in (
+        (scope.since, "m.at >= ?"),
+        (scope.until, "m.at < ?"),
+        (scope.known_at, "m.at <= ?"),
+    ):
+        if moment is not None:
+            add(sql, moment)
+    if scope.said:
+        add("m.derived = 0")
     return (" AND ".join(parts) or "1"), values

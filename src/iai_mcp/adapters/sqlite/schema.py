@@ -4,6 +4,7 @@ import secrets
 
 import apsw
 
+from iai_mcp.adapters.sqlite.sleep_schema import SLEEP
 from iai_mcp.domain.errors import StoreTooNew
 
 # `memories.key` is arrival order and is never reused (AUTOINCREMENT): indexes outside the
@@ -98,7 +99,7 @@ CREATE VIRTUAL TABLE word_counts USING fts5vocab (words, row);
 INSERT OR IGNORE INTO pending_vectors SELECT key FROM memories;
 """
 
-STEPS: tuple[str, ...] = (_FIRST, _PASSAGES)
+STEPS: tuple[str, ...] = (_FIRST, _PASSAGES, SLEEP)
 
 
 def upgrade(db: apsw.Connection) -> None:

@@ -34,6 +34,7 @@ class Leaning:
 
     project: Floats
     recency: Floats
+    fading: Floats
 
 
 def scored(
@@ -49,6 +50,7 @@ def scored(
     parts["exact"] = EXACT * found.exact
     parts["project"] = LEANING * leaning.project
     parts["recency"] = LEANING * leaning.recency
+    parts["fading"] = LEANING * leaning.fading
     parts["use"] = SUPPORT * np.clip(found.support, 0.0, 1.0)
     total = np.sum([part.astype(np.float64) for part in parts.values()], axis=0)
     return total.astype(np.float32), parts

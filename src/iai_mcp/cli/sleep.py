@@ -1,0 +1,108 @@
+"""Sleep is what memory does while nobody asks: it folds repeats, finds topics, learns habits, lets unused
+memories fade, compacts, checks and backs up. It begins by itself after half an hour without a request.
+
+  iai-mcp sleep                 what the last sleep did, and what it suggests
+  iai-mcp sleep --now           run it now and wait for the report
+  iai-mcp sleep --pause 3600    hold it off for an hour (without a number: until --resume)
+  iai-mcp sleep --resume        let it begin by itself again
+
+Suggestions are pairs of statements that can hardly both be true. Nothing is changed by them: correct the
+older one with the MCP tool memory_contradict, or forget it with 'iai-mcp forget ID'.
+"""
+
+import argparse
+import os
+
+from iai_mcp.cli import door, output
+
+_AS_LONG_AS_IT_TAKES = 3600.0
+_UNTIL_RESUMED = -1
+_LINE = 90
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--now", action="store_true", help="run it now and wait")
+    what.add_argument("--status", action="store_true", help="what the last one did (the default)")
+    what.add_argument(
+        "--pause", nargs="?", type=int, const=_UNTIL_RESUMED, metavar="SECONDS", help="hold it off"
+    )
+    what.add_argument("--resume", action="store_true", help="no longer hold it off")
+    parser.add_argument("--json", action="store_true", help="one JSON object for programs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.pause is not None or arguments.resume:
+        return _held_off(arguments.pause, arguments.json)
+    if arguments.now:
+        params: dict[str, object] = {"wait": True, "cwd": os.getcwd()}
+        result = door.call("memory_consolidate", params, timeout=_AS_LONG_AS_IT_TAKES)
+    else:
+        result = door.call("sleep_report", {"cwd": os.getcwd()})
+    output.emit(result, _told(result), as_json=arguments.json)
+    return 0
+
+
+def _held_off(seconds: int | None, as_json: bool) -> int:
+    from iai_mcp.client import connection
+
+    if seconds is None:
+        answer = connection.control("resume")
+        told = "memory sleeps again when nobody asks"
+    elif seconds == _UNTIL_RESUMED:
+        answer = connection.control("pause")
+        told = "sleep is held off until: iai-mcp sleep --resume"
+    else:
+        answer = connection.control("pause", seconds=seconds)
+        told = f"sleep is held off for {seconds} s"
+    if not answer.get("ok"):
+        from iai_mcp.domain.errors import InvalidInput
+
+        raise InvalidInput(str(answer.get("error")))
+    output.emit(answer, told, as_json=as_json)
+    return 0
+
+
+def _told(report: dict[str, object]) -> str:
+    if report.get("state") == "never":
+        return "memory has not slept yet; run it now with: iai-mcp sleep --now"
+    steps, suggested = report.get("steps"), report.get("suggested")
+    rows = (
+        [_row(step) for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+    )
+    when = str(report.get("finished") or report.get("started"))[:19].replace("T", " ")
+    state = "finished" if report.get("state") == "done" else "not finished, begun"
+    parts = [
+        f"last sleep: {state} {when} UTC, {report.get('seconds')} s of work in {report.get('pages')} pages",
+        output.table(rows, ["step", "pages", "seconds", "what it did"]),
+    ]
+    if isinstance(suggested, list) and suggested:
+        parts.append(f"{report.get('suggestions')} statements may no longer hold:")
+        parts += [_suggestion(one) for one in suggested]
+    return "\n\n".join(parts)
+
+
+def _row(step: dict[str, object]) -> list[str]:
+    known = ("name", "done", "pages", "seconds", "failed")
+    did = [f"{name} {number}" for name, number in step.items() if name not in known and number]
+    if step.get("failed"):
+        did.append(f"failed: {step['failed']}")
+    elif not step.get("done"):
+        did.append("not done yet")
+    return [
+        str(step["name"]),
+        str(step["pages"]),
+        str(step["seconds"]),
+        ", ".join(did) or "nothing to do",
+    ]
+
+
+def _suggestion(one: dict[str, dict[str, object]]) -> str:
+    lines = [f"{one['kind']}: {one['reason']}"]
+    for which in ("older", "newer"):
+        memory = one[which]
+        words = " ".join(str(memory["text"]).split())
+        shown = words if len(words) <= _LINE else f"{words[: _LINE - 1]}…"
+        lines.append(f"  {which} {str(memory['ts'])[:10]}  {shown}")
+        lines.append(output.paint(f"        {memory['id']}", "dim"))
+    return "\n".join(lines)

@@ -1,0 +1,35 @@
+"""Methods that run sleep and report on it."""
+
+from collections.abc import Mapping
+
+from iai_mcp.memory.params import Params
+from iai_mcp.memory.scoping import scope_of
+from iai_mcp.methods.memory import Method
+from iai_mcp.store import MemoryStore
+
+# A store that a command opened by itself has no model yet, and sleep begins with vectors.
+_MODEL_SECONDS = 20.0
+
+
+def _consolidate(store: MemoryStore, params: Params) -> dict[str, object]:
+    if not params.flag("wait"):
+        before = store.sleep.report()
+        store.sleep_wanted()
+        return {**before, "queued": True, "suggested": _suggested(store, params)}
+    store.embedder.wait(_MODEL_SECONDS)
+    report = store.sleep.run()
+    numbers = {name: report[name] for name in ("seconds", "pages", "changed", "folded", "derived")}
+    store.journal.record_event("sleep_finished", numbers, store.clock.now())
+    return {**report, "queued": False, "suggested": _suggested(store, params)}
+
+
+def _report(store: MemoryStore, params: Params) -> dict[str, object]:
+    return {**store.sleep.report(), "suggested": _suggested(store, params)}
+
+
+def _suggested(store: MemoryStore, params: Params) -> list[dict[str, object]]:
+    """What may be shown to whoever asks: a private project's words stay in it."""
+    return store.sleep.suggested(scope_of(params, store.memories, store.projects).not_projects)
+
+
+METHODS: Mapping[str, Method] = {"memory_consolidate": _consolidate, "sleep_report": _report}

@@ -1,0 +1,177 @@
+"""Sleep's work as values: a page reads, decides, and returns changes; the ledger applies them.
+
+The changes of a page and the cursor behind it are written in one transaction: killed at any
+moment, sleep goes on from the last page that was written.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from iai_mcp.domain.instants import Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A memory was compared with all before it. `fold` names the group it repeats, if any."""
+
+    key: int
+    digest: int
+    bands: tuple[int, ...] = ()
+    fold: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """Memories take their places in the windows in which topics are looked for."""
+
+    keys: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """The topics of one window: which topic each memory belongs to, and how many ties it has."""
+
+    window: int
+    topic_of: Mapping[int, int]
+    ties_of: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A memory made of others. `kind` and `home` say which step made it, and where."""
+
+    kind: str
+    home: int
+    identity: bytes
+    tier: str
+    project: str
+    text: str
+    cue: str
+    at: Instant
+    valid_from: int
+    meta: str
+    sources: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """All of a home's derived memories are written; those not in `kept` are out of date."""
+
+    kind: str
+    home: int
+    kept: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """Two memories that can hardly both be true. Only ever shown, never acted upon."""
+
+    older: int
+    newer: int
+    kind: str
+    reason: str
+    score: float
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A sentence that may be a habit. `habit` is None where it is the first of its kind."""
+
+    key: int
+    kind: str
+    terms: tuple[str, ...]
+    sentence: str
+    habit: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Strengthened:
+    """How well a memory stands after its latest uses. `used` are the uses that were counted."""
+
+    key: int
+    stability: float
+    difficulty: float
+    used_at: int
+    strength: float
+    used: tuple[int, ...] = ()
+
+
+Change = Folded | Assigned | Grouped | Derived | Settled | Suggested | Observed | Strengthened
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What one page of a step found: changes to write, numbers for the report, where to go on."""
+
+    cursor: str = ""
+    done: bool = False
+    changes: tuple[Change, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    failed: str = ""  # the code of what went wrong, where the step gave up for this time
+
+
+class Step(Protocol):
+    """One kind of work, in small pages."""
+
+    @property
+    def name(self) -> str: ...
+
+    def start(self, cursor: str) -> str:
+        """Where a new sleep begins, given where the last one ended ("" if there was none)."""
+        ...
+
+    def page(self, cursor: str) -> Page:
+        """A little work: about 20 ms at most."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a step came in the current sleep."""
+
+    step: str
+    cursor: str
+    done: bool
+    pages: int
+    micros: int
+    counts: Mapping[str, int]
+    failed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """One sleep: `finished` is None while it is under way."""
+
+    started: int
+    finished: int | None
+    steps: tuple[Progress, ...]
+
+
+class Ledger(Protocol):
+    """Where sleep keeps how far it came. Every call is safe from any thread."""
+
+    def night(self) -> Night | None:
+        """The current sleep, or the last one; None before the first."""
+        ...
+
+    def cursors(self) -> Mapping[str, str]:
+        """Where each step stood last."""
+        ...
+
+    def begin(self, cursors: Mapping[str, str], at: int) -> None:
+        """Start a new sleep with these steps, in this order."""
+        ...
+
+    def apply(self, step: str, page: Page, micros: int) -> None:
+        """Write a page's changes, numbers and cursor in one transaction."""
+        ...
+
+    def finish(self, at: int) -> None: ...
+
+    def suggestions(self, limit: int) -> Sequence[Suggested]:
+        """The suggestions that stand, the surest first."""
+        ...
+
+    def suggestion_count(self) -> int: ...

@@ -1,0 +1,51 @@
+"""Keeping the store small, sound and saved."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class Job(Protocol):
+    """Work under way in a thread of its own."""
+
+    def finished(self, wait: float) -> bool:
+        """Whether it is done, waiting at most so many seconds.
+
+        Raises:
+            IaiError: it failed, and why.
+        """
+        ...
+
+
+class Upkeep(Protocol):
+    """Every call is safe from any thread."""
+
+    def expired(self, before: int, limit: int) -> Sequence[int]:
+        """The oldest memories that were said before that moment and are not pinned."""
+        ...
+
+    def merge_words(self, *, all_of_it: bool = False) -> bool:
+        """Merge a little of the words index; whether it did anything.
+
+        With `all_of_it` a merge of everything begins, so that nothing of what was deleted stays.
+        """
+        ...
+
+    def release(self, pages: int) -> int:
+        """Give free pages of the file back; how many there were."""
+        ...
+
+    def checkpoint(self) -> None:
+        """Bring what was written into the file itself, as far as nobody is reading."""
+        ...
+
+    def check(self) -> Job:
+        """Begin to check the file."""
+        ...
+
+    def backup_due(self) -> bool:
+        """Whether anything changed since the last backup, and that is some hours old."""
+        ...
+
+    def back_up(self) -> Job:
+        """Begin to write a backup; the oldest beyond three go."""
+        ...

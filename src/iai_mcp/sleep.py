@@ -1,0 +1,52 @@
+"""Which steps sleep has, in which order, and what each works with: part of the composition root."""
+
+from typing import TYPE_CHECKING
+
+from iai_mcp.adapters.fsrs_curve import FsrsCurve
+from iai_mcp.adapters.leiden import LeidenCommunities
+from iai_mcp.adapters.sqlite.habits import SqliteHabits
+from iai_mcp.adapters.sqlite.sleep_ledger import SqliteLedger
+from iai_mcp.adapters.upkeep import StoreUpkeep
+from iai_mcp.memory.sleep.fading import Fade
+from iai_mcp.memory.sleep.folding import FoldRepeats
+from iai_mcp.memory.sleep.habits import LearnHabits
+from iai_mcp.memory.sleep.sleep import Sleep
+from iai_mcp.memory.sleep.suggesting import SuggestCorrections
+from iai_mcp.memory.sleep.topics import FindTopics
+from iai_mcp.memory.sleep.upkeep import Compact, Errand, FinishVectors, Retain
+
+if TYPE_CHECKING:
+    from iai_mcp.store import MemoryStore
+
+_EMBEDDED = 1  # memories embedded in a page: each has several vectors
+
+
+def compose(store: "MemoryStore") -> Sleep:
+    """The sleep of one store. Cheap: what is heavy is imported by the step that needs it."""
+    upkeep = StoreUpkeep(store.database, store.directory)
+    steps = (
+        FinishVectors(lambda: store.backlog.page(_EMBEDDED)),
+        Retain(
+            store.memories,
+            upkeep,
+            store.clock,
+            lambda: store.knobs.current().retention_days,
+            store.forgotten,
+        ),
+        FoldRepeats(store.repeats),
+        FindTopics(
+            store.topics, store.memories, LeidenCommunities(), lambda: _space(store), store.learns
+        ),
+        SuggestCorrections(store.memories, store.meaning, store.clock, store.learns),
+        LearnHabits(SqliteHabits(store.database), store.topics, store.memories, store.learns),
+        Fade(store.strengths, FsrsCurve(), store.clock, store.uses.flush),
+        Compact(upkeep),
+        Errand("check", upkeep.check),
+        Errand("backup", upkeep.back_up, upkeep.backup_due),
+    )
+    return Sleep(steps, SqliteLedger(store.database), store.memories, store.clock)
+
+
+def _space(store: "MemoryStore") -> str:
+    embedder = store.embedder.get()
+    return "words" if isinstance(embedder, str) else embedder.model_id

@@ -1,0 +1,81 @@
+"""Sleep through the real daemon: asked for, waited for, seen from the command line, and killed."""
+
+import json
+
+from tests.support.daemon import DaemonProcess, until
+
+TALK = (
+    "The staging database listens on port 5433 behind the bastion host.",
+    "To reach the staging database, open the bastion tunnel first.",
+    "The staging database password rotates weekly, the bastion keeps it.",
+    "Yes.",
+    "yes",
+)
+
+
+def fill(daemon: DaemonProcess) -> None:
+    for n, text in enumerate(TALK):
+        daemon.call("memory_capture", text=text, session_id=f"s{n}", project="/p")
+
+
+def test_asked_without_waiting_the_lifecycle_sleeps_and_the_report_follows(fresh_daemon):
+    fill(fresh_daemon)
+    answer = fresh_daemon.call("memory_consolidate")
+    assert answer["queued"] is True
+    assert answer["state"] == "never"
+    last = until(lambda: fresh_daemon.ask({"type": "status"})["last_sleep"], "a sleep was finished")
+    assert last["report"]["folded"] == 1
+    assert last["report"]["derived"] == 1
+    assert fresh_daemon.call("memory_consolidate")["state"] == "done"
+
+
+def test_asked_with_waiting_the_report_is_the_answer(fresh_daemon):
+    fill(fresh_daemon)
+    report = fresh_daemon.call("memory_consolidate", wait=True)
+    assert (report["queued"], report["state"], report["derived"]) == (False, "done", 1)
+    assert fresh_daemon.call("topology")["communities"] == 1
+    kinds = [event["kind"] for event in fresh_daemon.call("events_query")["events"]]
+    assert "sleep_finished" in kinds
+
+
+def test_killed_in_its_sleep_the_daemon_finishes_it_later(fresh_daemon):
+    for n in range(150):
+        events = [
+            {"text": f"{text} Part {n}.", "role": "user", "id": f"{n}-{m}"}
+            for m, text in enumerate(TALK)
+        ]
+        fresh_daemon.call("capture_events", session_id=f"s{n}", events=events, project="/p")
+    fresh_daemon.call("memory_consolidate")
+    until(
+        lambda: fresh_daemon.call("sleep_report")["state"] != "never",
+        "sleep has begun",
+    )
+    fresh_daemon.kill()
+    fresh_daemon.start()
+    report = fresh_daemon.call("memory_consolidate", wait=True)
+    assert report["state"] == "done"
+    assert fresh_daemon.call("topology")["records"] == 150 * len(TALK)
+    assert [step for step in report["steps"] if step.get("failed")] == []
+
+
+def test_people_run_and_see_sleep_with_and_without_a_daemon(home):
+    home.command("capture", "the heron nests at the north pond")
+    never = home.command("sleep")
+    assert never.returncode == 0, never.stderr
+    assert "has not slept yet" in never.stdout
+    ran = home.command("sleep", "--now")
+    assert ran.returncode == 0, ran.stderr
+    assert "last sleep: finished" in ran.stdout
+    daemon = DaemonProcess(home).start()
+    try:
+        seen = json.loads(home.command("sleep", "--status", "--json").stdout)
+        assert seen["state"] == "done"
+        assert "for 60 s" in home.command("sleep", "--pause", "60").stdout
+        assert daemon.ask({"type": "status"})["scheduler_paused"] is True
+        assert home.command("sleep", "--resume").returncode == 0
+        assert daemon.ask({"type": "status"})["scheduler_paused"] is False
+        refused = home.command("sleep", "--pause", "-5")
+        assert refused.returncode in (1, 2)
+    finally:
+        daemon.stop()
+    assert home.command("sleep", "--pause").returncode == 1
