@@ -1,5 +1,7 @@
 """The memory methods over the socket, as other programs rely on them."""
 
+import os
+
 import pytest
 from tests.support.daemon import until
 
@@ -331,3 +333,28 @@ def test_the_spool_is_drained_while_the_daemon_runs(daemon):
     hidden.rename(spool / "spooled-1.jsonl")
     until(lambda: not (spool / "spooled-1.jsonl").exists(), "the file is drained")
     assert len(daemon.call("memory_timeline", session_id="spooled")["records"]) == 4
+
+
+def test_a_number_beyond_all_measure_in_an_embedding_is_a_bad_param(daemon):
+    answer = daemon.rpc("memory_recall", cue="x", cue_embedding=[10**400])
+    assert answer["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize("salt", ["no digits", "ab" * 65])
+def test_a_salt_that_would_spoil_every_identity_is_refused(fresh_daemon, salt):
+    assert fresh_daemon.rpc("import_records", records=[], salt=salt)["error"]["code"] == -32602
+    assert fresh_daemon.call("memory_capture", text="still works")["status"] == "inserted"
+
+
+def test_a_pipe_in_the_spool_holds_up_neither_the_drain_nor_the_stop(fresh_daemon):
+    spool = fresh_daemon.home.store / ".deferred-captures"
+    spool.mkdir(mode=0o700, exist_ok=True)
+    os.mkfifo(spool / "a-1.jsonl")
+    (spool / "b-1.jsonl").write_text(
+        '{"version": 1, "session_id": "after"}\n{"text": "it flows"}\n'
+    )
+    until(
+        lambda: fresh_daemon.call("memory_timeline", session_id="after")["records"],
+        "the turn behind the pipe is stored",
+    )
+    assert fresh_daemon.stop() == 0

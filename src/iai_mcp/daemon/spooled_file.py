@@ -1,5 +1,6 @@
 """One file of the spool as the daemon sees it: its header, its turns, and what is wrong with it."""
 
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +37,10 @@ class SpooledFile:
             UnreadableError: there is no header, or one that is not understood.
             OSError: the file can not be opened.
         """
+        if not stat.S_ISREG(self.path.stat().st_mode):
+            raise UnreadableError(
+                "it is not a file"
+            )  # opening a pipe would wait for a writer for ever
         with self.path.open("rb") as file:
             header = _header(file)
             unread, agent = header.pop("unread", None), header.pop("agent", None)

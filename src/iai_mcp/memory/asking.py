@@ -75,7 +75,10 @@ def _vector(params: Params) -> Matrix | None:
         return None
     if not isinstance(raw, list) or not raw or not all(map(_number, raw)):
         raise InvalidInput("cue_embedding must be a list of numbers")
-    vector = np.array(raw, dtype=np.float32)
+    try:
+        vector = np.array(raw, dtype=np.float32)
+    except OverflowError as beyond:
+        raise InvalidInput("cue_embedding must be a list of finite numbers") from beyond
     if not np.isfinite(vector).all():
         raise InvalidInput("cue_embedding must be a list of finite numbers")
     return vector / max(float(np.linalg.norm(vector)), 1e-12)

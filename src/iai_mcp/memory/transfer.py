@@ -13,6 +13,7 @@ from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.surroundings import Projects, Redactor
 
 FORMAT = 1
+_LONGEST_SALT = 64  # of the keyed hash that makes identities
 
 
 def page(memories: Memories, after: int, limit: int) -> dict[str, object]:
@@ -39,7 +40,7 @@ def imported(
     is recognised as the same turns.
     """
     if salt and memories.count() == 0:
-        memories.adopt_salt(bytes.fromhex(salt))
+        memories.adopt_salt(_salt(salt))
     turns = [_turn(raw, projects, redact) for raw in records]
     outcomes = memories.add(turns)
     statuses = [outcome.status for outcome in outcomes]
@@ -48,6 +49,16 @@ def imported(
         "duplicates": statuses.count("duplicate"),
         "skipped": statuses.count("forgotten"),
     }
+
+
+def _salt(written: str) -> bytes:
+    try:
+        salt = bytes.fromhex(written)
+    except ValueError as bad:
+        raise InvalidInput("salt must be written in hexadecimal digits") from bad
+    if len(salt) > _LONGEST_SALT:
+        raise InvalidInput(f"salt may have {_LONGEST_SALT} bytes at most")
+    return salt
 
 
 def _turn(raw: object, projects: Projects, redact: Redactor) -> CleanTurn:
