@@ -10,7 +10,7 @@ from iai_mcp.domain.briefing_text import estimated_tokens
 from iai_mcp.domain.cue.analysis import CueReading, read
 from iai_mcp.domain.knobs import Knobs
 from iai_mcp.domain.leaning import leaned
-from iai_mcp.domain.ranking.candidates import Candidates, supported
+from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats, supported
 from iai_mcp.domain.ranking.features import Asked
 from iai_mcp.domain.ranking.scoring import Leaning, Scored, ranked
 from iai_mcp.domain.ranking.use import support
@@ -126,21 +126,18 @@ class Recall:
 
     def _leaning(self, pool: Candidates, around: "Surroundings") -> Leaning:
         """How the surroundings favour each candidate, in the logarithm of a factor."""
-        here = self.finder.number("project", around.project) if around.project else None
-        own = [here is not None and number == here for number in pool.project.tolist()]
-        ages = (self.clock.now() - pool.at * 1e6).astype(int).tolist()
-
-        strength = self.settle.strengths_of(pool.keys.tolist())
-
-        def logarithm(age: int = _AGES_AGO, own: bool = False, strength: float = 1.0) -> float:
-            knobs = around.knobs
-            lean = leaned(1.0, knobs, age_micros=age, own_project=own, strength=strength)
-            return math.log(lean)
-
+        knobs = around.knobs
+        here = self.finder.number("project", around.project) if around.project else NONE
+        own = (pool.project == here) & (here != NONE)
+        strengths = self.settle.strengths_of(pool.keys.tolist())
+        recency = np.zeros(len(pool), np.float32)
+        if knobs.recency_weight:
+            ages = (self.clock.now() - pool.at * 1e6).astype(np.int64).tolist()
+            recency = np.array([_lean(knobs, age=age) for age in ages], np.float32)
         return Leaning(
-            project=np.array([logarithm(own=one) for one in own], np.float32),
-            recency=np.array([logarithm(age) for age in ages], np.float32),
-            fading=np.array([logarithm(strength=one) for one in strength], np.float32),
+            project=own * np.float32(_lean(knobs, own=True)),
+            recency=recency,
+            fading=_each(strengths, lambda strength: _lean(knobs, strength=strength)),
         )
 
     def _vector(self, asked: Asking, reading: CueReading, leg: MeaningLeg | str) -> Matrix | None:
@@ -158,6 +155,17 @@ class Recall:
             for scored in order
             if scored.key in memories
         ]
+
+
+def _lean(knobs: Knobs, *, age: int = _AGES_AGO, own: bool = False, strength: float = 1.0) -> float:
+    """The logarithm of the factor by which a memory is favoured."""
+    return math.log(leaned(1.0, knobs, age_micros=age, own_project=own, strength=strength))
+
+
+def _each(values: Sequence[float], measure: Callable[[float], float]) -> Floats:
+    """The measure of each value, made once for those that are equal: most are."""
+    known = {value: measure(value) for value in set(values)}
+    return np.array([known[value] for value in values], np.float32)
 
 
 def _counter(leg: MeaningLeg | str) -> Callable[[str], int]:

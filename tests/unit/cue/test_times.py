@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 
+import numpy as np
 import pytest
 
 from iai_mcp.domain.cue.times import windows
@@ -89,11 +90,11 @@ def test_the_day_is_the_callers_day_not_the_one_in_greenwich() -> None:
 
 
 def test_a_moment_counts_less_the_farther_it_lies_from_the_window() -> None:
-    found = windows("yesterday", NOW)
     inside = datetime(2026, 11, 17, 12, tzinfo=UTC).timestamp()
+    moments = np.array([inside, inside - 3 * 86400, inside + 5 * 86400, inside - 30 * 86400])
 
-    near, far = inside - 3 * 86400, inside - 30 * 86400
-    assert closeness(found, inside) == 1.0
-    assert 0.0 < closeness(found, near) < 1.0
-    assert closeness(found, far) == 0.0
-    assert closeness((), inside) == 0.0
+    here, near, later, far = closeness(windows("yesterday", NOW), moments)
+    assert here == 1.0
+    assert 0.0 < near < later < 1.0
+    assert far == 0.0
+    assert not closeness((), moments).any()

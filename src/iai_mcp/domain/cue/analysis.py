@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from iai_mcp.domain.cue.exact import quoted
-from iai_mcp.domain.cue.stop_words import stop_words
+from iai_mcp.domain.cue.stop_words import language_of, stop_words
 from iai_mcp.domain.cue.times import windows
+from iai_mcp.domain.cue.times_elsewhere import windows_elsewhere
 from iai_mcp.domain.cue.windows import Window
 from iai_mcp.domain.words import index_terms, words
 
@@ -73,8 +74,15 @@ def read(
         speakers=named,
         of_the_assistant=_OF_THE_ASSISTANT.search(cue) is not None,
         seeks_advice=_SEEKS_ADVICE.search(cue) is not None,
-        windows=windows(cue, now),
+        windows=_windows(cue, now, language),
     )
+
+
+def _windows(cue: str, now: datetime, language: str | None) -> tuple[Window, ...]:
+    spoken = language or language_of(words(cue))
+    if spoken == "en" and cue.isascii():
+        return windows(cue, now)
+    return (*windows(cue, now), *windows_elsewhere(cue, now, spoken))
 
 
 def _names(cue: str, name: str) -> bool:

@@ -78,12 +78,16 @@ _BY_LANGUAGE: dict[str, frozenset[str]] = {
 }
 
 
-def stop_words(words: Collection[str], language: str | None = None) -> frozenset[str]:
-    """The stop words of the language that `words` are in.
+def language_of(words: Collection[str]) -> str:
+    """The language with most of its stop words among `words`; English when in doubt."""
+    return max(_BY_LANGUAGE, key=lambda name: sum(word in _BY_LANGUAGE[name] for word in words))
 
-    Without a `language` it is the one with most of its stop words among them, English when
-    in doubt: German "war" and French "pour" are words that matter in an English cue.
+
+def stop_words(words: Collection[str], language: str | None = None) -> frozenset[str]:
+    """The stop words of the language that `words` are in, or of the one given.
+
+    Only of that one: German "war" and French "pour" are words that matter in an English cue.
     """
-    if language in _BY_LANGUAGE:
-        return _BY_LANGUAGE[language]
-    return max(_BY_LANGUAGE.values(), key=lambda known: sum(word in known for word in words))
+    if language not in _BY_LANGUAGE:
+        language = language_of(words)
+    return _BY_LANGUAGE[language]

@@ -8,6 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import numpy as np
+from numpy.typing import NDArray
+
+Seconds = NDArray[np.float64]
+
 # Over how many seconds closeness falls from one to nothing, on each side.
 FALL_AFTER = 14 * 86400.0
 FALL_BEFORE = 7 * 86400.0
@@ -21,19 +26,19 @@ class Window:
     end: datetime
     weight: float = 1.0
 
-    def closeness(self, moment: float) -> float:
-        """1 inside, falling to 0; `moment` in seconds since 1970."""
-        start, end = self.start.timestamp(), self.end.timestamp()
-        if moment < start:
-            return self.weight * max(0.0, 1.0 - (start - moment) / FALL_BEFORE)
-        if moment >= end:
-            return self.weight * max(0.0, 1.0 - (moment - end) / FALL_AFTER)
-        return self.weight
+    def closeness(self, moments: Seconds) -> Seconds:
+        """1 inside, falling to 0; `moments` in seconds since 1970."""
+        early = np.maximum(self.start.timestamp() - moments, 0.0) / FALL_BEFORE
+        late = np.maximum(moments - self.end.timestamp(), 0.0) / FALL_AFTER
+        return self.weight * np.maximum(1.0 - early - late, 0.0)
 
 
-def closeness(windows: Iterable[Window], moment: float) -> float:
-    """How near `moment` is to the nearest of `windows`; 0 when there are none."""
-    return max((window.closeness(moment) for window in windows), default=0.0)
+def closeness(windows: Iterable[Window], moments: Seconds) -> Seconds:
+    """How near each moment is to the nearest of `windows`; 0 when there are none."""
+    nearest = np.zeros(len(moments))
+    for window in windows:
+        nearest = np.maximum(nearest, window.closeness(moments))
+    return nearest
 
 
 def midnight(moment: datetime) -> datetime:

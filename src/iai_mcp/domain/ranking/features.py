@@ -132,7 +132,4 @@ def _by_cue(columns: dict[str, Floats], asked: Asked) -> dict[str, Floats]:
 
 
 def _dates(found: Candidates, asked: Asked) -> Floats:
-    windows = asked.reading.windows
-    if not windows:
-        return np.zeros(len(found), dtype=np.float32)
-    return np.array([closeness(windows, moment) for moment in found.at], dtype=np.float32)
+    return closeness(asked.reading.windows, found.at).astype(np.float32)
