@@ -14,7 +14,7 @@ from bench.quality.datasets import Conversation, Question
 from bench.quality.filling import fill, stored_vectors
 from bench.quality.metrics import Outcome, ranks, share
 from bench.report import Row, percentile, show
-from bench.scratch import Scratch
+from bench.scratch import Caller, Scratch
 
 OURS = "iai-mcp"
 METHOD = (
@@ -25,7 +25,7 @@ METHOD = (
 )
 _DEPTH = 100
 _SETS = ("locomo", "longmemeval", "beam", "coding", "languages")
-_OWN = Path(__file__).parents[1] / "data"
+OWN = Path(__file__).parents[1] / "data"
 # column -> (measure, k, goal, floor)
 GOALS: dict[str, tuple[tuple[str, int, float, float], ...]] = {
     "locomo": (("any", 10, 0.92, 0.88), ("all", 10, 0.82, 0.76)),
@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> int:
 
 def _chosen(name: str, options: argparse.Namespace) -> list[Conversation]:
     if name in ("coding", "languages"):
-        return [] if options.no_own else datasets.own(_OWN / name)
+        return [] if options.no_own else datasets.own(OWN / name)
     path = getattr(options, name)
     if path is None:
         return []
@@ -94,7 +94,8 @@ def _measured(
             print(f"{name}: filling", flush=True)
             fill(caller, talks)
             print(f"{name}: asking", flush=True)
-            found = {OURS: [_asked(caller, q) for talk in talks for q in talk.questions]}
+            questions = [q for talk in talks for q in talk.questions]
+            found = {OURS: [outcome_of(q, *asked_of(caller, q)) for q in questions]}
         home.stop()
         found |= _baselines(home, talks)
     finally:
@@ -102,7 +103,8 @@ def _measured(
     return found
 
 
-def _asked(caller: object, asked: Question) -> Outcome:
+def asked_of(caller: Caller, asked: Question) -> tuple[list[str], float]:
+    """The ids of what the daemon answered (turns, or sessions), best first; and the seconds."""
     params: dict[str, object] = {
         "cue": asked.cue,
         "project": asked.project,
@@ -112,15 +114,17 @@ def _asked(caller: object, asked: Question) -> Outcome:
     if asked.now:
         params["now"] = asked.now
     began = time.perf_counter()
-    answer = caller.call("memory_recall", **params)  # type: ignore[attr-defined] # a Caller
+    answer = caller.call("memory_recall", **params)
     seconds = time.perf_counter() - began
     if answer["degraded"]:
         raise RuntimeError(f"recall was degraded: {answer['degraded']}")
-    order = [hit["session_id"] if asked.by_session else hit["meta"]["id"] for hit in answer["hits"]]
-    return _outcome(asked, order, seconds)
+    hits = answer["hits"]
+    assert isinstance(hits, list)
+    order = [hit["session_id"] if asked.by_session else hit["meta"]["id"] for hit in hits]
+    return order, seconds
 
 
-def _outcome(asked: Question, order: Sequence[str], seconds: float = 0.0) -> Outcome:
+def outcome_of(asked: Question, order: Sequence[str], seconds: float = 0.0) -> Outcome:
     found = ranks(order, asked.evidence)
     return Outcome(asked.id, asked.category, asked.column, found, seconds)
 
@@ -135,7 +139,7 @@ def _baselines(home: Scratch, talks: Sequence[Conversation]) -> dict[str, list[O
         rivals = Baselines(talk.turns, stored_vectors(home, talk), embedder)
         for asked in talk.questions:
             for system, order in rivals.orders(asked).items():
-                found.setdefault(system, []).append(_outcome(asked, order))
+                found.setdefault(system, []).append(outcome_of(asked, order))
     return found
 
 

@@ -87,7 +87,7 @@ class VectorIndex:
             return []
         query = np.ascontiguousarray(vector, dtype=np.float32).reshape(-1)
         if rows.size > EXACT_UP_TO:
-            rows = self._by_bits(view, rows, query, max(_RESCORED, 20 * limit))
+            rows = self._by_bits(view, rows, query, max(_RESCORED, 5 * limit))
         scores = _scores(view, rows, query)
         best = _top(scores, limit)
         return [(int(view.keys[rows[i]]), float(scores[i])) for i in best]
@@ -95,12 +95,14 @@ class VectorIndex:
     def cosines(self, vector: Matrix, keys: Sequence[int]) -> dict[int, float]:
         """The cosine of each of `keys` that has a vector."""
         view = self._snapshot()
-        known = [key for key in keys if key in self._row_of and self._row_of[key] < len(view.keys)]
-        rows = np.array([self._row_of[key] for key in known], dtype=np.int64)
-        if not rows.size:
+        places = [self._row_of.get(key, -1) for key in keys]
+        known = [place for place in places if 0 <= place < len(view.keys)]
+        if not known:
             return {}
+        rows = np.array(known, dtype=np.int64)
         query = np.ascontiguousarray(vector, dtype=np.float32).reshape(-1)
-        return dict(zip(known, map(float, _scores(view, rows, query)), strict=True))
+        cosines = _scores(view, rows, query)
+        return dict(zip(view.keys[rows].tolist(), cosines.tolist(), strict=True))
 
     def _snapshot(self) -> _Snapshot:
         with self._lock:

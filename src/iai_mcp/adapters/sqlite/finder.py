@@ -18,13 +18,13 @@ from iai_mcp.ports.memories import Scope
 
 Rows = NDArray[np.int64]
 
-_POOL = 200  # of each leg: more changes nothing measurable
+_POOL = 150  # of each leg: more changes nothing measurable
 _WISHES = 24
 _EXACT_AT_MOST = 200  # memories that hold what the cue quotes, newest first
 # A name that many memories hold tells them apart no longer: its worth falls from here on.
 _RARE_NAME = 3
 # How many candidates are compared passage by passage: the rest could not reach the top.
-_LOOKED_AT_CLOSELY = 160
+_LOOKED_AT_CLOSELY = 120
 _WISHES_WITHIN = 500
 # Words and cosine on one scale, only to choose whom to look at closely.
 _WORDS_AT_FIRST, _COSINE_AT_FIRST = 4.0, 10.0

@@ -114,6 +114,8 @@ class Sheet:
         self._numbers: dict[str, dict[str, int]] = {name: {} for name in _NAMES}
         self._last_of: dict[int, int] = {}  # session -> the row said last in it
         self._columns = _blank(1024)
+        self._changes = 0
+        self._masked: tuple[int, Scope, Mask] | None = None
 
     def add(self, lines: Iterable[Line]) -> None:
         """Add memories in order of arrival; one that is there already is passed over."""
@@ -147,7 +149,15 @@ class Sheet:
         return list(self._numbers[column])
 
     def within(self, view: View, scope: Scope) -> Mask:
-        """Which rows the scope holds."""
+        """Which rows the scope holds. Not to be written to: the last one is kept."""
+        kept, now = self._masked, self._changes
+        if kept is not None and kept[:2] == (now, scope) and len(kept[2]) == len(view.keys):
+            return kept[2]
+        mask = self._mask(view, scope)
+        self._masked = (now, scope, mask)
+        return mask
+
+    def _mask(self, view: View, scope: Scope) -> Mask:
         mask = view.alive.copy()
         for column, wanted, keep in (
             ("project", scope.projects, True),
@@ -192,6 +202,7 @@ class Sheet:
             columns[name][row] = known.setdefault(getattr(line, name), len(known))
         self._link(row)
         self._used = row + 1
+        self._changes += 1
 
     def _link(self, row: int) -> None:
         """Put the row where it belongs in its session: nearly always at the end."""
@@ -224,6 +235,7 @@ class Sheet:
         elif self._last_of.get(int(self._columns["session"][row])) == row:
             self._last_of[int(self._columns["session"][row])] = left
         self._columns["alive"][row] = False
+        self._changes += 1
 
     def _grow(self) -> None:
         old = self._columns

@@ -13,7 +13,7 @@ from iai_mcp.ports.memories import WordHit
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 # A word in more than this share of all memories tells little and costs most: it is left out,
 # unless it is among the rarest of the cue.
-_COMMON_SHARE = 0.05
+_COMMON_SHARE = 0.02
 _COMMON_AT_LEAST = 400
 _KEPT_ANYWAY = 3
 _MOST_TERMS = 12
@@ -94,8 +94,10 @@ def _holding(db: apsw.Connection, token: str) -> int:
 
 
 def _postings(db: apsw.Connection, token: str, view: View) -> Postings:
-    sql = "SELECT doc FROM word_places WHERE term = ? LIMIT ?"
-    places = np.fromiter((row[0] for row in db.execute(sql, (token, _MOST_PLACES))), dtype=np.int64)
+    # One long text is parsed in a third of the time that thousands of rows take to arrive.
+    sql = "SELECT group_concat(doc) FROM (SELECT doc FROM word_places WHERE term = ? LIMIT ?)"
+    row = db.execute(sql, (token, _MOST_PLACES)).fetchone()
+    places = np.fromstring(str(row[0]) if row and row[0] else "", dtype=np.int64, sep=",")
     keys, counts = np.unique(places, return_counts=True)
     found = np.minimum(np.searchsorted(view.keys, keys), max(len(view.keys) - 1, 0))
     known = view.keys[found] == keys if len(view.keys) else np.zeros(len(keys), dtype=np.bool_)

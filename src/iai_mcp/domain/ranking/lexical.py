@@ -74,8 +74,9 @@ def _session_scores(terms: Sequence[Postings], among: Population) -> Floats:
     mean, total = float(lengths[present].mean()), int(present.sum())
     found = np.zeros((len(terms), sessions), np.float32)
     for index, term in enumerate(terms):
-        spoken = among.spoken[term.rows]
-        np.add.at(found[index], among.session[term.rows[spoken]], term.counts[spoken])
+        spoken = term.rows[among.spoken[term.rows]]
+        counts = term.counts[among.spoken[term.rows]]
+        found[index] = np.bincount(among.session[spoken], weights=counts, minlength=sessions)
     rarity = np.array([_rarity(total, int((row > 0).sum())) for row in found], dtype=np.float32)
     shares = rarity / (float(rarity.sum()) or 1.0)
     reached = (shares[:, None] * _saturated(found, lengths[None, :], mean)).sum(axis=0)
