@@ -1,5 +1,6 @@
 """`iai-mcp capture-transcript --no-spawn`: what hooks run. One JSON object out, always exit 0."""
 
+import os
 import sys
 
 from iai_mcp.protocol.compact_json import dumps
@@ -96,7 +97,8 @@ def say(result: dict[str, object]) -> None:
         sys.stdout.write(dumps(result) + "\n")
         sys.stdout.flush()
     except (OSError, ValueError):
-        return
+        # What could not be written is still buffered, and the interpreter would complain at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _place(bug: Exception) -> str:

@@ -166,14 +166,16 @@ class LifecycleLoop:
     def _finished(self, began: float) -> None:
         seconds = round(time.time() - began, 3)
         self._record("sleep_finished", {"seconds": seconds})
-        self._state["last_sleep"] = {
+        night: dict[str, object] = {
             "started": iso(int(began * 1e6)),
             "ended": iso(int(time.time() * 1e6)),
             "seconds": seconds,
             "report": self._sleeper.report(),
         }
+        # Kept before it is shown: whoever has seen a night will see it after a crash, too.
+        self._keep(night)
+        self._state["last_sleep"] = night
         self._night_done = True
-        self._keep()
 
     def _taken(self) -> list[dict[str, object]]:
         waiting = self._state.get("requests")
@@ -183,11 +185,11 @@ class LifecycleLoop:
     def _show(self, life: Lifecycle) -> None:
         self._state["fsm_state"] = str(life.phase)
 
-    def _keep(self) -> None:
+    def _keep(self, night: dict[str, object] | None = None) -> None:
         kept = {
             "phase": str(self.life.phase),
             "unfinished": self.life.unfinished,
-            "last_sleep": self._state.get("last_sleep"),
+            "last_sleep": night or self._state.get("last_sleep"),
         }
         self._journal.set_setting(_SETTING, json.dumps(kept))
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from iai_mcp.domain.errors import InvalidInput
@@ -52,10 +52,19 @@ class CleanTurn(Turn):
     """A turn whose secrets were replaced by markers: the only kind a store accepts."""
 
 
-def clean(turn: Turn, text: str, cue: str) -> CleanTurn:
+def clean(turn: Turn, text: str, cue: str, meta: str | None = None) -> CleanTurn:
     """The same turn with redacted words. Call it with what the redactor returned, never around it."""
-    kept = {f.name: getattr(turn, f.name) for f in fields(Turn)}
-    return replace(CleanTurn(**kept), text=text, cue=cue)
+    return CleanTurn(
+        identity=turn.identity,
+        text=text,
+        role=turn.role,
+        at=turn.at,
+        speaker=turn.speaker,
+        tier=turn.tier,
+        cue=cue,
+        provenance=turn.provenance,
+        meta=turn.meta if meta is None else meta,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

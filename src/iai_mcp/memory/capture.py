@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 from iai_mcp.domain.errors import InvalidInput
@@ -161,7 +161,7 @@ class Capture:
         if redacted.nothing_left:
             return None
         cue = self.redact(turn.cue).text if turn.cue else ""
-        return replace(clean(turn, redacted.text, cue), meta=self._clean_meta(turn.meta))
+        return clean(turn, redacted.text, cue, self._clean_meta(turn.meta))
 
     def _clean_meta(self, meta: str) -> str:
         return redact_json(meta, lambda text: self.redact(text).text) if meta else meta
