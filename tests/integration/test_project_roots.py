@@ -193,8 +193,8 @@ def test_a_relative_path_counts_from_the_base_it_is_given(room: Path) -> None:
 
 
 def test_what_people_type_as_a_project_reaches_the_daemon_in_full(home: Path) -> None:
-    assert from_argument(".", "/work/shop") == "/work/shop"
-    assert from_argument("../api", "/work/shop") == "/work/api"
+    assert from_argument(".", "/srv/shop") == "/srv/shop"
+    assert from_argument("../api", "/srv/shop") == "/srv/api"
     assert from_argument("~/shop", "/work") == str(home / "shop")
     assert from_argument("shop", "/work") == "shop"
 

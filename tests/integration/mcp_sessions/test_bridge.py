@@ -42,12 +42,12 @@ def test_a_call_travels_to_the_daemon_and_back_with_its_caller(
     daemon: StandinProcess, start_bridge: Start
 ) -> None:
     daemon.start()
-    bridge = opened(start_bridge, IAI_MCP_AGENT_NAME="backend", IAI_MCP_PROJECT="/work/app")
+    bridge = opened(start_bridge, IAI_MCP_AGENT_NAME="backend", IAI_MCP_PROJECT="/srv/app")
     bridge.say(recall(1, "Grüße, 世界"))
     hit = content(bridge.hear())["hits"][0]
     assert hit["text"] == "Grüße, 世界"
     assert hit["meta"]["agent_name"] == "backend"
-    assert hit["meta"]["project"] == "/work/app"
+    assert hit["meta"]["project"] == "/srv/app"
     assert hit["meta"]["cwd"] == str(Path.cwd())
 
 

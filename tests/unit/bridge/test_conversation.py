@@ -9,7 +9,7 @@ from iai_mcp.protocol.frames import OVERSIZE
 from iai_mcp.protocol.mcp import CONTEXT_META, initialize_result
 
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-CONTEXT = {"cwd": "/work/app", "agent_name": "backend"}
+CONTEXT = {"cwd": "/srv/app", "agent_name": "backend"}
 
 
 class FakeWires(Wires):
