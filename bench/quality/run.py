@@ -33,6 +33,14 @@ GOALS: dict[str, tuple[tuple[str, int, float, float], ...]] = {
     "beam facts": (("any", 10, 0.96, 0.93), ("all", 10, 0.68, 0.59)),
     "beam preferences, instructions": (("any", 10, 0.75, 0.56), ("all", 10, 0.65, 0.47)),
     "coding: exact": (("any", 1, 0.95, 0.95),),
+    "coding: plain": (("any", 5, 0.90, 0.85),),
+    "coding: reversal": (("any", 5, 0.90, 0.80),),
+    "coding: wish": (("any", 5, 0.75, 0.65),),
+    "coding: time": (("any", 5, 0.75, 0.65),),
+    **{
+        f"languages: {language}": (("any", 1, 0.80, 0.65),)
+        for language in ("en", "de", "fr", "es", "ru", "ar", "zh", "ja")
+    },
 }
 _ALSO = (("any", 1), ("any", 5), ("any", 10), ("all", 5), ("all", 10), ("all", 20))
 
