@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from bench.quality.datasets import own
 from bench.quality.metrics import Outcome, ranks, share
 
