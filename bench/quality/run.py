@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from bench.quality import datasets
 from bench.quality.baselines import Baselines
@@ -55,7 +56,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     outcomes: dict[str, list[Outcome]] = {}
     for name in _SETS:
-        talks = _chosen(name, options)
+        talks = chosen(name, options)
         if talks:
             for system, found in _measured(name, talks, options.stores).items():
                 outcomes.setdefault(system, []).extend(found)
@@ -65,7 +66,7 @@ def main(arguments: list[str]) -> int:
     return show("quality-quick" if options.quick else "quality", METHOD, _rows(outcomes))
 
 
-def _chosen(name: str, options: argparse.Namespace) -> list[Conversation]:
+def chosen(name: str, options: argparse.Namespace) -> list[Conversation]:
     if name in ("coding", "languages"):
         return [] if options.no_own else datasets.own(OWN / name)
     path = getattr(options, name)
@@ -128,8 +129,12 @@ def asked_of(caller: Caller, asked: Question) -> tuple[list[str], float]:
         raise RuntimeError(f"recall was degraded: {answer['degraded']}")
     hits = answer["hits"]
     assert isinstance(hits, list)
-    order = [hit["session_id"] if asked.by_session else hit["meta"]["id"] for hit in hits]
-    return order, seconds
+    return [_name(hit, by_session=asked.by_session) for hit in hits], seconds
+
+
+def _name(hit: dict[str, Any], *, by_session: bool) -> str:
+    """What evidence calls it; "" for what sleep derived, which is nobody's evidence."""
+    return str((hit["session_id"] if by_session else hit["meta"].get("id")) or "")
 
 
 def outcome_of(asked: Question, order: Sequence[str], seconds: float = 0.0) -> Outcome:

@@ -92,6 +92,15 @@ class VectorIndex:
         best = _top(scores, limit)
         return [(int(view.keys[rows[i]]), float(scores[i])) for i in best]
 
+    def like(self, key: int, limit: int) -> list[tuple[int, float]]:
+        """Keys and cosines of the vectors nearest to that of `key`, itself left out."""
+        view = self._snapshot()
+        row = self._row_of.get(key)
+        if row is None or row >= len(view.keys):
+            return []
+        own = view.codes[row].astype(np.float32) * view.scales[row]
+        return [one for one in self.nearest(own, limit + 1) if one[0] != key][:limit]
+
     def cosines(self, vector: Matrix, keys: Sequence[int]) -> dict[int, float]:
         """The cosine of each of `keys` that has a vector."""
         view = self._snapshot()

@@ -82,9 +82,10 @@ def holding(memories: Iterable[Memory]) -> list[Memory]:
 
 
 def lasting(memories: Iterable[Memory]) -> list[Point]:
-    """What was distilled or pinned, newest first."""
-    kept = [m for m in memories if m.pinned or m.tier in _LASTING]
-    return _distinct(Point(shortened(m.text), m, "known") for m in newest(kept))
+    """What was pinned or kept for good, then habits, then topics that sleep made; newest first."""
+    kept = newest(m for m in memories if m.pinned or m.tier in _LASTING)
+    kept.sort(key=lambda m: (m.derived, m.derived and m.tier != "procedural"))
+    return _distinct(Point(shortened(m.text), m, "known") for m in kept)
 
 
 def decisions(memories: Iterable[Memory], successors: frozenset[int]) -> list[Point]:

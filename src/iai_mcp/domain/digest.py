@@ -9,13 +9,14 @@ from math import log, sqrt
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.nearness import terms
 from iai_mcp.domain.standing import standing_wish
-from iai_mcp.domain.words import words
+from iai_mcp.domain.words import is_cjk, words
 
 _SENTENCES = 5
 _LOOKED_AT = 4000  # letters of each memory
 _SENTENCES_EACH = 14
 _SHORTEST, _LONGEST = 24, 320
 _FEWEST_TERMS = 3
+_FEWEST_WORDS = 4  # a mere path or name says nothing
 _LABEL_WORDS = 3
 # Closing quotes stay with their sentence; Chinese and Japanese need no space after a full stop.
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?][\"')\]]*(?=\s|$)|[。！？]|(?=\n|$))")
@@ -73,7 +74,10 @@ def _candidates(memory: Memory) -> list[_Candidate]:
     found: list[_Candidate] = []
     for sentence in sentences(memory.text)[:_SENTENCES_EACH]:
         told = frozenset(terms(sentence))
-        if _SHORTEST <= len(sentence) <= _LONGEST and len(told) >= _FEWEST_TERMS:
+        enough = len(told) >= _FEWEST_TERMS and (
+            len(sentence.split()) >= _FEWEST_WORDS or is_cjk(sentence)
+        )
+        if enough and _SHORTEST <= len(sentence) <= _LONGEST:
             found.append(_Candidate(memory, sentence, told))
     return found
 

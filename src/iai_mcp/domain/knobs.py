@@ -17,7 +17,7 @@ class Knobs:
     prompt_injection: Mode = "auto"
     recency_weight: float = 0.0
     project_preference: float = 0.5
-    fading: float = 0.5
+    fading: float = 0.4
     consolidated_hits: str = "auto"
     verbosity: str = "long"
     learning: str = "on"

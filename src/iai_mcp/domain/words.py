@@ -60,6 +60,8 @@ def words(text: str) -> list[str]:
 
 def index_terms(word: str) -> list[str]:
     """What to look for in the index to find `word` (as `words` gave it)."""
+    if word.isascii():
+        return [word]
     folded = unicodedata.normalize("NFKC", word)
     terms: list[str] = []
     for part in re.split(f"([{_CJK}]+)", folded):

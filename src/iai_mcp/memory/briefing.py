@@ -80,10 +80,18 @@ class SessionStart:
         successors = frozenset(m.successor for m in candidates if m.successor is not None)
         said = [m for m in held if m.tier in _SAID]
         decided = briefing.decisions(said, successors)
+        known = briefing.lasting([*held, *unfiled])
+        # A habit quotes the wish that it was made of.
+        habits = [point.text for point in known if point.memory.derived]
+        wishes = [
+            wish
+            for wish in briefing.wishes([*said, *unfiled])
+            if not any(wish.text in habit for habit in habits)
+        ]
         return [
-            Section("Known", briefing.lasting([*held, *unfiled]), 5),
+            Section("Known", known, 5),
             Section("Decided or put right, and still true", decided, 6),
-            Section("Wishes that people stated for good", briefing.wishes([*said, *unfiled]), 6),
+            Section("Wishes that people stated for good", wishes, 6),
             Section("Left open", briefing.open_threads(sittings), 3),
             sessions_section(sittings, 4),
         ]

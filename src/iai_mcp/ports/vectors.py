@@ -38,6 +38,10 @@ class Vectors(Protocol):
         """Keys and cosines, closest first, among `within` if given."""
         ...
 
+    def like(self, key: int, limit: int) -> list[tuple[int, float]]:
+        """Keys and cosines of the memories nearest to one of them; none if it has no vector yet."""
+        ...
+
     def drop(self, keys: Sequence[int]) -> None:
         """Stop finding these memories."""
         ...

@@ -249,6 +249,14 @@ def test_contradictions_and_stale_facts_are_suggested_and_never_applied(store: M
     assert [one["kind"] for one in ask(store, "sleep_report")["suggested"]] == ["stale"]
 
 
+def test_what_people_keep_for_good_is_told_before_what_sleep_made(store: MemoryStore) -> None:
+    ask(store, "memory_capture", text="The mascot is a heron.", tier="semantic", project="/p")
+    tell(store, "s", *STAGING, project="/p")
+    sleep(store)
+    told = ask(store, "session_start_payload", project="/p")["text"].split("Known:")[1]
+    assert told.index("The mascot is a heron.") < told.index("4 turns")
+
+
 def test_recurring_wishes_and_commands_become_procedural_memories(store: MemoryStore) -> None:
     for n in range(3):
         tell(
@@ -265,8 +273,9 @@ def test_recurring_wishes_and_commands_become_procedural_memories(store: MemoryS
     assert wish.provenance.project == ""  # said in two projects: it holds everywhere
     assert found["command"].text.splitlines()[0] == "uv run pytest -q"
     assert found["command"].provenance.project == "/p0"
-    start = ask(store, "session_start_payload", project="/new")
-    assert "British spelling" in start["text"]
+    start = ask(store, "session_start_payload", project="/new")["text"]
+    assert "said 3 times" in start
+    assert ask(store, "session_start_payload", project="/p1")["text"].count("Known:") == 1
 
 
 def test_what_a_private_project_says_is_told_nowhere_else(store: MemoryStore) -> None:
@@ -325,3 +334,39 @@ def test_retention_forgets_what_is_older_and_spares_what_is_pinned(store: Memory
     assert kept == ["an old treasure", "fresh news"]
     again = ask(store, "memory_capture", text="an old secret", ts="2020-01-01T00:00:00Z")
     assert (again["status"], again["record_id"]) == ("skipped", old["record_id"])
+
+
+def test_of_two_equal_answers_the_one_that_was_asked_for_comes_first(store: MemoryStore) -> None:
+    ids = [
+        ask(store, "memory_capture", text=text, ts="2024-05-01T00:00:00Z", session_id=text)[
+            "record_id"
+        ]
+        for text in ("the otter sleeps at the weir", "the otter swims at the weir")
+    ]
+
+    def order() -> list[str]:
+        return [hit["id"] for hit in ask(store, "memory_recall", cue="otter weir")["hits"]]
+
+    ask(store, "profile_set", knob="fading", value=0)
+    last = order()[-1]
+    ask(store, "profile_set", knob="fading", value=1)
+    store.uses.flush()
+    with store.database.writing() as db:
+        db.execute("DELETE FROM uses")
+    ask(store, "memory_reinforce", ids=[last])
+    sleep(store)
+    assert order()[0] == last
+    ask(store, "profile_set", knob="fading", value=0)
+    assert order()[-1] == last
+    assert set(ids) == set(order())
+
+
+def test_a_pinned_memory_stands_at_full_strength(store: MemoryStore) -> None:
+    said = ask(store, "memory_capture", text="pinned on the wall", ts="2020-01-01T00:00:00Z")
+    memory = store.memories.find([said["record_id"]])[0]
+    sleep(store)
+    assert store.strengths.of([memory.key])[memory.key] < 0.8
+    ask(store, "memory_pin", id=memory.id)
+    assert store.strengths.of([memory.key])[memory.key] == 1.0
+    sleep(store)
+    assert store.strengths.of([memory.key])[memory.key] == 1.0

@@ -70,3 +70,13 @@ def test_equal_scores_come_in_the_order_of_arrival():
 
 def test_an_empty_index_finds_nothing():
     assert VectorIndex(64).nearest(np.ones(64, dtype=np.float32), 5) == []
+
+
+def test_what_is_like_a_vector_of_the_index_does_not_include_itself() -> None:
+    index = VectorIndex(4)
+    codes, scales = quantise(np.array([[1, 0, 0, 0], [0.9, 0.1, 0, 0], [0, 0, 1, 0]], np.float32))
+    index.add([10, 20, 30], codes, scales)
+    assert [key for key, _ in index.like(10, 1)] == [20]
+    assert index.like(99, 3) == []
+    index.drop([20])
+    assert [key for key, _ in index.like(10, 2)] == [30]

@@ -60,6 +60,9 @@ class SqliteVectors:
         """The cosine of each of `keys` that has a vector."""
         return self._index.cosines(vector, keys)
 
+    def like(self, key: int, limit: int) -> list[tuple[int, float]]:
+        return self._index.like(key, limit)
+
     def drop(self, keys: Sequence[int]) -> None:
         self._index.drop(keys)
         self.passages.drop(keys)

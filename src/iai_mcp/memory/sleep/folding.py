@@ -6,8 +6,8 @@ from iai_mcp.domain.repeats import bands, fold_digest, repeats, wording
 from iai_mcp.ports.repeats import Known, Repeats, Said
 from iai_mcp.ports.sleep import Folded, Page
 
-_MEMORIES = 48  # of a page
-_LETTERS = 60_000  # of a page: whichever comes first
+_MEMORIES = 16  # of a page
+_LETTERS = 8_000  # of a page: whichever comes first
 _COMPARED = 8
 
 

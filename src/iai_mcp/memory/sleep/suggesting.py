@@ -13,6 +13,8 @@ from iai_mcp.ports.surroundings import Clock
 _MEMORIES = 32  # read in a page
 _SEARCHES = 2  # made in a page: each compares with the whole store
 _NEAR = 16
+# Two sentences that differ in one value are nearer than this to each other.
+_ABOUT_THE_SAME = 0.5
 _LOOKED_AT = 2000
 _TERMS = 8
 
@@ -77,8 +79,8 @@ class SuggestCorrections:
             hits = self.memories.by_words(terms, Scope(projects=(project,)), _NEAR)
             keys = [hit.key for hit in hits]
         else:
-            vector = leg.embedder.embed([memory.text[:_LOOKED_AT]])[0]
-            keys = [key for key, _ in leg.vectors.nearest(vector, _NEAR)]
+            near = leg.vectors.like(memory.key, _NEAR)
+            keys = [key for key, cosine in near if cosine >= _ABOUT_THE_SAME]
         return [
             other
             for other in self.memories.get(keys)
