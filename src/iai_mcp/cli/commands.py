@@ -170,7 +170,8 @@ def _machine_refused(error: OSError, as_json: bool) -> int:
         sys.stdout.flush()
     except OSError as unsaid:
         _give_up_output()
-        sys.stderr.write(f"error: the output can not be written: {unsaid.strerror}\n")
+        if as_json:  # else the sentence stands on stderr already
+            sys.stderr.write(f"error: the output can not be written: {unsaid.strerror}\n")
     return 1
 
 
