@@ -12,7 +12,8 @@ from iai_mcp.domain.standing import standing_wish
 from iai_mcp.domain.words import is_cjk, words
 
 _SENTENCES = 5
-_LOOKED_AT = 4000  # letters of each memory
+# Letters that are weighed, of each memory and of all: a digest is one page of sleep's work.
+_LOOKED_AT, _LOOKED_AT_IN_ALL = 4000, 16_000
 _SENTENCES_EACH = 14
 _SHORTEST, _LONGEST = 24, 320
 _FEWEST_TERMS = 3
@@ -47,8 +48,9 @@ class _Candidate:
 
 def digest(members: Sequence[Memory]) -> Digest | None:
     """The sentences that say most about what all members share; None where there are none."""
-    candidates = [one for memory in members for one in _candidates(memory)]
-    spread = Counter(term for memory in members for term in set(terms(memory.text[:_LOOKED_AT])))
+    letters = min(_LOOKED_AT, _LOOKED_AT_IN_ALL // max(1, len(members)))
+    candidates = [one for memory in members for one in _candidates(memory, letters)]
+    spread = Counter(term for memory in members for term in set(terms(memory.text[:letters])))
     chosen = _chosen(candidates, spread, len(members))
     if not chosen:
         return None
@@ -63,16 +65,21 @@ def digest(members: Sequence[Memory]) -> Digest | None:
     return Digest("\n".join(lines), label, quoted)
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences of a text, each letter by letter as it stands there; code is left out."""
-    prose = _CODE.sub("\n", text[:_LOOKED_AT])
-    found = (match.group().strip().lstrip("-*• ").strip() for match in _SENTENCE.finditer(prose))
+def sentences(text: str, letters: int = _LOOKED_AT) -> list[str]:
+    """The sentences of a text, each letter by letter as it stands there; code is left out.
+
+    Of a longer text only so many letters are looked at; a sentence cut off there is left out.
+    """
+    prose = _CODE.sub("\n", text[:letters])
+    found = [match.group().strip().lstrip("-*• ").strip() for match in _SENTENCE.finditer(prose)]
+    if found and len(text) > letters and not found[-1].endswith((".", "!", "?", "。", "！", "？")):
+        found.pop()
     return [one for one in found if one and not one.startswith(_NOT_PROSE)]
 
 
-def _candidates(memory: Memory) -> list[_Candidate]:
+def _candidates(memory: Memory, letters: int) -> list[_Candidate]:
     found: list[_Candidate] = []
-    for sentence in sentences(memory.text)[:_SENTENCES_EACH]:
+    for sentence in sentences(memory.text, letters)[:_SENTENCES_EACH]:
         told = frozenset(terms(sentence))
         enough = len(told) >= _FEWEST_TERMS and (
             len(sentence.split()) >= _FEWEST_WORDS or is_cjk(sentence)

@@ -8,7 +8,7 @@ from iai_mcp.domain.digest import sentences
 from iai_mcp.domain.nearness import terms
 from iai_mcp.domain.standing import standing_wish
 
-_LOOKED_AT = 4000
+LOOKED_AT = 4000
 _LONGEST = 280
 _EACH = 6  # observations of one memory
 # Said twice it is a habit; commands are typed so often that it takes more.
@@ -75,7 +75,7 @@ def habit_text(kind: str, sentences_said: Sequence[str], first: str, last: str) 
 
 
 def _wishes(text: str) -> Iterator[Observation]:
-    for sentence in sentences(text[:_LOOKED_AT]):
+    for sentence in sentences(text[:LOOKED_AT]):
         if len(sentence) > _LONGEST or sentence.endswith(("?", "？")):
             continue
         wish = standing_wish(sentence)
@@ -92,7 +92,7 @@ def _about(sentence: str) -> tuple[str, ...]:
 
 
 def _commands(text: str) -> Iterator[Observation]:
-    for match in _QUOTED_COMMAND.finditer(text[:_LOOKED_AT]):
+    for match in _QUOTED_COMMAND.finditer(text[:LOOKED_AT]):
         command = " ".join((match[1] or match[2]).removeprefix("$ ").split())
         program = command.split(" ", 1)[0]
         if " " in command and (program in _PROGRAM or program.startswith("./")):

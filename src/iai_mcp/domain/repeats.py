@@ -28,7 +28,7 @@ _TELLING_MARK = re.compile(r"[^\w\s.,;:'\"()`’“”‘…!。，、；：！�
 _DIGIT = re.compile(r"\d")
 _NAME = re.compile(r"\w*(?:_\w|[a-z][A-Z])\w*")
 _BANDS = 4
-_ROWS = 2
+_ROWS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +86,17 @@ def bands(project: str, role: str, said: Wording) -> tuple[int, ...]:
     """Numbers of which two nearly equal long texts share at least one, others hardly ever any."""
     if not said.long:
         return ()
-    # The smallest of each of eight hashes over all terms; two texts share such a smallest one as
-    # often as they share words.
+    # The smallest of each of sixteen hashes over all terms: two texts share such a smallest one as
+    # often as they share words. What must be the same anyway is part of the number, so that
+    # hardly any text has to be compared in vain.
     digests = b"".join(
         hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=64).digest()
         for term in sorted(set(said.terms))
     )
-    least = np.frombuffer(digests, dtype=">u8").reshape(-1, _BANDS * _ROWS).min(axis=0).tolist()
+    least = np.frombuffer(digests, dtype=">u4").reshape(-1, _BANDS * _ROWS).min(axis=0).tolist()
+    place = "\x1f".join((project, role, *said.fixed))
     return tuple(
-        _hash64(f"{project}\x1f{role}\x1f{n}\x1f{least[n * _ROWS : (n + 1) * _ROWS]}")
-        for n in range(_BANDS)
+        _hash64(f"{place}\x1f{n}\x1f{least[n * _ROWS : (n + 1) * _ROWS]}") for n in range(_BANDS)
     )
 
 

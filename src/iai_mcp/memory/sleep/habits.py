@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from iai_mcp.domain.habits import TIMES, Observation, alike, habit_text, observations
+from iai_mcp.domain.habits import LOOKED_AT, TIMES, Observation, alike, habit_text, observations
 from iai_mcp.domain.memories import Memory, turn_identity
 from iai_mcp.ports.habits import Habits
 from iai_mcp.ports.memories import Memories
@@ -14,6 +14,7 @@ from iai_mcp.ports.topics import Topics
 KIND = "habit"
 _MEMORIES = 24  # read in a page
 _OBSERVED = 3  # matched in a page
+_LETTERS = 12_000  # read in a page
 _TERMS = 3
 _LOOKED_UP = 40
 _LISTED = 60
@@ -65,7 +66,11 @@ class LearnHabits:
     def _observed(self, read: Sequence[Memory]) -> Page:
         changes: list[Observed] = []
         reached = read[0].key - 1
+        letters = 0
         for memory in read:
+            letters += min(len(memory.text), LOOKED_AT)
+            if letters > _LETTERS and reached >= read[0].key:
+                break
             placed = [self._placed(memory, one) for one in observations(memory.role, memory.text)]
             if len(changes) + len(placed) > _OBSERVED and changes:
                 break

@@ -16,6 +16,7 @@ _NEAR = 16
 # Two sentences that differ in one value are nearer than this to each other.
 _ABOUT_THE_SAME = 0.5
 _LOOKED_AT = 2000
+_LETTERS = 8000  # read in a page: whichever comes first
 _TERMS = 8
 
 
@@ -37,13 +38,14 @@ class SuggestCorrections:
             return Page(cursor, done=True)
         read = self.memories.after(int(cursor), _MEMORIES)
         changes: list[Suggested] = []
-        searches = 0
+        searches = letters = 0
         for number, memory in enumerate(read):
             stated = _stated(memory)
+            letters += min(len(memory.text), _LOOKED_AT)
             if stated:
                 searches += 1
                 changes += self._doubted(memory, stated)
-            if searches == _SEARCHES:
+            if searches == _SEARCHES or letters >= _LETTERS:
                 read = read[: number + 1]
                 break
         return Page(

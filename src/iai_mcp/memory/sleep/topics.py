@@ -19,7 +19,7 @@ from iai_mcp.ports.sleep import Assigned, Derived, Grouped, Page, Settled
 from iai_mcp.ports.topics import Communities, Topic, Topics, Window
 
 KIND = "topic"
-_ASSIGNED = 200  # of a page
+_ASSIGNED = 100  # of a page
 _FEWEST = 3  # memories that make a topic
 _READ = 40  # members whose sentences are weighed: the most connected
 _OPENING = 2000  # letters that are compared where there are no vectors
