@@ -16,7 +16,7 @@ from typing import TypeVar
 from iai_mcp import __version__, concurrency, paths
 from iai_mcp.connection import Connection
 from iai_mcp.core import dispatch
-from iai_mcp.daemon.hibernation import WOKEN
+from iai_mcp.daemon.hibernation import is_woken
 from iai_mcp.domain.errors import AlreadyExists, IaiError, InvalidInput, IoFailed
 from iai_mcp.protocol.codes import CONTROL_TYPES
 from iai_mcp.protocol.messages import encode_bounded, result
@@ -154,7 +154,7 @@ class SocketServer:
         inherited = _activated()
         if inherited is not None:
             # A daemon that woke from hibernation was handed the socket it once made itself.
-            return inherited, path if os.environ.get(WOKEN) and os.path.exists(path) else None
+            return inherited, path if is_woken() and os.path.exists(path) else None
         problem = paths.socket_path_problem(path)
         if problem:
             raise InvalidInput(problem)

@@ -1,5 +1,7 @@
 """The daemon sleeps, gives its memory back and wakes, and clients notice nothing."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,3 +74,37 @@ class TestHibernation:
         assert dormant.ask({"type": "status"})["ok"]
         assert dormant.stop() == 0
         assert not dormant.home.socket.exists()
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        {"IAI_MCP_DORMANT": "1"},
+        {"IAI_MCP_DORMANT": "1", "IAI_MCP_LOCK_FDS": "x"},
+        {"IAI_MCP_DORMANT": "1", "IAI_MCP_LOCK_FDS": "0,1", "LISTEN_FDS": "1", "LISTEN_PID": "own"},
+        {"IAI_MCP_WOKEN": "1", "IAI_MCP_LOCK_FDS": "-1,9999", "LISTEN_PID": "own"},
+        {"IAI_MCP_WOKEN": "1", "IAI_MCP_LOCK_FDS": "0,1", "LISTEN_PID": "own"},
+        {"IAI_MCP_WOKEN": "1", "IAI_MCP_LOCK_FDS": "x", "LISTEN_PID": "own"},
+    ],
+)
+def test_marks_of_hibernation_that_are_not_the_daemons_own_are_refused_in_a_sentence(home, marks):
+    own = "import os, sys; pid = str(os.getpid())\n"
+    own += "os.environ.update((k, pid) for k, v in os.environ.items() if v == 'own')\n"
+    own += "os.execv(sys.executable, [sys.executable, '-m', 'iai_mcp.daemon'])"
+    said = subprocess.run(
+        [sys.executable, "-c", own],
+        env={**home.environment, **marks},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    assert said.returncode == 1
+    assert len(said.stderr.splitlines()) == 1, said.stderr
+    assert "unset them" in said.stderr
+
+
+def test_a_mark_that_was_inherited_from_a_woken_daemon_changes_nothing(home):
+    daemon = DaemonProcess(home, IAI_MCP_WOKEN="1", IAI_MCP_LOCK_FDS="x", LISTEN_PID="1").start()
+    assert daemon.ask({"type": "status"})["state"] == "WAKE"
+    assert daemon.stop() == 0

@@ -9,11 +9,13 @@ import fcntl
 import os
 import select
 import signal
+import socket
 import sys
 from types import FrameType
 from typing import NoReturn
 
 from iai_mcp.concurrency import ProcessLock
+from iai_mcp.domain.errors import InvalidInput
 
 LISTENING = 3  # where socket activation puts the listening socket, and so do we
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
@@ -22,11 +24,33 @@ _ABOVE = 10  # locks are moved out of the way of fd 3
 DORMANT = "IAI_MCP_DORMANT"  # the waiting process
 WOKEN = "IAI_MCP_WOKEN"  # the full daemon that follows it; it owns the socket file it was handed
 _LOCKS = "IAI_MCP_LOCK_FDS"
+_HAND_MADE = (
+    f"{DORMANT}, {WOKEN} and {_LOCKS} are what the daemon tells itself when it lies down, and these "
+    "values are not its own: unset them and start again"
+)
 
 
 def lie_down(listening: int, locks: list[ProcessLock]) -> NoReturn:
     """Become the waiting process. The store is closed, nothing is in flight."""
     _become({DORMANT: "1"}, listening, [lock.descriptor for lock in locks])
+
+
+def is_dormant() -> bool:
+    """Whether this process is the waiting one.
+
+    Raises:
+        InvalidInput: somebody else than the daemon says so.
+    """
+    if not os.environ.get(DORMANT):
+        return False
+    if not _from_ourselves() or not _listens(LISTENING) or not _locks():
+        raise InvalidInput(_HAND_MADE)
+    return True
+
+
+def is_woken() -> bool:
+    """Whether this process follows a waiting one. A mark that a child inherited counts for nothing."""
+    return bool(os.environ.get(WOKEN)) and _from_ourselves()
 
 
 def wait() -> NoReturn:
@@ -38,14 +62,20 @@ def wait() -> NoReturn:
     poll.register(LISTENING, select.POLLIN)
     while not poll.poll():
         continue
-    _become({WOKEN: "1"}, LISTENING, _inherited())
+    _become({WOKEN: "1"}, LISTENING, _locks())
 
 
 def adopt(locks: list[ProcessLock]) -> bool:
-    """Take over the locks that the process before us held; whether there were any."""
-    held = _inherited()
-    if not os.environ.get(WOKEN) or len(held) != len(locks):
+    """Take over the locks that the process before us held; whether there were any.
+
+    Raises:
+        InvalidInput: what the environment says about them can not be from the daemon.
+    """
+    if not is_woken():
         return False
+    held = _locks()
+    if len(held) != len(locks) or not all(map(_is_open_on, held, locks)):
+        raise InvalidInput(_HAND_MADE)
     for lock, descriptor in zip(locks, held, strict=True):
         os.set_inheritable(descriptor, False)
         lock.adopt(descriptor)
@@ -76,8 +106,33 @@ def _become(marks: dict[str, str], listening: int, locks: list[int]) -> NoReturn
     os.execve(sys.executable, [sys.executable, "-m", "iai_mcp.daemon"], environment)  # noqa: S606 - ourselves
 
 
-def _inherited() -> list[int]:
-    return [int(number) for number in os.environ.get(_LOCKS, "").split(",") if number]
+def _from_ourselves() -> bool:
+    """The process that replaced itself by us had the same pid."""
+    return os.environ.get("LISTEN_PID") == str(os.getpid())
+
+
+def _locks() -> list[int]:
+    """The locks that are kept open for us; none where the environment names something else."""
+    try:
+        named = [int(number) for number in os.environ.get(_LOCKS, "").split(",")]
+        for descriptor in named:
+            os.fstat(descriptor)
+    except (ValueError, OverflowError, OSError):
+        return []
+    return named
+
+
+def _is_open_on(descriptor: int, lock: ProcessLock) -> bool:
+    return lock.path.exists() and os.path.samestat(os.fstat(descriptor), lock.path.stat())
+
+
+def _listens(descriptor: int) -> bool:
+    try:
+        ours = socket.socket(fileno=os.dup(descriptor))
+    except OSError:
+        return False
+    with ours:
+        return ours.family == socket.AF_UNIX and ours.type == socket.SOCK_STREAM
 
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:

@@ -10,7 +10,7 @@ from iai_mcp.concurrency import ProcessLock
 from iai_mcp.core import dispatch
 from iai_mcp.daemon import control, http_service, mcp_session
 from iai_mcp.daemon.drain import SpoolDrain
-from iai_mcp.daemon.hibernation import WOKEN, hear_signals
+from iai_mcp.daemon.hibernation import hear_signals, is_woken
 from iai_mcp.daemon.lifecycle_loop import LifecycleLoop
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.lifecycle import Thresholds
@@ -39,7 +39,7 @@ async def run(lock: ProcessLock) -> int | None:
         loop.add_signal_handler(name, server.shutdown_event.set)
     hear_signals()
     server.warm = False  # the lifecycle decides when the model is loaded
-    woken = bool(os.environ.get(WOKEN))
+    woken = is_woken()
     lifecycle = _lifecycle(server, store, state, loop, dormant=woken)
     server.on_activity = lifecycle.nudge
 
@@ -78,7 +78,7 @@ def _lifecycle(
 
     def hibernate() -> None:
         # A service manager starts us again at the next connection; without one we wait ourselves.
-        managed = os.environ.get("LISTEN_PID") == str(os.getpid()) and not os.environ.get(WOKEN)
+        managed = os.environ.get("LISTEN_PID") == str(os.getpid()) and not is_woken()
         server.keep_listening = not managed
         loop.call_soon_threadsafe(server.shutdown_event.set)
 

@@ -22,10 +22,10 @@ _WANTED_FILES = 8192
 def main() -> int:
     """Run the daemon until it is told to stop. The exit code says how it went."""
     _prepare_process()
-    if os.environ.get(hibernation.DORMANT):
-        hibernation.wait()
     lock, socket_lock = ProcessLock(), ProcessLock(f"{paths.socket_path()}.lock")
     try:
+        if hibernation.is_dormant():
+            hibernation.wait()
         if not hibernation.adopt([lock, socket_lock]):
             _claim(lock, socket_lock)
         import asyncio
