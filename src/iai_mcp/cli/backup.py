@@ -21,6 +21,12 @@ def run(arguments: argparse.Namespace) -> int:
     path = os.path.abspath(os.path.expanduser(arguments.file))
     made = door.call("backup", {"path": path}, timeout=3600)
     size = int(str(made["bytes"])) / 1e6
-    said = f"{made['records']} memories, {size:.1f} MB, encrypted: {made['path']}"
+    said = f"{counted(made)}, {size:.1f} MB, encrypted: {made['path']}"
     output.emit(made, said, as_json=arguments.json)
     return 0
+
+
+def counted(told: dict[str, object]) -> str:
+    """How much a backup holds: what was said, and what sleep made of it."""
+    derived = told.get("derived")
+    return f"{told['records']} memories" + (f" and {derived} derived from them" if derived else "")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from iai_mcp import paths
 from iai_mcp.cli import output
+from iai_mcp.cli.backup import counted
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import Busy, InvalidInput
 
@@ -34,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     _ask(arguments, header.records)
     key = _key(arguments.key_file)
     result = _replaced(source, key)
-    said = f"restored {result['records']} memories as of {result['created']}"
+    said = f"restored {counted(result)} as of {result['created']}"
     output.emit(result, said, as_json=arguments.json)
     return 0
 

@@ -1,6 +1,6 @@
 """A backup is one file: a line that says what it is, then the store, still encrypted.
 
-    {"iai-mcp-backup": 1, "created": …, "records": …, "size": …, "key": {…}}\\n<the encrypted file>
+    {"iai-mcp-backup": 1, "created": …, "records": …, "derived": …, "size": …, "key": {…}}\\n<the encrypted file>
 
 The key itself is not in it: whoever finds a backup can not read it. Where the key was a passphrase, that
 passphrase opens the backup on any machine; where it was a file or a keyring entry, the key is brought
@@ -34,7 +34,8 @@ class Header:
     """What a backup says about itself."""
 
     created: str
-    records: int
+    records: int  # what was said; what sleep derived from it is counted apart
+    derived: int
     size: int
     key: KeyDescriptor
 
@@ -48,12 +49,13 @@ def create(database: Database, directory: Path, target: Path) -> dict[str, objec
     whole = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with database.reading() as db:
-            records = count(db, "memories")
+            records, derived = _counted(db)
             copy_encrypted(db, plain, sources.fetch(directory, record.current))
         header = {
             "iai-mcp-backup": _VERSION,
             "created": iso(time.time_ns() // 1000),
             "records": records,
+            "derived": derived,
             "size": plain.stat().st_size,
             "key": descriptor.to_json(record.current),
         }
@@ -65,7 +67,8 @@ def create(database: Database, directory: Path, target: Path) -> dict[str, objec
     finally:
         plain.unlink(missing_ok=True)
         whole.unlink(missing_ok=True)
-    return {"path": str(target), "records": records, "bytes": target.stat().st_size}
+    size = target.stat().st_size
+    return {"path": str(target), "records": records, "derived": derived, "bytes": size}
 
 
 def read_header(source: Path) -> Header:
@@ -83,7 +86,11 @@ def read_header(source: Path) -> Header:
         if raw["iai-mcp-backup"] > _VERSION:
             raise InvalidInput(f"{source} was made by a newer iai-mcp: upgrade this one")
         header = Header(
-            raw["created"], int(raw["records"]), int(raw["size"]), descriptor.from_json(raw["key"])
+            raw["created"],
+            int(raw["records"]),
+            int(raw.get("derived", 0)),
+            int(raw["size"]),
+            descriptor.from_json(raw["key"]),
         )
     except OSError as refused:
         raise InvalidInput(f"{source} can not be read: {refused.strerror}") from refused
@@ -106,7 +113,7 @@ def restore(directory: Path, source: Path, key_text: str | None) -> dict[str, ob
     fresh = directory / "memory.restore.db"
     try:
         _split(source, fresh)
-        records = _verified(fresh, key, source)
+        records, derived = _verified(fresh, key, source)
         _keep_current(directory)
         kept = _install_key(directory, header.key, key)
         fresh.replace(directory / STORE_NAME)
@@ -116,7 +123,12 @@ def restore(directory: Path, source: Path, key_text: str | None) -> dict[str, ob
         raise io_failure(refused, directory) from refused
     finally:
         fresh.unlink(missing_ok=True)
-    return {"records": records, "created": header.created, "key_source": kept.source}
+    return {
+        "records": records,
+        "derived": derived,
+        "created": header.created,
+        "key_source": kept.source,
+    }
 
 
 def export_key(directory: Path) -> str:
@@ -159,18 +171,25 @@ def _install_key(directory: Path, wanted: KeyDescriptor, key: bytes) -> KeyDescr
     return KeyDescriptor("file", check_of(key), account=name)
 
 
-def _verified(fresh: Path, key: bytes, source: Path) -> int:
-    """How many memories the copy holds, after every page was read and checked."""
+def _verified(fresh: Path, key: bytes, source: Path) -> tuple[int, int]:
+    """What the copy holds, after every page was read and checked."""
     try:
         with translated(fresh), contextlib.closing(apsw.Connection(str(fresh))) as db:
             unlock(db, key)
             if db.execute("PRAGMA quick_check").fetchone() != ("ok",):
                 raise StoreDamaged("quick_check")  # noqa: TRY301 - told in full below
-            return count(db, "memories")
+            return _counted(db)
     except StoreDamaged as damaged:
         raise StoreDamaged(
             f"{source} is damaged: use another backup; nothing was changed"
         ) from damaged
+
+
+def _counted(db: apsw.Connection) -> tuple[int, int]:
+    """How many memories were said, and how many sleep derived from them."""
+    if not count(db, "pragma_table_info('memories') WHERE name = 'derived'"):
+        return count(db, "memories"), 0  # of a version that derived nothing
+    return count(db, "memories WHERE derived = 0"), count(db, "memories WHERE derived = 1")
 
 
 def _keep_current(directory: Path) -> None:
