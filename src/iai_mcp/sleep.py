@@ -10,10 +10,11 @@ from iai_mcp.adapters.upkeep import StoreUpkeep
 from iai_mcp.memory.sleep.fading import Fade
 from iai_mcp.memory.sleep.folding import FoldRepeats
 from iai_mcp.memory.sleep.habits import LearnHabits
+from iai_mcp.memory.sleep.retaining import Retain
 from iai_mcp.memory.sleep.sleep import Sleep
 from iai_mcp.memory.sleep.suggesting import SuggestCorrections
 from iai_mcp.memory.sleep.topics import FindTopics
-from iai_mcp.memory.sleep.upkeep import Compact, Errand, FinishVectors, Retain
+from iai_mcp.memory.sleep.upkeep import Compact, Errand, FinishVectors
 
 if TYPE_CHECKING:
     from iai_mcp.store import MemoryStore
@@ -31,6 +32,7 @@ def compose(store: "MemoryStore") -> Sleep:
             upkeep,
             store.clock,
             lambda: store.knobs.current().retention_days,
+            lambda: store.knobs.current().retention_mb,
             store.forgotten,
         ),
         FoldRepeats(store.repeats),

@@ -17,6 +17,14 @@ _MERGED_PAGES = 16
 _CHECK_SECONDS = 60.0
 _STEPS_BETWEEN_LOOKS = 10_000
 _BACKUP_EVERY = 20 * 3600.0
+# A memory's own bytes. The length of a value is in its row's header: nothing long is read for it.
+_BYTES = (
+    "octet_length(m.text) + octet_length(m.cue) + octet_length(m.meta) "
+    "+ coalesce(octet_length(v.code), 0) + coalesce(octet_length(p.codes), 0)"
+)
+_WEIGHED = (
+    "FROM memories AS m LEFT JOIN vectors AS v USING (key) LEFT JOIN passages AS p USING (key)"
+)
 
 
 class _Thread:
@@ -55,6 +63,23 @@ class StoreUpkeep:
         sql = "SELECT key FROM memories WHERE at < ? AND pinned = 0 AND derived = 0 ORDER BY at, key LIMIT ?"
         with self._db.reading() as db:
             return [row[0] for row in db.execute(sql, (before, limit))]
+
+    def weighed(self, after: int, limit: int) -> tuple[int, int] | None:
+        sql = (
+            f"SELECT max(key), sum(bytes) FROM (SELECT m.key AS key, {_BYTES} AS bytes {_WEIGHED} "
+            "WHERE m.key > ? AND m.derived = 0 ORDER BY m.key LIMIT ?)"
+        )
+        with self._db.reading() as db:
+            row = db.execute(sql, (after, limit)).fetchone()
+        return None if row is None or row[0] is None else (int(row[0]), int(row[1]))
+
+    def oldest(self, limit: int) -> list[tuple[int, int]]:
+        sql = (
+            f"SELECT m.key, {_BYTES} {_WEIGHED} WHERE m.pinned = 0 AND m.derived = 0 "
+            "ORDER BY m.at, m.key LIMIT ?"
+        )
+        with self._db.reading() as db:
+            return [(row[0], row[1]) for row in db.execute(sql, (limit,))]
 
     def merge_words(self, *, all_of_it: bool = False) -> bool:
         pages = -_MERGED_PAGES if all_of_it else _MERGED_PAGES

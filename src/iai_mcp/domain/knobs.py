@@ -22,6 +22,7 @@ class Knobs:
     verbosity: str = "long"
     learning: str = "on"
     retention_days: int = 0
+    retention_mb: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,11 @@ KNOBS: Mapping[str, Knob] = {
             "retention_days",
             "sleep forgets, for good, what is older and not pinned; 0 keeps everything",
             *_whole(0, 36500),
+        ),
+        Knob(
+            "retention_mb",
+            "megabytes of words and vectors kept; sleep forgets the oldest beyond, for good; 0 keeps everything",
+            *_whole(0, 1_000_000),
         ),
     )
 }

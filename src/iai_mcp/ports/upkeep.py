@@ -23,6 +23,17 @@ class Upkeep(Protocol):
         """The oldest memories that were said before that moment and are not pinned."""
         ...
 
+    def weighed(self, after: int, limit: int) -> tuple[int, int] | None:
+        """The bytes of the next memories behind that key, and the last key; None at the end.
+
+        What counts is a memory's own: its words and its vectors.
+        """
+        ...
+
+    def oldest(self, limit: int) -> Sequence[tuple[int, int]]:
+        """The memories said first that are not pinned, each with its bytes."""
+        ...
+
     def merge_words(self, *, all_of_it: bool = False) -> bool:
         """Merge a little of the words index; whether it did anything.
 

@@ -336,6 +336,63 @@ def test_retention_forgets_what_is_older_and_spares_what_is_pinned(store: Memory
     assert (again["status"], again["record_id"]) == ("skipped", old["record_id"])
 
 
+def tell_much(store: MemoryStore, count: int = 26) -> list[dict[str, object]]:
+    """So many memories of a hundred kilobytes each, oldest first; the turns, to be told again."""
+    events = [
+        {
+            "id": f"t{n}",
+            "text": f"turn{n} " + "x" * 99_990,
+            "role": "user",
+            "ts": f"2024-01-{n + 1:02d}",
+        }
+        for n in range(count)
+    ]
+    ask(store, "capture_events", session_id="much", events=events)
+    return events
+
+
+def test_retention_by_size_forgets_the_oldest_until_the_rest_fits(store: MemoryStore) -> None:
+    events = tell_much(store)
+    first = ask(store, "memory_timeline", limit=100)["records"][0]["id"]
+    ask(store, "memory_pin", id=first)
+    assert "bytes_before" not in sleep(store)["steps"][1]
+    ask(store, "profile_set", knob="retention_mb", value=2)
+    told = sleep(store)["steps"][1]
+    kept = [record["text"].split()[0] for record in ask(store, "memory_timeline")["records"]]
+    assert kept == ["turn0", *(f"turn{n}" for n in range(7, 26))]
+    assert told["forgotten"] == 6
+    assert told["bytes_before"] - told["bytes_forgotten"] <= 2_000_000
+    assert told["bytes_before"] - told["bytes_forgotten"] + 99_990 > 2_000_000
+    assert ask(store, "memory_recall", cue="turn3")["hits"][0]["text"].split()[0] != "turn3"
+    again = ask(store, "capture_events", session_id="much", events=events)
+    assert (again["inserted"], again["duplicates"]) == (0, 20)
+    assert sleep(store)["steps"][1].get("forgotten", 0) == 0
+
+
+def test_what_is_pinned_stays_however_much_it_is(store: MemoryStore) -> None:
+    tell_much(store, 15)
+    for record in ask(store, "memory_timeline")["records"]:
+        ask(store, "memory_pin", id=record["id"])
+    ask(store, "profile_set", knob="retention_mb", value=1)
+    assert sleep(store)["steps"][1].get("forgotten", 0) == 0
+    assert len(ask(store, "memory_timeline")["records"]) == 15
+
+
+def test_what_was_pinned_between_two_pages_is_not_forgotten(store: MemoryStore) -> None:
+    tell_much(store, 15)
+    ask(store, "profile_set", knob="retention_mb", value=1)
+    retain = store.sleep.steps[1]
+    cursor = retain.start("")
+    while not cursor.startswith("drop") or cursor.endswith("|"):
+        cursor = retain.page(cursor).cursor
+    chosen = ask(store, "memory_timeline")["records"][0]["id"]
+    ask(store, "memory_pin", id=chosen)
+    page = retain.page(cursor)
+    assert page.counts["forgotten"] == 4  # five were named
+    assert chosen in [record["id"] for record in ask(store, "memory_timeline")["records"]]
+    assert retain.page(cursor).counts.get("forgotten", 0) == 0  # killed before it was written down
+
+
 def test_of_two_equal_answers_the_one_that_was_asked_for_comes_first(store: MemoryStore) -> None:
     ids = [
         ask(store, "memory_capture", text=text, ts="2024-05-01T00:00:00Z", session_id=text)[

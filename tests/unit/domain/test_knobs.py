@@ -13,6 +13,7 @@ from iai_mcp.domain.knobs import KNOBS, Knobs, from_stored, knob_named, read_val
         ("injection_depth", "300", 300),
         ("injection_depth", 300.0, 300),
         ("retention_days", 0, 0),
+        ("retention_mb", "512", 512),
         ("recency_weight", "0.25", 0.25),
         ("recency_weight", 1, 1.0),
         ("prompt_injection", "OFF", "off"),

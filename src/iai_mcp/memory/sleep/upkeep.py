@@ -1,15 +1,11 @@
-"""The steps that care for the store itself: vectors, retention, compacting, checking, backup."""
+"""The steps that care for the store itself: vectors, compacting, checking, backup."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.sleep import Page
-from iai_mcp.ports.surroundings import Clock
 from iai_mcp.ports.upkeep import Job, Upkeep
 
-_MICROS_PER_DAY = 86_400_000_000
-_FORGOTTEN = 20  # in a page
 _RELEASED = 32  # pages of 16 KB in a page
 _PATIENCE = 0.02  # seconds that a page waits for work in another thread
 
@@ -27,36 +23,6 @@ class FinishVectors:
     def page(self, cursor: str) -> Page:
         done = self.embed()
         return Page(done=done == 0, counts={"changed": done})
-
-
-@dataclass(frozen=True, slots=True)
-class Retain:
-    """Forget what is older than people want to keep; by default nothing is."""
-
-    memories: Memories
-    upkeep: Upkeep
-    clock: Clock
-    days: Callable[[], int]
-    forgotten: Callable[[Sequence[int]], None]  # told which keys went
-    name: str = "retention"
-
-    def start(self, cursor: str) -> str:
-        return "forget"
-
-    def page(self, cursor: str) -> Page:
-        days = self.days()
-        if cursor == "forget":
-            before = self.clock.now() - days * _MICROS_PER_DAY
-            keys = self.upkeep.expired(before, _FORGOTTEN) if days else ()
-            if not keys:
-                return Page("forget", done=True)
-            gone = self.memories.forget(keys, self.clock.now(), purge=False)
-            self.forgotten(keys)
-            onward = "purge" if len(keys) < _FORGOTTEN else "forget"
-            return Page(onward, counts={"changed": len(gone), "forgotten": len(gone)})
-        # Nothing of what was forgotten may stay in the words index.
-        more = self.upkeep.merge_words(all_of_it=cursor == "purge")
-        return Page("purging", done=not more)
 
 
 @dataclass(frozen=True, slots=True)
