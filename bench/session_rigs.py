@@ -208,6 +208,32 @@ class Dtach(Rig):
             os.kill(pid, signal.SIGTERM)
 
 
+class Bare(Rig):
+    """What the kernel gives: a reader that throws away what it reads. The ceiling of all others."""
+
+    label = "a bare PTY"
+    _READER = (
+        "import os, pty, sys\n"
+        "pid, master = pty.fork()\n"
+        "pid or os.execvp(sys.argv[1], sys.argv[1:])\n"
+        "while os.read(master, 65536): pass\n"
+    )
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(home)
+        self._readers: list[subprocess.Popen[bytes]] = []
+
+    def start(self, name: str, command: list[str]) -> None:
+        del name
+        arguments = [sys.executable, "-c", self._READER, *command]
+        self._readers.append(subprocess.Popen(arguments, env=self.environment))
+
+    def stop(self) -> None:
+        for reader in self._readers:
+            reader.kill()
+            reader.wait()
+
+
 def _command_line(pid: str) -> bytes:
     try:
         text = Path(f"/proc/{pid}/cmdline").read_bytes()

@@ -188,6 +188,20 @@ def test_a_program_that_asks_its_terminal_is_answered_while_nobody_is_attached(d
     assert rb"\x1b[?62;22c" in seen
 
 
+def test_a_question_in_two_pieces_after_much_output_is_answered(desk: Desk) -> None:
+    code = (
+        "import os, tty\n"
+        "tty.setraw(0)\n"
+        "os.write(1, b'.' * 50_000 + b'\\x1b[')\n"
+        "os.write(1, b'5n')\n"
+        "print(ascii(os.read(0, 100)), flush=True)\n"
+    )
+    session = desk.python(code)
+
+    with desk.watching(session) as watcher:
+        watcher.until(rb"b'\x1b[0n'")
+
+
 def test_an_attached_terminal_answers_for_itself(desk: Desk) -> None:
     session = desk.python("import sys; sys.stdin.readline()\n" + ASKING)
 

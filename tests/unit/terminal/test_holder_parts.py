@@ -80,6 +80,13 @@ def test_keyboard_modes_are_a_stack() -> None:
     assert modes.keyboard == [3]
 
 
+def test_a_question_before_a_letter_is_no_keyboard_mode() -> None:
+    modes = Modes()
+    modes.catch_up(filled(b"\x1b[>1u\x1b[cu\x1bP>u\x1b[0cu"))
+
+    assert modes.keyboard == [1]
+
+
 def test_a_reset_forgets_modes() -> None:
     modes = Modes()
     modes.catch_up(filled(b"\x1b[?2004h\x1b[>1u\x1bc"))

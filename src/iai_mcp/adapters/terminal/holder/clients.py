@@ -9,6 +9,7 @@ from iai_mcp.adapters.terminal.holder.ring import Ring
 from iai_mcp.protocol import terminal_frames as wire
 
 _READ_SIZE = 65_536
+_SHARE = 262_144  # bytes sent to one client at a time: others, and the keyboard, get their turn
 # A client that takes less than this while the program is held up for it is slow: it is left
 # behind and resynchronised. Every terminal on this machine takes several times as much.
 _PACE = 2_000_000  # bytes per second
@@ -68,21 +69,23 @@ class Client:
     def pump(self, ring: Ring) -> bool:
         """Send what the socket takes; False when the client has gone.
 
-        Stops at output that has left the ring: see `lapped`.
+        Stops at output that has left the ring (see `lapped`), and after a fair share.
         """
+        begin = self.cursor or 0
         try:
-            while True:
+            while (self.cursor or 0) - begin < _SHARE:
                 if self._rest:
                     sent = self.connection.send(self._rest)
                     self._rest = self._rest[sent:]
                 elif self.behind(ring) > 0 and not self.lapped(ring):
                     self._send_output(ring)
                 else:
-                    return True
+                    break
         except BlockingIOError:
             return True
         except OSError:
             return False
+        return True
 
     def lapped(self, ring: Ring) -> bool:
         """Whether its next output has left the ring, and it has taken all it was sent before."""

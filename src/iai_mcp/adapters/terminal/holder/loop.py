@@ -21,8 +21,11 @@ from iai_mcp.protocol import terminal_frames as wire
 
 _READS = 16  # reads of the terminal between two looks at the clients
 _FULL_READ = 2048  # the kernel gives 4095 bytes at once while there are so many
-_QUESTIONS = 8192  # more output than this at once is a flood: nobody asks in the middle of one
-_SCAN_EVERY = 262_144  # output that may pile up before its modes are looked at
+_QUESTIONS = 8192  # who asks something waits for the answer: it is near the end of the output
+_PAUSE = 0.002  # seconds without output after which a program may be waiting for an answer
+# Output that may pile up before its modes are looked at. The kernel holds 12 KB for us: the
+# program writes on while we look at a little, and would wait while we look at much.
+_SCAN_EVERY = 16_384
 _TICK = 0.25  # seconds between looks at files and clocks while something happens
 _IDLE_TICK = 1.0  # and while nothing does
 _ASLEEP, _ASLEEP_TICK = 30.0, 2.0  # and when nothing has for long
@@ -60,6 +63,7 @@ class Holder:
         self._redraw_at = 0.0
         self._next_tick = 0.0
         self._seen_at_tick = 0
+        self._questions_from = 0  # output from here on was not yet searched for questions
         self.terminal_open = True
         self._wake = -1
 
@@ -78,9 +82,20 @@ class Holder:
     def _turn(self) -> None:
         now = time.monotonic()
         self._watch_everything(now)
-        for descriptor, events in self._poll.poll(self._timeout(now)):
+        ready = self._poll.poll(self._timeout(now))
+        while ready == [(self.master, select.POLLIN)] and self._nothing_else(now):
+            self.read_terminal()
+            now = time.monotonic()
+            ready = self._poll.poll(_PAUSE * 1000)
+        for descriptor, events in ready:
             self._serve(descriptor, events)
+        if not ready:
+            self._answer_questions()
         self._after_events(time.monotonic())
+
+    def _nothing_else(self, now: float) -> bool:
+        """Whether nobody is connected and nothing is due: then a flood is only read."""
+        return not self.clients and not self._kill_at and now < self._next_tick
 
     def _serve(self, descriptor: int, events: int) -> None:
         if descriptor == self.master:
@@ -105,7 +120,6 @@ class Holder:
 
     def read_terminal(self) -> None:
         ring = self.ring
-        before = ring.head
         budget = max(1, ring.size // 8)
         for _ in range(_READS):
             try:
@@ -122,12 +136,18 @@ class Holder:
             if count < _FULL_READ or budget <= 0:
                 break  # there is hardly more; the next round would tell
         self.touch()
-        if ring.head - before <= _QUESTIONS and not self._is_attached():
-            reply = queries.answer(ring.copy(before, ring.head))
+        if ring.head - self.modes.scanned > _SCAN_EVERY:
+            self.modes.catch_up(ring)
+
+    def _answer_questions(self) -> None:
+        """In a pause: what the program asked its terminal, unless a real one is attached."""
+        ring = self.ring
+        begin = max(self._questions_from, ring.head - _QUESTIONS, ring.start)
+        if begin < ring.head and not self._is_attached():
+            reply = queries.answer(ring.copy(begin, ring.head))
             if reply:
                 self.type(reply)
-        if ring.head - self.modes.scanned > min(_SCAN_EVERY, ring.size // 2):
-            self.modes.catch_up(ring)
+        self._questions_from = ring.head
 
     def _is_attached(self) -> bool:
         return any(client.size for client in self.clients.values())
@@ -270,6 +290,8 @@ class Holder:
         due += [at for at in (self._kill_at, self._redraw_at) if at]
         if self.terminal_open and not self._watched.get(self.master, 0) & select.POLLIN:
             due.append(now + 0.005)  # look again soon whether the one we wait for keeps its pace
+        if self._questions_from < self.ring.head:
+            due.append(self.last_output + _PAUSE)
         if self.exit is not None:
             due.append(now + 0.02)
         return max(0.0, min(due) - now) * 1000
@@ -281,9 +303,9 @@ class Holder:
         if self._kill_at and now >= self._kill_at:
             self._kill_at = 0.0
             ending.kill_all(self.child, self.master)
+        self.feed_clients()
         if now >= self._next_tick:
             self._tick(now)
-        self.feed_clients()
 
     def _tick(self, now: float) -> None:
         """Files and clocks: the hooks' word, the guess, whether our files are still there."""

@@ -1,7 +1,7 @@
 """Which modes a program turned on in its terminal, for clients that attach later.
 
 The bytes that set a mode may have left the ring long ago. They are looked at in large
-slices, when somebody asks or before they would leave, never as they are read.
+slices, when somebody asks or a little at a time, never as they are read.
 """
 
 from iai_mcp.adapters.terminal.holder.ring import Ring
@@ -14,6 +14,8 @@ KEPT = frozenset((1, 5, 6, 7, 12, 25, 45, 66, 1004, 2004, 2027, 2031, 2048, *_MO
 PASTE = 2004
 
 _SLICE = 65_536
+# Seven ways to begin a sequence that matters, folded into two: each search costs as much as the rest.
+_FOLDED = bytes.maketrans(b"?><=cP", b"PPPPP_")
 _LONGEST = 64  # a mode sequence is far shorter; a longer one is not one
 _KEYBOARD_DEPTH = 16
 
@@ -54,29 +56,31 @@ class Modes:
         cut = text.rfind(b"\x1b", max(0, len(text) - _LONGEST))
         if cut < 0 or not _is_cut_off(text[cut:]):
             cut = len(text)
+        folded = text.translate(_FOLDED)
         found = []
-        for lead in (b"\x1b[?", b"\x1b[>", b"\x1b[<", b"\x1b[=", b"\x1bc", b"\x1b=", b"\x1b>"):
-            at = text.find(lead)
+        for lead in (b"\x1b[P", b"\x1bP"):
+            at = folded.find(lead) if b"P" in folded else -1
             while 0 <= at < cut:
-                found.append((at, lead))
-                at = text.find(lead, at + len(lead))
-        found.sort()
-        for at, lead in found:
-            self._apply(lead, text[at + len(lead) : at + _LONGEST])
+                found.append(at + 1)
+                at = folded.find(lead, at + len(lead))
+        for at in sorted(found):
+            self._apply(text[at : at + 1], text[at + 1 : at + _LONGEST])
         return cut
 
-    def _apply(self, lead: bytes, rest: bytes) -> None:
-        if lead == b"\x1bc":
+    def _apply(self, first: bytes, rest: bytes) -> None:
+        """One sequence, by what follows its ESC."""
+        if first == b"c":
             self.private.clear()
             self.keyboard.clear()
             self.keypad = False
-        elif lead in (b"\x1b=", b"\x1b>"):
-            self.keypad = lead == b"\x1b="
-        else:
-            numbers, final = _parameters(rest)
-            if lead == b"\x1b[?":
+        elif first in (b"=", b">"):
+            self.keypad = first == b"="
+        elif first == b"[":
+            lead = rest[:1]
+            numbers, final = _parameters(rest[1:])
+            if lead == b"?":
                 self._private(numbers, final)
-            elif final == b"u":
+            elif final == b"u" and lead != b"c":
                 self._keyboard(lead, numbers)
 
     def _private(self, numbers: list[int], final: bytes) -> None:
@@ -87,10 +91,10 @@ class Modes:
 
     def _keyboard(self, lead: bytes, numbers: list[int]) -> None:
         first = numbers[0] if numbers else 0
-        if lead == b"\x1b[>":
+        if lead == b">":
             self.keyboard.append(first)
             del self.keyboard[:-_KEYBOARD_DEPTH]
-        elif lead == b"\x1b[<":
+        elif lead == b"<":
             del self.keyboard[len(self.keyboard) - max(1, first) :]
         elif self.keyboard:
             self.keyboard[-1] = first
