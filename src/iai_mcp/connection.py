@@ -164,9 +164,11 @@ class Connection:
                 "reason": "control_plane_unwired",
                 "error": "this server was built without lock and state",
             }
-        self._server.note_activity(str(message["type"]))
         try:
-            return control.answer(message, self._server.state, self._server.facts)
+            answer = control.answer(message, self._server.state, self._server.facts)
+            self._server.note_activity(str(message["type"]))
+            self._server.on_request()
+            return answer
         except Exception as broken:  # noqa: BLE001 - the contract: any exception becomes this answer
             _log.exception("control_failed")
             return {"ok": False, "reason": "control_plane_error", "error": type(broken).__name__}

@@ -46,7 +46,7 @@ def compose(store: "MemoryStore") -> Sleep:
         Errand("check", upkeep.check),
         Errand("backup", upkeep.back_up, upkeep.backup_due),
     )
-    return Sleep(steps, SqliteLedger(store.database), store.memories, store.clock)
+    return Sleep(steps, SqliteLedger(store.database), store.memories, store.clock, store.courtesy)
 
 
 def _space(store: "MemoryStore") -> str:

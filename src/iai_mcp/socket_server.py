@@ -32,8 +32,10 @@ _DRAIN_SECONDS = 3.5  # of the five that a stop may take
 _READ_LIMIT = 1 << 16
 
 
-# Watching is not activity: none of these keeps the daemon awake.
-_NOT_ACTIVITY = frozenset({"status", "topology", "events_query", "doctor"})
+# Watching is not activity, nor is asking for sleep: none of these keeps the daemon awake.
+_NOT_ACTIVITY = frozenset(
+    {"status", "topology", "events_query", "doctor", "force_rem", "user_initiated_sleep"}
+)
 
 _T = TypeVar("_T")
 _Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -64,6 +66,7 @@ class SocketServer:
         self.calls = asyncio.Semaphore(self.settings.calls_in_all)
         self.pool = ThreadPoolExecutor(self.settings.workers, thread_name_prefix="call")
         self.on_activity: Callable[[], None] = lambda: None
+        self.on_request: Callable[[], None] = lambda: None  # one may wait for the lifecycle
         self.handed_over: int | None = None  # the listening socket, kept open for a successor
         self.keep_listening = False
         self.warm = True  # load the model and work off the backlog as soon as we serve
@@ -127,13 +130,20 @@ class SocketServer:
 
     async def _on_the_pool(self, method: str, work: Callable[[], _T]) -> _T:
         self.note_activity(method)
-        async with self.calls:
-            return await asyncio.get_running_loop().run_in_executor(self.pool, work)
+        with self._answering(method):
+            async with self.calls:
+                return await asyncio.get_running_loop().run_in_executor(self.pool, work)
+
+    def _answering(self, method: str) -> contextlib.AbstractContextManager[None]:
+        """Sleep steps aside for a call in flight; not for the one that waits for sleep itself."""
+        if method == "memory_consolidate" or not isinstance(self.store, MemoryStore):
+            return contextlib.nullcontext()
+        return self.store.courtesy.answering()
 
     def note_activity(self, what: str) -> None:
         if what not in _NOT_ACTIVITY:
             self.last_activity_ts = time.monotonic()
-        self.on_activity()
+            self.on_activity()
 
     def facts(self) -> dict[str, object]:
         """What `status` tells beyond the lifecycle."""

@@ -30,6 +30,7 @@ from iai_mcp.memory.privacy import Privacy
 from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.recall import MeaningLeg, Recall
 from iai_mcp.memory.settling import Settle
+from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.memory.sleep.sleep import Sleep
 from iai_mcp.memory.timeline import Timeline
 from iai_mcp.memory.uses import Uses
@@ -61,6 +62,7 @@ class MemoryStore:
         self.embedder = LazyEmbedder(load_embedder or _load_embedder, self._model_ready)
         self.backlog = _Backlog(self)
         self.redactor = FileRedactor()
+        self.courtesy = Courtesy()
         self._errands = ThreadPoolExecutor(max_workers=1, thread_name_prefix="errand")
         self._wire()
 

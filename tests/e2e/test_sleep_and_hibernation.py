@@ -42,6 +42,22 @@ def test_what_is_known_about_sleep_survives_a_restart(fresh_daemon):
     assert fresh_daemon.ask({"type": "status"})["last_sleep"] == last
 
 
+def test_watching_and_asking_again_for_sleep_do_not_disturb_it(fresh_daemon):
+    events = [
+        {"text": f"turn {n} about herons and ponds " * 20, "role": "user"} for n in range(800)
+    ]
+    fresh_daemon.call("capture_events", session_id="s", events=events)
+    fresh_daemon.ask({"type": "force_rem", "ts": "2026-01-01T00:00:00Z"})
+    asleep = lambda: fresh_daemon.ask({"type": "status"})["state"] == "SLEEP"  # noqa: E731
+    until(asleep, "it sleeps")
+    assert fresh_daemon.ask({"type": "force_rem", "ts": "2026-01-01T00:00:01Z"})["ok"]
+    until(lambda: fresh_daemon.ask({"type": "status"})["last_sleep"], "it has slept", deadline=60)
+    kinds = [event["kind"] for event in fresh_daemon.call("events_query", limit=1000)["events"]]
+    assert kinds.count("sleep_finished") == 1
+    assert kinds.count("sleep_interrupted") == 0
+    assert fresh_daemon.ask({"type": "status"})["state"] == "SLEEP"
+
+
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="reads /proc, which is Linux's")
 class TestHibernation:
     @pytest.fixture

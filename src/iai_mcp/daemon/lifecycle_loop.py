@@ -52,6 +52,7 @@ class LifecycleLoop:
         warm: Callable[[], None] = lambda: None,
         session_opened: Callable[[str], None] = lambda _cwd: None,
         hibernate: Callable[[], None] = lambda: None,
+        step_aside: Callable[[], object] = lambda: None,
         dormant: bool = False,
     ) -> None:
         self._state = state
@@ -63,6 +64,7 @@ class LifecycleLoop:
         self._warm = warm
         self._session_opened = session_opened
         self._hibernate = hibernate
+        self._step_aside = step_aside
         self._nudge = asyncio.Event()
         self._night: threading.Thread | None = None
         self._interrupted = threading.Event()
@@ -95,9 +97,12 @@ class LifecycleLoop:
         return True
 
     def nudge(self) -> None:
-        """Look again at once: somebody asked something. Cheap enough for every request."""
-        if self.life.phase is not Phase.WAKE or self._state.get("requests"):
+        """Look again at once if somebody asked something. Cheap enough for every request."""
+        asked = self._activity.last_activity_ts > self.life.last_activity
+        if asked and self.life.phase is not Phase.WAKE:
             self._interrupted.set()
+            self._nudge.set()
+        elif self._state.get("requests"):
             self._nudge.set()
 
     def tick(self) -> Phase:
@@ -130,11 +135,14 @@ class LifecycleLoop:
 
     def _changed(self, before: Phase, now: Phase, kinds: set[str]) -> None:
         self._show(self.life)
+        if now is Phase.WAKE:
+            # Whoever woke us is answered first; what is written down about it can wait that long.
+            self._interrupted.set()
+            self._step_aside()
         reason = ", ".join(sorted(kinds)) or ("activity" if now is Phase.WAKE else "idle")
         self._record("lifecycle", {"from": before, "to": now, "reason": reason})
         self._keep()
         if now is Phase.WAKE:
-            self._interrupted.set()
             self._warm()
         elif now is Phase.HIBERNATION:
             self._hibernate()
@@ -158,6 +166,7 @@ class LifecycleLoop:
                 if self._sleeper.step():
                     self._finished(began)
                     return
+            self._step_aside()
             self._record("sleep_interrupted", {})
         except Exception:  # noqa: BLE001 - supervision: the daemon outlives a step that fails
             _log.exception("sleep_failed")

@@ -41,7 +41,7 @@ async def run(lock: ProcessLock) -> int | None:
     server.warm = False  # the lifecycle decides when the model is loaded
     woken = is_woken()
     lifecycle = _lifecycle(server, store, state, loop, dormant=woken)
-    server.on_activity = lifecycle.nudge
+    server.on_activity = server.on_request = lifecycle.nudge
 
     def ask_to_sleep() -> None:
         loop.call_soon_threadsafe(_ask_to_sleep, state, lifecycle)
@@ -98,6 +98,7 @@ def _lifecycle(
         warm=warm,
         session_opened=session_opened,
         hibernate=hibernate,
+        step_aside=store.courtesy.step_aside,
         dormant=dormant,
     )
 

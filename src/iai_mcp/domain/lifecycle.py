@@ -86,7 +86,10 @@ def _sleeps(state: Lifecycle, seen: Seen, after: Thresholds) -> bool:
     if seen.paused or state.slept:
         return False
     idle = seen.now - state.last_activity
-    return idle >= after.sleep_after or (state.unfinished and idle >= after.resume_after)
+    if idle >= after.sleep_after:
+        return True
+    # A sleep that was asked for right after a request is not given up for having come so soon.
+    return state.unfinished and (state.phase is Phase.SLEEP or idle >= after.resume_after)
 
 
 def _begun(state: Lifecycle, seen: Seen, after: Thresholds) -> bool:

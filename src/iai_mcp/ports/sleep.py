@@ -4,11 +4,18 @@ The changes of a page and the cursor behind it are written in one transaction: k
 moment, sleep goes on from the last page that was written.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from iai_mcp.domain.instants import Instant
+
+Enough = Callable[[], bool]
+
+
+def never() -> bool:
+    """For whoever wants all of a page, however long it takes."""
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +129,11 @@ class Step(Protocol):
         """Where a new sleep begins, given where the last one ended ("" if there was none)."""
         ...
 
-    def page(self, cursor: str) -> Page:
-        """A little work: about 20 ms at most."""
+    def page(self, cursor: str, enough: Enough = ...) -> Page:
+        """A little work, about 20 ms at most: after each memory it asks whether that is enough.
+
+        What is found does not depend on how it was cut into pages.
+        """
         ...
 
 

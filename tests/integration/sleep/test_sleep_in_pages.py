@@ -3,13 +3,15 @@
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import DiskFull
+from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.memory.sleep.sleep import Sleep
-from iai_mcp.ports.sleep import Page, Step
+from iai_mcp.ports.sleep import Enough, Page, Step, never
 from iai_mcp.store import MemoryStore
 
 # Sleeps page by page and dies, as by kill -9, after so many.
@@ -111,6 +113,51 @@ def test_between_two_pages_everything_can_be_asked_and_changed(store: MemoryStor
         assert db.execute(broken).fetchone() == (0,)
 
 
+def test_however_short_the_pages_are_the_outcome_is_the_same(store: MemoryStore) -> None:
+    fill(store)
+    whole = store.sleep.run()
+    expected = outcome(store)
+    with store.database.writing() as db:  # as on the first night
+        for table in ("folds", "topic_members", "windows", "suggestions", "habits", "sleep_steps"):
+            db.execute(f"DELETE FROM {table}")
+        db.execute("DELETE FROM memories WHERE derived = 1")
+    busy = Courtesy(patience=0)
+    slept = Sleep(store.sleep.steps, store.sleep.ledger, store.memories, store.clock, busy)
+    with busy.answering():  # so that every page breaks off as soon as it can
+        brief = slept.run()
+    assert brief["pages"] > whole["pages"] * 1.3
+    assert outcome(store) == expected
+    numbers = ("folded", "derived", "suggestions")
+    assert [brief[name] for name in numbers] == [whole[name] for name in numbers]
+
+
+def test_a_page_waits_while_somebody_is_answered(store: MemoryStore) -> None:
+    fill(store, 3)
+    store.sleep.begin()
+    stepped = threading.Event()
+
+    def step() -> None:
+        store.sleep.step()
+        stepped.set()
+
+    with store.courtesy.answering():
+        thread = threading.Thread(target=step)
+        thread.start()
+        assert not stepped.wait(0.05)
+        assert store.sleep.report()["pages"] == 0
+    assert stepped.wait(5)
+    thread.join()
+    assert store.sleep.report()["pages"] == 1
+
+
+def test_under_a_load_that_never_ends_sleep_gets_done_all_the_same(store: MemoryStore) -> None:
+    fill(store, 3)
+    store.sleep.begin()
+    with store.courtesy.answering():
+        store.sleep.step()
+    assert store.sleep.report()["pages"] == 1
+
+
 def test_a_new_sleep_begins_only_when_the_last_one_is_done(store: MemoryStore) -> None:
     fill(store, 12)
     store.sleep.begin()
@@ -131,7 +178,7 @@ def test_a_step_that_fails_is_reported_and_the_others_go_on(store: MemoryStore) 
         def start(self, cursor: str) -> str:
             return "here"
 
-        def page(self, cursor: str) -> Page:
+        def page(self, cursor: str, enough: Enough = never) -> Page:
             raise DiskFull("the disk is full")
 
     class Works:
@@ -140,7 +187,7 @@ def test_a_step_that_fails_is_reported_and_the_others_go_on(store: MemoryStore) 
         def start(self, cursor: str) -> str:
             return ""
 
-        def page(self, cursor: str) -> Page:
+        def page(self, cursor: str, enough: Enough = never) -> Page:
             return Page(done=True, counts={"changed": 1})
 
     steps: tuple[Step, ...] = (Breaks(), Works())

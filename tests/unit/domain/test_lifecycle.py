@@ -68,6 +68,14 @@ def test_a_request_to_sleep_does_not_wait_for_idleness():
     assert (asleep.phase, asleep.unfinished) == (Phase.SLEEP, True)
 
 
+def test_a_sleep_that_was_asked_for_right_after_a_request_goes_on_until_the_next_one():
+    asleep = later(AWAKE, 0.1, sleep=True)
+    assert later(asleep, 0.2).phase is Phase.SLEEP
+    assert later(asleep, 0.3, sleep=True).phase is Phase.SLEEP
+    assert later(asleep, 0.3, paused=True).phase is Phase.WAKE
+    assert step(asleep, Seen(now=1001.0, last_activity=1000.9), AFTER).phase is Phase.WAKE
+
+
 def test_a_request_to_wake_counts_as_activity():
     woken = later(later(AWAKE, 1800), 1900, wake=True)
     assert woken.phase is Phase.WAKE

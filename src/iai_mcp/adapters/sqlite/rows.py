@@ -50,7 +50,8 @@ def memory(row: Sequence[object]) -> Memory:
 
 def public_id(identity: bytes) -> str:
     """How the world writes an identity: as a UUID."""
-    return str(uuid.UUID(bytes=identity))
+    written = identity.hex()  # by hand: a UUID object takes five times as long
+    return f"{written[:8]}-{written[8:12]}-{written[12:16]}-{written[16:20]}-{written[20:]}"
 
 
 def identity(public: str) -> bytes | None:

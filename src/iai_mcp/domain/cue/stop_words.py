@@ -76,11 +76,19 @@ _BY_LANGUAGE: dict[str, frozenset[str]] = {
     "zh": frozenset(_CHINESE.split()),
     "ja": frozenset(_JAPANESE.split()),
 }
+_LANGUAGES_OF = {
+    word: tuple(name for name, silent in _BY_LANGUAGE.items() if word in silent)
+    for word in frozenset().union(*_BY_LANGUAGE.values())
+}
 
 
 def language_of(words: Collection[str]) -> str:
     """The language with most of its stop words among `words`; English when in doubt."""
-    return max(_BY_LANGUAGE, key=lambda name: sum(word in _BY_LANGUAGE[name] for word in words))
+    counts = dict.fromkeys(_BY_LANGUAGE, 0)
+    for word in words:
+        for name in _LANGUAGES_OF.get(word, ()):
+            counts[name] += 1
+    return max(counts, key=counts.__getitem__)
 
 
 def stop_words(words: Collection[str], language: str | None = None) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from iai_mcp.ports.sleep import Page, Strengthened
+from iai_mcp.ports.sleep import Enough, Page, Strengthened, never
 from iai_mcp.ports.strengths import Curve, Standing, Strengths, Trace
 from iai_mcp.ports.surroundings import Clock
 
@@ -28,7 +28,7 @@ class Fade:
         self.flush()
         return "0"
 
-    def page(self, cursor: str) -> Page:
+    def page(self, cursor: str, enough: Enough = never) -> Page:
         used = self.strengths.used(_COUNTED) if cursor == "0" else ()
         if used:
             changes = []
@@ -40,15 +40,23 @@ class Fade:
                 changes.append(_strengthened(memory.key, trace, 1.0, numbers))
             counts = {"used": sum(len(memory.uses) for memory in used)}
             return Page(cursor, changes=tuple(changes), counts=counts)
-        return self._swept(int(cursor))
+        return self._swept(int(cursor), enough)
 
-    def _swept(self, after: int) -> Page:
+    def _swept(self, after: int, enough: Enough) -> Page:
         now = self.clock.now()
         found = self.strengths.standing(after, _SWEPT)
-        changes = [one for memory in found if (one := self._changed(memory, now)) is not None]
+        changes: list[Strengthened] = []
+        reached = after
+        for memory in found:
+            changed = self._changed(memory, now)
+            if changed is not None:
+                changes.append(changed)
+            reached = memory.key
+            if enough():
+                break
         return Page(
-            str(found[-1].key) if found else str(after),
-            done=len(found) < _SWEPT,
+            str(reached),
+            done=len(found) < _SWEPT and (not found or reached == found[-1].key),
             changes=tuple(changes),
             counts={"changed": len(changes)},
         )

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from iai_mcp.domain.repeats import bands, fold_digest, repeats, wording
 from iai_mcp.ports.repeats import Known, Repeats, Said
-from iai_mcp.ports.sleep import Folded, Page
+from iai_mcp.ports.sleep import Enough, Folded, Page, never
 
-_MEMORIES = 16  # of a page
+_MEMORIES = 32  # of a page
 _LETTERS = 8_000  # of a page: whichever comes first
 _COMPARED = 8
 
@@ -23,7 +23,7 @@ class FoldRepeats:
     def start(self, cursor: str) -> str:
         return cursor or "0"
 
-    def page(self, cursor: str) -> Page:
+    def page(self, cursor: str, enough: Enough = never) -> Page:
         found = self.known.unfolded(int(cursor), _MEMORIES)
         here: dict[int, Known] = {}
         letters = 0
@@ -34,7 +34,7 @@ class FoldRepeats:
             for mark in (change.digest, *change.bands):
                 here.setdefault(mark, Known(change.key, change.fold, said.text))
             letters += len(said.text)
-            if letters >= _LETTERS:
+            if letters >= _LETTERS or enough():
                 break
         return Page(
             cursor=str(changes[-1].key) if changes else cursor,

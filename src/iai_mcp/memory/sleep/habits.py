@@ -8,7 +8,7 @@ from iai_mcp.domain.habits import LOOKED_AT, TIMES, Observation, alike, habit_te
 from iai_mcp.domain.memories import Memory, turn_identity
 from iai_mcp.ports.habits import Habits
 from iai_mcp.ports.memories import Memories
-from iai_mcp.ports.sleep import Derived, Observed, Page, Settled
+from iai_mcp.ports.sleep import Derived, Enough, Observed, Page, Settled, never
 from iai_mcp.ports.topics import Topics
 
 KIND = "habit"
@@ -35,12 +35,12 @@ class LearnHabits:
     def start(self, cursor: str) -> str:
         return cursor or "0"
 
-    def page(self, cursor: str) -> Page:
+    def page(self, cursor: str, enough: Enough = never) -> Page:
         if not self.learning():
             return Page(cursor, done=True)
         read = self.memories.after(int(cursor), _MEMORIES)
         if read:
-            return self._observed(read)
+            return self._observed(read, enough)
         found = self.habits.changed()
         if found is None:
             return Page(cursor, done=True)
@@ -48,11 +48,11 @@ class LearnHabits:
         shown = self._open({one.key: one.sentence for one in evidence})
         ids = sorted(memory.id for memory, _ in shown)
         identity = turn_identity(self.memories.salt, "", turn_id=f"{KIND} {' '.join(ids)}")
-        enough = len(shown) >= TIMES.get(kind, 2)
-        if enough and identity not in self.topics.standing([identity]):
+        often = len(shown) >= TIMES.get(kind, 2)
+        if often and identity not in self.topics.standing([identity]):
             made = _derived(habit, kind, identity, shown)
             return Page(cursor, changes=(made,), counts={"changed": 1, "derived": 1})
-        kept = (identity,) if enough else ()
+        kept = (identity,) if often else ()
         return Page(cursor, changes=(Settled(KIND, habit, kept),))
 
     def _open(self, said: Mapping[int, str]) -> list[tuple[Memory, str]]:
@@ -63,7 +63,7 @@ class LearnHabits:
             members = [m for m in members if m.provenance.project not in private]
         return [(memory, said[memory.key]) for memory in members]
 
-    def _observed(self, read: Sequence[Memory]) -> Page:
+    def _observed(self, read: Sequence[Memory], enough: Enough) -> Page:
         changes: list[Observed] = []
         reached = read[0].key - 1
         letters = 0
@@ -78,6 +78,8 @@ class LearnHabits:
                 break  # what it belongs to is in this very page: the next one will find it
             changes += placed
             reached = memory.key
+            if enough():
+                break
         counts = {"observed": len(changes)}
         return Page(str(reached), changes=tuple(changes), counts=counts)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 from iai_mcp.ports.memories import Memories
-from iai_mcp.ports.sleep import Page
+from iai_mcp.ports.sleep import Enough, Page, never
 from iai_mcp.ports.surroundings import Clock
 from iai_mcp.ports.upkeep import Upkeep
 
@@ -36,7 +36,7 @@ class Retain:
     def start(self, cursor: str) -> str:
         return "forget|"
 
-    def page(self, cursor: str) -> Page:
+    def page(self, cursor: str, enough: Enough = never) -> Page:
         stage, _, rest = cursor.partition("|")
         first, _, second = rest.partition("|")
         match stage:

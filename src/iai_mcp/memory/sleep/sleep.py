@@ -7,6 +7,7 @@ from threading import Lock
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.instants import iso
 from iai_mcp.domain.memories import Memory
+from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.sleep import Ledger, Night, Page, Progress, Step
 from iai_mcp.ports.surroundings import Clock
@@ -26,6 +27,7 @@ class Sleep:
     ledger: Ledger
     memories: Memories
     clock: Clock
+    courtesy: Courtesy = field(default_factory=Courtesy)
     _turnstile: Lock = field(default_factory=Lock)
 
     def begin(self) -> None:
@@ -40,7 +42,8 @@ class Sleep:
             self.ledger.begin(cursors, self.clock.now())
 
     def step(self) -> bool:
-        """One page of work; whether all is done."""
+        """One page of work, once nobody is being answered; whether all is done."""
+        self.courtesy.step_aside()
         with self._turnstile:
             night = self.ledger.night()
             if night is None or night.finished is not None:
@@ -107,7 +110,8 @@ class Sleep:
     def _page(self, step: Step, stands: Progress) -> None:
         began = self.clock.now()
         try:
-            page = step.page(stands.cursor)
+            with self.courtesy.page() as enough:
+                page = step.page(stands.cursor, enough)
         except IaiError as failed:
             # The other steps go on; the next sleep tries this one again from here.
             page = Page(stands.cursor, done=True, failed=failed.code)

@@ -7,11 +7,11 @@ from iai_mcp.domain.claims import Claim, Conflict, claims, conflict
 from iai_mcp.domain.memories import Memory
 from iai_mcp.memory.recall import MeaningLeg
 from iai_mcp.ports.memories import Memories, Scope
-from iai_mcp.ports.sleep import Page, Suggested
+from iai_mcp.ports.sleep import Enough, Page, Suggested, never
 from iai_mcp.ports.surroundings import Clock
 
 _MEMORIES = 32  # read in a page
-_SEARCHES = 2  # made in a page: each compares with the whole store
+_SEARCHES = 8  # made in a page: each compares with the whole store
 _NEAR = 16
 # Two sentences that differ in one value are nearer than this to each other.
 _ABOUT_THE_SAME = 0.5
@@ -33,7 +33,7 @@ class SuggestCorrections:
     def start(self, cursor: str) -> str:
         return cursor or "0"
 
-    def page(self, cursor: str) -> Page:
+    def page(self, cursor: str, enough: Enough = never) -> Page:
         if not self.learning():
             return Page(cursor, done=True)
         read = self.memories.after(int(cursor), _MEMORIES)
@@ -45,7 +45,7 @@ class SuggestCorrections:
             if stated:
                 searches += 1
                 changes += self._doubted(memory, stated)
-            if searches == _SEARCHES or letters >= _LETTERS:
+            if searches == _SEARCHES or letters >= _LETTERS or enough():
                 read = read[: number + 1]
                 break
         return Page(

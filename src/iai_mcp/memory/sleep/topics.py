@@ -15,11 +15,11 @@ from iai_mcp.domain.nearness import (
     word_vectors,
 )
 from iai_mcp.ports.memories import Memories
-from iai_mcp.ports.sleep import Assigned, Derived, Grouped, Page, Settled
+from iai_mcp.ports.sleep import Assigned, Derived, Enough, Grouped, Page, Settled, never
 from iai_mcp.ports.topics import Communities, Topic, Topics, Window
 
 KIND = "topic"
-_ASSIGNED = 100  # of a page
+_ASSIGNED = 50  # of a page
 _FEWEST = 3  # memories that make a topic
 _READ = 40  # members whose sentences are weighed: the most connected
 _OPENING = 2000  # letters that are compared where there are no vectors
@@ -44,7 +44,7 @@ class FindTopics:
         self.topics.reopen(self.space())
         return cursor.partition("|")[0] or "0"
 
-    def page(self, cursor: str) -> Page:
+    def page(self, cursor: str, enough: Enough = never) -> Page:
         if not self.learning():
             return Page(cursor, done=True)
         # "the last key with a place", and while a window is written "that key|window|next topic".

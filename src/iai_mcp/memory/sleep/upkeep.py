@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from iai_mcp.ports.sleep import Page
+from iai_mcp.ports.sleep import Enough, Page, never
 from iai_mcp.ports.upkeep import Job, Upkeep
 
-_RELEASED = 32  # pages of 16 KB in a page
+_RELEASED = 16  # pages of 16 KB in a page
 _PATIENCE = 0.02  # seconds that a page waits for work in another thread
 
 
@@ -20,7 +20,7 @@ class FinishVectors:
     def start(self, cursor: str) -> str:
         return ""
 
-    def page(self, cursor: str) -> Page:
+    def page(self, cursor: str, enough: Enough = never) -> Page:
         done = self.embed()
         return Page(done=done == 0, counts={"changed": done})
 
@@ -35,7 +35,7 @@ class Compact:
     def start(self, cursor: str) -> str:
         return "merge"
 
-    def page(self, cursor: str) -> Page:
+    def page(self, cursor: str, enough: Enough = never) -> Page:
         if cursor == "merge":
             merged = self.upkeep.merge_words()
             return Page("merge" if merged else "release", counts={"merged": int(merged)})
@@ -62,7 +62,7 @@ class Errand:
         self._job = None
         return ""
 
-    def page(self, cursor: str) -> Page:
+    def page(self, cursor: str, enough: Enough = never) -> Page:
         if self._job is None:
             if not self.due():
                 return Page(done=True)

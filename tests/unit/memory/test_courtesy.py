@@ -1,0 +1,64 @@
+"""Sleep steps aside for whoever is being answered."""
+
+import sys
+
+import pytest
+
+from iai_mcp.memory.sleep.courtesy import Courtesy
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def test_with_nobody_around_a_page_takes_its_time(clock: Clock) -> None:
+    with Courtesy(clock).page() as enough:
+        clock.now += 0.014
+        assert not enough()
+        clock.now += 0.002
+        assert enough()
+
+
+def test_a_page_is_short_while_somebody_may_ask_again(clock: Clock) -> None:
+    courtesy = Courtesy(clock)
+    with courtesy.answering():
+        pass
+    with courtesy.page() as enough:
+        assert not enough()
+        clock.now += 0.005
+        assert enough()
+    clock.now += 2
+    with courtesy.page() as enough:
+        clock.now += 0.005
+        assert not enough()
+
+
+def test_a_page_breaks_off_as_soon_as_somebody_comes(clock: Clock) -> None:
+    courtesy = Courtesy(clock)
+    with courtesy.page() as enough:
+        assert not enough()
+        with courtesy.answering():
+            assert enough()
+        assert not enough()
+
+
+def test_others_get_the_interpreter_sooner_while_a_page_runs(clock: Clock) -> None:
+    usual = sys.getswitchinterval()
+    with Courtesy(clock).page():
+        assert sys.getswitchinterval() < usual
+    assert sys.getswitchinterval() == usual
+
+
+def test_nobody_is_waited_for_for_ever() -> None:
+    courtesy = Courtesy(patience=0.01)
+    assert courtesy.step_aside()
+    with courtesy.answering():
+        assert not courtesy.step_aside()
