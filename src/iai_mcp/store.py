@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from iai_mcp import paths, settings, sleep
+from iai_mcp.adapters.agent_news import AgentNews
 from iai_mcp.adapters.consent import LocalConsent
 from iai_mcp.adapters.keys import custody
 from iai_mcp.adapters.lazy_embedder import LazyEmbedder
@@ -58,6 +59,7 @@ class MemoryStore:
         self.database = custody.open_database(self.directory)
         self.memories = SqliteMemories(self.database)
         self.journal = SqliteJournal(self.database)
+        self.agent_news = AgentNews(self.directory, self.journal)
         self.vectors: SqliteVectors | None = None
         self.embedder = LazyEmbedder(load_embedder or _load_embedder, self._model_ready)
         self.backlog = _Backlog(self)

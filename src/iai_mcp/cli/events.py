@@ -1,7 +1,8 @@
-"""What the daemon did: captures of sessions, sleeps, wakings, backups. Never what people said.
+"""What happened: sleeps, wakings, backups; agents and their sessions. Never what people said.
 
 iai-mcp events              the latest
 iai-mcp events --follow     and those to come, until Ctrl-C
+iai-mcp events --follow --kind SessionStatusChanged    who works, waits and rests
 """
 
 import argparse
@@ -9,6 +10,8 @@ import json
 import time
 
 from iai_mcp.cli import door, output
+from iai_mcp.client import connection
+from iai_mcp.domain.errors import Busy, DaemonUnreachable
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,11 +46,15 @@ def _follow(found: dict[str, object], params: dict[str, object], as_json: bool) 
         for event in (event for event in events if event["id"] > last):
             print(json.dumps(event, ensure_ascii=False) if as_json else _line(event), flush=True)
             last = event["id"]
-        time.sleep(0.5)
-        found = door.call("events_query", {**params, "limit": 1000})
+        try:
+            # Without a daemon every look opens the store, and keeps a starting daemon out of it.
+            time.sleep(0.5 if connection.is_up() else 2.0)
+            found = door.call("events_query", {**params, "limit": 1000})
+        except (Busy, DaemonUnreachable):
+            continue  # it is just starting or stopping
 
 
 def _line(event: dict[str, object]) -> str:
     data = event["data"]
     told = " ".join(f"{k}={v}" for k, v in data.items()) if isinstance(data, dict) else ""
-    return f"{str(event['ts'])[:19].replace('T', ' ')}  {event['kind']:<18} {told}"
+    return f"{str(event['ts'])[:19].replace('T', ' ')}  {event['kind']:<20} {told}"

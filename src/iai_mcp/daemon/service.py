@@ -8,7 +8,7 @@ import threading
 
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.core import dispatch
-from iai_mcp.daemon import control, http_service, mcp_session
+from iai_mcp.daemon import agent_news, control, http_service, mcp_session
 from iai_mcp.daemon.drain import SpoolDrain
 from iai_mcp.daemon.hibernation import hear_signals, is_woken
 from iai_mcp.daemon.lifecycle_loop import LifecycleLoop
@@ -50,6 +50,7 @@ async def run(lock: ProcessLock) -> int | None:
     background = [
         asyncio.ensure_future(drain.run(server.shutdown_event)),
         asyncio.ensure_future(lifecycle.run(server.shutdown_event)),
+        asyncio.ensure_future(agent_news.follow(store.agent_news, server.shutdown_event)),
     ]
     if not woken:
         background.append(asyncio.ensure_future(_warm(store, server.shutdown_event)))

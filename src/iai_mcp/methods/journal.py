@@ -11,6 +11,7 @@ _HUBS = 5
 
 def _events(store: MemoryStore, params: Params) -> dict[str, object]:
     since = params.instant("since")
+    store.agent_news.gather()  # who asks wants to know what just happened, not a second ago
     found = store.journal.events(
         params.text("kind", ""),
         None if since is None else since.micros,

@@ -1,7 +1,15 @@
 """What happened and what was set: events for people and programs, small settings that persist."""
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+
+class Event(NamedTuple):
+    """Something that happened, at a moment in microseconds."""
+
+    kind: str
+    data: Mapping[str, object]
+    at: int
 
 
 class Journal(Protocol):
@@ -9,6 +17,10 @@ class Journal(Protocol):
 
     def record_event(self, kind: str, data: Mapping[str, object], at: int) -> None:
         """Add an event. `data` never holds what people said."""
+        ...
+
+    def record_events(self, events: Sequence[Event], name: str, value: str) -> None:
+        """Add events that happened elsewhere and set a setting, both or neither."""
         ...
 
     def events(self, kind: str, since: int | None, limit: int) -> list[dict[str, object]]:

@@ -141,3 +141,44 @@ def test_the_end_is_an_event_with_its_code(desk: Desk) -> None:
     last = eventually(lambda: events(desk, session))[-1]
 
     assert (last["event"], last["exit_code"]) == ("SessionExited", 2)
+
+
+def common_events(desk: Desk, session: str) -> list[dict[str, object]]:
+    path = desk.home / ".iai-mcp" / "agent-events.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return [line for line in lines if line["session_id"] == session]
+
+
+def test_every_change_is_in_the_journal_of_all_agents(desk: Desk) -> None:
+    session = desk.start("sh", "-c", "read x; exit 3", env={"IAI_MCP_AGENT_ID": "a-1"})
+    report(desk, session, "waiting")
+    eventually(lambda: len(common_events(desk, session)) >= 2, "the change")
+    desk.pty.write(session, b"\r")
+    desk.ended(session)
+
+    told = common_events(desk, session)
+
+    statuses = [line["status"] for line in told]
+    assert (statuses[0], statuses[-1]) == ("running", "exited")
+    assert "waiting" in statuses
+    assert {line["agent_id"] for line in told} == {"a-1"}
+    assert (told[-1]["event"], told[-1]["exit_code"]) == ("SessionExited", 3)
+    path = desk.home / ".iai-mcp" / "agent-events.jsonl"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_an_agent_id_that_is_none_can_not_break_the_journal(desk: Desk) -> None:
+    session = desk.start("true", env={"IAI_MCP_AGENT_ID": '"}\n{"event": "Forged"'})
+    desk.ended(session)
+
+    assert "agent_id" not in eventually(lambda: common_events(desk, session))[-1]
+
+
+def test_a_journal_that_takes_nothing_does_not_end_the_program(desk: Desk) -> None:
+    (desk.home / ".iai-mcp" / "agent-events.jsonl").mkdir(parents=True)
+    session = desk.start("sh", "-c", "read x; exit 4")
+    report(desk, session, "waiting")
+    eventually(lambda: desk.state(session).status == "waiting", "the change")
+    desk.pty.write(session, b"\r")
+
+    assert desk.ended(session).exit_code == 4

@@ -245,6 +245,7 @@ def test_a_disk_that_takes_nothing_does_not_end_the_program(desk: Desk) -> None:
     session = desk.start("cat")
     directory = desk.home / ".iai-mcp" / "s" / session
     (directory / "state.new").mkdir()
+    (directory / "events").unlink()
     (directory / "events").mkdir()
     (directory / "status").write_text('{"status": "waiting"}\n')
 

@@ -1,12 +1,18 @@
 """Events and small settings, kept in the same encrypted file."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from apsw import Connection
 
 from iai_mcp.adapters.sqlite.database import Database
 from iai_mcp.domain.instants import iso
+from iai_mcp.ports.journal import Event
 
 _KEPT_EVENTS = 50_000  # a year of ordinary use; older ones go so that the journal stays bounded
+# A program that prints something every few seconds comes to rest as often: such changes must not
+# push out what happened to the memory.
+_KEPT_CHANGES = 10_000
 
 
 class SqliteJournal:
@@ -17,12 +23,17 @@ class SqliteJournal:
 
     def record_event(self, kind: str, data: Mapping[str, object], at: int) -> None:
         with self._db.writing() as db:
-            db.execute(
-                "INSERT INTO events (at, kind, data) VALUES (?, ?, ?)",
-                (at, kind, json.dumps(data, ensure_ascii=False)),
-            )
-            newest = db.last_insert_rowid()
-            db.execute("DELETE FROM events WHERE key <= ?", (newest - _KEPT_EVENTS,))
+            _insert(db, Event(kind, data, at))
+            _forget_older(db)
+
+    def record_events(self, events: Sequence[Event], name: str, value: str) -> None:
+        with self._db.writing() as db:
+            for event in events:
+                _insert(db, event)
+            if events:
+                _forget_older(db)
+                _forget_older_changes(db, len(events))
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"set:{name}", value))
 
     def events(self, kind: str, since: int | None, limit: int) -> list[dict[str, object]]:
         sql = "SELECT key, at, kind, data FROM events WHERE (? = '' OR kind = ?) AND at >= ? ORDER BY key DESC LIMIT ?"
@@ -47,3 +58,21 @@ class SqliteJournal:
         with self._db.reading() as db:
             found = db.execute("SELECT name, value FROM meta WHERE name LIKE 'set:%'").fetchall()
         return {str(name)[4:]: str(value) for name, value in found}
+
+
+def _insert(db: Connection, event: Event) -> None:
+    data = json.dumps(event.data, ensure_ascii=False)
+    db.execute("INSERT INTO events (at, kind, data) VALUES (?, ?, ?)", (event.at, event.kind, data))
+
+
+def _forget_older(db: Connection) -> None:
+    db.execute("DELETE FROM events WHERE key <= ?", (db.last_insert_rowid() - _KEPT_EVENTS,))
+
+
+def _forget_older_changes(db: Connection, count: int) -> None:
+    """Those that were passed since the last time: a window, because the journal has no index."""
+    floor = db.last_insert_rowid() - _KEPT_CHANGES
+    db.execute(
+        "DELETE FROM events WHERE key > ? AND key <= ? AND kind = 'SessionStatusChanged'",
+        (floor - count - 1000, floor),
+    )

@@ -17,7 +17,7 @@ def main() -> None:
     from iai_mcp.adapters.terminal.holder.journal import Journal, now_ms
     from iai_mcp.adapters.terminal.holder.loop import Holder
 
-    journal = Journal(order.directory)
+    journal = Journal(order.directory, order.agent)
     try:
         journal.take_lock()
         listener = birth.listen(order.socket_path)
@@ -32,6 +32,7 @@ def main() -> None:
     holder = Holder(order, journal, terminal, listener)
     journal.note(holder=os.getpid(), child=holder.child)
     journal.save("running", "guess", now_ms())
+    journal.event("SessionStatusChanged", "running", "guess")
     _answer(f"running {holder.child}")
     _let_go_of_launcher(tethered=order.tethered)
     holder.run()

@@ -24,6 +24,7 @@ class Order:
     """What to start, and where its files are. Fields are separated by NUL, which none can hold."""
 
     __slots__ = (
+        "agent",
         "arguments",
         "cols",
         "cwd",
@@ -49,6 +50,9 @@ class Order:
         self.notify, rest = _counted(rest)
         pairs, rest = _counted(rest)
         self.environment = dict(pair.split(b"=", 1) for pair in pairs)
+        # An id is letters, digits and dashes; what is none could break the line it is written in.
+        agent = self.environment.get(b"IAI_MCP_AGENT_ID", b"").decode("ascii", "replace")
+        self.agent = agent if agent.replace("-", "").replace("_", "").isalnum() else ""
 
 
 def _counted(fields: list[bytes]) -> tuple[list[bytes], list[bytes]]:
