@@ -1,6 +1,7 @@
 """The composition root: `MemoryStore` opens what the environment names and wires the use cases."""
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -82,6 +83,7 @@ class MemoryStore:
             clock=self.clock,
             knobs=self.knobs.current,
             settle=Settle(self.memories, self.repeats, self.topics, self.strengths),
+            turn=threading.BoundedSemaphore(_recalls_at_once()),
         )
         self.capture = Capture(
             self.memories, self.clock, self.projects, self.redactor, LocalConsent(), self._stored
@@ -237,6 +239,14 @@ class _Backlog:
         if renewed or isinstance(embedder, str) or vectors is None:
             return renewed
         return EmbedBacklog(self._store.memories, embedder, vectors)(limit)
+
+
+def _recalls_at_once() -> int:
+    """One more than there are cores: more only take the interpreter from each other.
+
+    Eight at once answer fewer in a second than three do, and each takes three times as long.
+    """
+    return (os.cpu_count() or 1) + 1
 
 
 def _load_embedder() -> Embedder:

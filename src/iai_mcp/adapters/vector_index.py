@@ -16,7 +16,7 @@ Keys = NDArray[np.int64]
 Bits = NDArray[np.uint64]
 
 # Up to here every vector is compared exactly; above it binary codes choose what is rescored.
-EXACT_UP_TO = 20_000
+EXACT_UP_TO = 4_096
 _RESCORED = 2_000  # of 100k: .997 of the exact top ten are among them
 _RESCORED_LIKE = 512
 _BLOCK = 4_096  # rows turned into floats at once: 6 MB
@@ -67,7 +67,7 @@ class VectorIndex:
             self._keys[start:end] = keys
             self._codes[start:end] = codes
             self._scales[start:end] = scales
-            self._bits[start:end] = bits
+            self._bits[:, start:end] = bits
             self._alive[start:end] = True
             for row, key in enumerate(keys, start):
                 self._row_of[key] = row
@@ -79,7 +79,7 @@ class VectorIndex:
                 self._bury(key)
 
     def nearest(
-        self, vector: Matrix, limit: int, within: Sequence[int] | None = None
+        self, vector: Matrix, limit: int, within: Sequence[int] | Keys | None = None
     ) -> list[tuple[int, float]]:
         """Keys and cosines, closest first; ties in order of arrival."""
         view = self._snapshot()
@@ -91,7 +91,7 @@ class VectorIndex:
             rows = self._by_bits(view, rows, query, max(_RESCORED, 5 * limit))
         scores = _scores(view, rows, query)
         best = _top(scores, limit)
-        return [(int(view.keys[rows[i]]), float(scores[i])) for i in best]
+        return list(zip(view.keys[rows[best]].tolist(), scores[best].tolist(), strict=True))
 
     def like(self, key: int, limit: int) -> list[tuple[int, float]]:
         """Keys and cosines of the vectors nearest to that of `key`, itself left out.
@@ -108,26 +108,31 @@ class VectorIndex:
         scores = _scores(view, rows, own)
         return [(int(view.keys[rows[i]]), float(scores[i])) for i in _top(scores, limit)]
 
-    def cosines(self, vector: Matrix, keys: Sequence[int]) -> dict[int, float]:
-        """The cosine of each of `keys` that has a vector."""
+    def cosines(self, vector: Matrix, keys: Keys) -> Matrix:
+        """The cosine of each of `keys`; NaN for one that has no vector."""
         view = self._snapshot()
-        places = [self._row_of.get(key, -1) for key in keys]
-        known = [place for place in places if 0 <= place < len(view.keys)]
-        if not known:
-            return {}
-        rows = np.array(known, dtype=np.int64)
+        row_of = self._row_of
+        rows = np.array([row_of.get(key, -1) for key in keys.tolist()], dtype=np.int64)
+        known = np.flatnonzero((rows >= 0) & (rows < len(view.keys)))
+        cosines = np.full(len(keys), np.nan, dtype=np.float32)
         query = np.ascontiguousarray(vector, dtype=np.float32).reshape(-1)
-        cosines = _scores(view, rows, query)
-        return dict(zip(view.keys[rows].tolist(), cosines.tolist(), strict=True))
+        cosines[known] = _scores(view, rows[known], query)
+        return cosines
 
     def _snapshot(self) -> _Snapshot:
         with self._lock:
             n = self._used
             return _Snapshot(
-                self._keys[:n], self._codes[:n], self._scales[:n], self._bits[:n], self._alive[:n]
+                self._keys[:n],
+                self._codes[:n],
+                self._scales[:n],
+                self._bits[:, :n],
+                self._alive[:n],
             )
 
-    def _candidates(self, view: _Snapshot, within: Sequence[int] | None) -> NDArray[np.int64]:
+    def _candidates(
+        self, view: _Snapshot, within: Sequence[int] | Keys | None
+    ) -> NDArray[np.int64]:
         alive = view.alive
         if within is not None:
             alive = alive & np.isin(view.keys, np.asarray(within, dtype=np.int64))
@@ -136,21 +141,22 @@ class VectorIndex:
     def _by_bits(
         self, view: _Snapshot, rows: NDArray[np.int64], query: Matrix, keep: int
     ) -> NDArray[np.int64]:
-        bits = view.bits if rows.size == len(view.bits) else view.bits[rows]
-        cue = self._bits_of(query[None, :])[0]
-        distance = np.zeros(len(bits), dtype=np.uint16)
+        bits = view.bits if rows.size == len(view.keys) else view.bits[:, rows]
+        cue = self._bits_of(query[None, :])[:, 0]
+        distance = np.zeros(rows.size, dtype=np.uint16)
         for word in range(self._words):
-            distance += np.bitwise_count(bits[:, word] ^ cue[word])
+            distance += np.bitwise_count(bits[word] ^ cue[word])
         if keep >= len(distance):
             return rows
         chosen = np.argpartition(distance, keep)[:keep]
         return rows[np.sort(chosen)]
 
     def _bits_of(self, vectors: Codes | Matrix) -> Bits:
+        """The signs of each vector, 64 to a word: word by word, which is how they are compared."""
         packed = np.packbits(vectors > 0, axis=1)
         padded = np.zeros((len(packed), self._words * 8), dtype=np.uint8)
         padded[:, : packed.shape[1]] = packed
-        return padded.view(np.uint64)
+        return np.ascontiguousarray(padded.view(np.uint64).T)
 
     def _bury(self, key: int) -> None:
         row = self._row_of.pop(key, None)
@@ -162,11 +168,12 @@ class VectorIndex:
         self._keys: Keys = np.zeros(capacity, dtype=np.int64)
         self._codes: Codes = np.zeros((capacity, self._dimensions), dtype=np.int8)
         self._scales: Scales = np.zeros(capacity, dtype=np.float32)
-        self._bits: Bits = np.zeros((capacity, self._words), dtype=np.uint64)
+        self._bits: Bits = np.zeros((self._words, capacity), dtype=np.uint64)
         self._alive: NDArray[np.bool_] = np.zeros(capacity, dtype=np.bool_)
 
     def _columns(self) -> tuple[NDArray[Any], ...]:
-        return self._keys, self._codes, self._scales, self._bits, self._alive
+        """Each with the rows first."""
+        return self._keys, self._codes, self._scales, self._bits.T, self._alive
 
     def _grow(self, needed: int) -> None:
         old = self._columns()
@@ -178,10 +185,11 @@ class VectorIndex:
 
 def _scores(view: _Snapshot, rows: NDArray[np.int64], query: Matrix) -> Matrix:
     scores = np.empty(rows.size, dtype=np.float32)
+    everything = rows.size == len(view.keys)
     for start in range(0, rows.size, _BLOCK):
-        part = rows[start : start + _BLOCK]
-        block = view.codes[part].astype(np.float32)
-        scores[start : start + part.size] = (block @ query) * view.scales[part]
+        end = min(start + _BLOCK, rows.size)
+        part = slice(start, end) if everything else rows[start:end]
+        scores[start:end] = (view.codes[part].astype(np.float32) @ query) * view.scales[part]
     return scores
 
 

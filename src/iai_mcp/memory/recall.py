@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -60,9 +61,14 @@ class Recall:
     clock: Clock
     knobs: Callable[[], Knobs]
     settle: Settle
+    turn: AbstractContextManager[object] = field(default_factory=nullcontext)  # waited for
 
     def __call__(self, params: Params) -> dict[str, object]:
         asked = asking(params, self.clock.now())
+        with self.turn:
+            return self._answered(params, asked)
+
+    def _answered(self, params: Params, asked: Asking) -> dict[str, object]:
         scope = scope_of(params, self.memories, self.projects)
         leg = self.meaning()
         degraded = [leg] if isinstance(leg, str) else []
@@ -129,7 +135,6 @@ class Recall:
         knobs = around.knobs
         here = self.finder.number("project", around.project) if around.project else NONE
         own = (pool.project == here) & (here != NONE)
-        strengths = self.settle.strengths_of(pool.keys.tolist())
         recency = np.zeros(len(pool), np.float32)
         if knobs.recency_weight:
             ages = (self.clock.now() - pool.at * 1e6).astype(np.int64).tolist()
@@ -137,7 +142,9 @@ class Recall:
         return Leaning(
             project=own * np.float32(_lean(knobs, own=True)),
             recency=recency,
-            fading=_each(strengths, lambda strength: _lean(knobs, strength=strength)),
+            fading=lambda keys: _each(
+                self.settle.strengths_of(keys), lambda one: _lean(knobs, strength=one)
+            ),
         )
 
     def _vector(self, asked: Asking, reading: CueReading, leg: MeaningLeg | str) -> Matrix | None:

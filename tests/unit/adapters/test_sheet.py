@@ -113,11 +113,13 @@ def test_flags_say_what_a_turn_is() -> None:
         _line(2, flags=flags(asks=False, standing=Standing.PREFERENCE, spoken=False)),
     )
     view = sheet.view()
+    facts = view.facts(np.array([0, 1]))
 
-    assert list(view.asks) == [True, False]
-    assert list(view.instruction) == [True, False]
-    assert list(view.preference) == [False, True]
-    assert list(view.spoken) == [True, False]
+    assert list(facts.asks) == [True, False]
+    assert list(facts.instruction) == [True, False]
+    assert list(facts.preference) == [False, True]
+    assert list(facts.spoken) == list(view.spoken) == [True, False]
+    assert list(view.standing) == [True, True]
 
 
 def test_rows_are_found_by_key_in_the_order_asked() -> None:

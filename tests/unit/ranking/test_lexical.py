@@ -2,13 +2,17 @@
 
 import numpy as np
 
-from iai_mcp.domain.ranking.lexical import Population, Postings, word_scores
+from iai_mcp.domain.ranking.lexical import Population, Postings, population, word_scores
 
 
-def _population(size: int, sessions: list[int] | None = None) -> Population:
-    return Population(
-        within=np.ones(size, dtype=np.bool_),
-        length=np.full(size, 10, dtype=np.int32),
+def _population(
+    size: int, sessions: list[int] | None = None, *, inside: int = 1 << 30, long: int = -1
+) -> Population:
+    """Rows of ten words, the first `inside` of them in the scope, row `long` much longer."""
+    rows = np.arange(size)
+    return population(
+        within=rows < inside,
+        length=np.where(rows == long, 200, 10).astype(np.int32),
         session=np.array(sessions or [0] * size, dtype=np.int32),
         spoken=np.ones(size, dtype=np.bool_),
     )
@@ -40,10 +44,7 @@ def test_a_word_nobody_said_lowers_what_the_others_reach() -> None:
 
 
 def test_rows_outside_count_for_nothing_not_even_for_rarity() -> None:
-    among = _population(20)
-    among.within[10:] = False
-
-    scores = word_scores([_postings(1, 15, 16, 17)], among)
+    scores = word_scores([_postings(1, 15, 16, 17)], _population(20, inside=10))
 
     assert scores.words[15] == 0
     assert np.isclose(
@@ -51,17 +52,27 @@ def test_rows_outside_count_for_nothing_not_even_for_rarity() -> None:
     )
 
 
-def test_a_turn_profits_from_the_words_of_its_session() -> None:
+def test_a_session_is_worth_the_words_of_all_its_turns() -> None:
     scores = word_scores([_postings(0)], _population(20, [0] * 5 + [1] * 15))
 
-    assert scores.session[4] > scores.session[5] == 0
+    assert scores.session[0] > scores.session[1] == 0
+
+
+def test_a_session_in_which_only_an_assistant_spoke_is_worth_nothing() -> None:
+    among = population(
+        within=np.ones(2, dtype=np.bool_),
+        length=np.full(2, 10, dtype=np.int32),
+        session=np.array([0, 1], dtype=np.int32),
+        spoken=np.array([True, False]),
+    )
+
+    scores = word_scores([_postings(1)], among)
+
+    assert scores.session.tolist() == [0.0, 0.0]
 
 
 def test_a_longer_turn_scores_lower_for_the_same_words() -> None:
-    among = _population(20)
-    among.length[2] = 200
-
-    scores = word_scores([_postings(1, 2)], among)
+    scores = word_scores([_postings(1, 2)], _population(20, long=2))
 
     assert scores.words[1] > scores.words[2] > 0
 

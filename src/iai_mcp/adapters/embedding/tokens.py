@@ -11,6 +11,8 @@ from iai_mcp.domain.errors import ModelDamaged
 _CHARACTERS_PER_TOKEN = 64
 # The tokenizer keeps some hundred bytes for each token until it is done: count in pieces.
 _PIECE = 16_384
+# The same memories are counted in one answer after another. Kept are hashes and numbers, no text.
+_COUNTS_KEPT = 8_192
 
 
 class Tokens:
@@ -33,6 +35,7 @@ class Tokens:
         self._tokenizer = tokenizer
         self._before, self._after = _marks(tokenizer)
         self._room = max_tokens - len(self._before) - len(self._after)
+        self._counts: dict[tuple[int, int], int] = {}
 
     def ids(self, text: str) -> list[int]:
         """The ids of `text` as the model wants them: cut to its limit, with its marks around."""
@@ -43,7 +46,14 @@ class Tokens:
 
     def count(self, text: str) -> int:
         """How many tokens `text` has, uncut and without marks."""
-        return sum(len(self._body(piece)) for piece in _pieces(text))
+        mark = hash(text), len(text)
+        known = self._counts.get(mark)
+        if known is None:
+            known = sum(len(self._body(piece)) for piece in _pieces(text))
+            if len(self._counts) >= _COUNTS_KEPT:
+                self._counts.clear()
+            self._counts[mark] = known
+        return known
 
     def _body(self, text: str) -> list[int]:
         # Half a surrogate pair is legal in JSON and in a str, but not in UTF-8.

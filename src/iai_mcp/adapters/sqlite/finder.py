@@ -1,30 +1,31 @@
 """`Finder` over the encrypted file: a pool from every leg, then a closer look at the best."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from iai_mcp.adapters.sqlite import words
+from iai_mcp.adapters.sqlite.crowd import Crowds
 from iai_mcp.adapters.sqlite.database import Database
 from iai_mcp.adapters.sqlite.sheet import NOBODY, Mask, Sheet, View
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats
-from iai_mcp.domain.ranking.lexical import Population, WordScores, word_scores
+from iai_mcp.domain.ranking.lexical import WordScores, word_scores
 from iai_mcp.ports.finding import People, Sought
 from iai_mcp.ports.memories import Scope
 
 Rows = NDArray[np.int64]
 
-_POOL = 150  # of each leg: more changes nothing measurable
+_POOL = 100  # of each leg: more changes nothing measurable
 _WISHES = 24
 _EXACT_AT_MOST = 200  # memories that hold what the cue quotes, newest first
 # A name that many memories hold tells them apart no longer: its worth falls from here on.
 _RARE_NAME = 3
 # How many candidates are compared passage by passage: the rest could not reach the top.
-_LOOKED_AT_CLOSELY = 120
+_LOOKED_AT_CLOSELY = 64
 _WISHES_WITHIN = 500
 # Words and cosine on one scale, only to choose whom to look at closely.
 _WORDS_AT_FIRST, _COSINE_AT_FIRST = 4.0, 10.0
@@ -37,6 +38,7 @@ class SqliteFinder:
     database: Database
     sheet: Callable[[], Sheet]
     vectors: Callable[[], SqliteVectors | None]  # None while there is no model
+    crowds: Crowds = field(default_factory=Crowds)
 
     def find(self, sought: Sought) -> Candidates:
         sheet = self.sheet()
@@ -45,7 +47,7 @@ class SqliteFinder:
         with self.database.reading() as db:
             terms = words.postings(db, sought.terms, view)
             exact = _exact(db, sought.exact, view, within)
-        lexical = word_scores(terms, Population(within, view.length, view.session, view.spoken))
+        lexical = word_scores(terms, self.crowds.of(view, within).population)
         near, topics = self._meaning(sought, view, within)
         strongest = _strongest(lexical.words, _POOL)
         wished = view.rows_of(np.array(sorted(topics), dtype=np.int64))
@@ -58,12 +60,11 @@ class SqliteFinder:
     def people(self, scope: Scope) -> People:
         sheet = self.sheet()
         view = sheet.view()
-        within = sheet.within(view, scope)
-        present = np.flatnonzero(np.bincount(view.speaker[within]))
+        crowd = self.crowds.of(view, sheet.within(view, scope))
         names = sheet.names("speaker")
         return People(
-            speakers=[names[number] for number in present if names[number]],
-            assistants=bool((within & ~view.spoken).any()),
+            speakers=[names[number] for number in crowd.speakers if names[number]],
+            assistants=crowd.assistants,
         )
 
     def number(self, column: str, name: str) -> int:
@@ -74,12 +75,12 @@ class SqliteFinder:
         vectors = self.vectors()
         if vectors is None or sought.vector is None:
             return np.zeros(0, np.int64), {}
-        keys = None if sought.scope.everything else view.keys[within].tolist()
+        keys = None if sought.scope.everything else view.keys[within]
         near = [key for key, _ in vectors.nearest(sought.vector, _POOL, keys)]
-        standing = np.flatnonzero(within & (view.instruction | view.preference))
+        standing = np.flatnonzero(within & view.standing)
         if not standing.size:
             return view.rows_of(np.array(near, np.int64)), {}
-        few = view.keys[standing].tolist() if standing.size <= _WISHES_WITHIN else None
+        few = view.keys[standing] if standing.size <= _WISHES_WITHIN else None
         wishes = vectors.passages.wishes_about(sought.vector, _WISHES, few)
         return view.rows_of(np.array(near, np.int64)), wishes
 
@@ -93,14 +94,14 @@ class SqliteFinder:
         topics: dict[int, float],
         sought: Sought,
     ) -> Candidates:
-        keys = view.keys[rows]
+        keys, facts = view.keys[rows], view.facts(rows)
         turn, passage, context = self._cosines(keys, lexical.words[rows], within[rows], sought)
         return Candidates(
             keys=keys,
             eligible=within[rows],
             words=lexical.words[rows],
             coverage=lexical.coverage[rows],
-            session_words=lexical.session[rows],
+            session_words=lexical.session[view.session[rows]],
             turn=turn,
             passage=passage,
             context=context,
@@ -108,10 +109,10 @@ class SqliteFinder:
             exact=exact[rows],
             at=view.at[rows] / 1e6,
             length=view.length[rows],
-            asks=view.asks[rows],
-            instruction=view.instruction[rows],
-            preference=view.preference[rows],
-            spoken=view.spoken[rows],
+            asks=facts.asks,
+            instruction=facts.instruction,
+            preference=facts.preference,
+            spoken=facts.spoken,
             speaker=view.speaker[rows],
             session=view.session[rows],
             project=view.project[rows],
@@ -127,11 +128,12 @@ class SqliteFinder:
         if vectors is None or sought.vector is None or not len(keys):
             unknown = np.full(len(keys), np.nan, np.float32)
             return unknown, unknown, unknown
-        turn = _column(vectors.cosines(sought.vector, keys.tolist()), keys)
+        turn = vectors.cosines(sought.vector, keys)
         first = _WORDS_AT_FIRST * strength + _COSINE_AT_FIRST * np.nan_to_num(turn) + eligible
-        closely = keys[np.argsort(-first, kind="stable")[:_LOOKED_AT_CLOSELY]]
-        passage, context = vectors.passages.best(sought.vector, sorted(closely.tolist()))
-        return turn, _column(passage, keys), _column(context, keys)
+        closely = np.sort(np.argsort(-first, kind="stable")[:_LOOKED_AT_CLOSELY])
+        passage, context = np.full((2, len(keys)), np.nan, np.float32)
+        passage[closely], context[closely] = vectors.passages.best(sought.vector, keys[closely])
+        return turn, passage, context
 
 
 def _strongest(column: Floats, limit: int) -> Rows:

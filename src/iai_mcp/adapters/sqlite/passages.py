@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iai_mcp.adapters.sqlite.database import Database
-from iai_mcp.adapters.vector_index import VectorIndex, quantise
+from iai_mcp.adapters.vector_index import Keys, VectorIndex, quantise
 from iai_mcp.ports.vectors import Matrix, Passages
 
 _TOPICS_EACH = 16  # topics are kept under key * this + their place
@@ -59,42 +59,49 @@ class SqlitePassages:
         self._topics.drop([slot for key in keys for slot in _slots(key)])
 
     def wishes_about(
-        self, vector: Matrix, limit: int, within: Sequence[int] | None = None
+        self, vector: Matrix, limit: int, within: Keys | None = None
     ) -> dict[int, float]:
         """Memories whose standing wishes are about the cue, with the best cosine of each."""
-        slots = None if within is None else [slot for key in within for slot in _slots(key)]
+        slots = None
+        if within is not None:
+            slots = (within[:, None] * _TOPICS_EACH + np.arange(_TOPICS_EACH)).reshape(-1)
         best: dict[int, float] = {}
         for slot, cosine in self._topics.nearest(vector, limit, slots):
             best.setdefault(slot // _TOPICS_EACH, cosine)
         return best
 
-    def best(
-        self, vector: Matrix, keys: Sequence[int]
-    ) -> tuple[dict[int, float], dict[int, float]]:
-        """The cosine of each memory's best passage, and of its context, for those that have any."""
-        query = np.ascontiguousarray(vector, dtype=np.float32).reshape(-1)
+    def best(self, vector: Matrix, keys: Keys) -> tuple[Matrix, Matrix]:
+        """The cosines of each memory's best passage and of its context; NaN where it has none.
+
+        The keys come in ascending order.
+        """
+        passage = np.full(len(keys), np.nan, np.float32)
+        context = np.full(len(keys), np.nan, np.float32)
+        wanted = keys.tolist()
         sql = (
             "SELECT key, topics, context, scales, codes FROM passages "
-            f"WHERE space = ? AND key IN ({', '.join('?' * len(keys))})"
+            f"WHERE space = ? AND key IN ({', '.join('?' * len(wanted))})"
         )
         with self._db.reading() as db:
-            rows = [_row(row) for row in db.execute(sql, (self._space, *keys))]
-        passage: dict[int, float] = {}
-        context: dict[int, float] = {}
+            rows: list[tuple[int, int, int, bytes, bytes]] = db.execute(
+                sql, (self._space, *wanted)
+            ).fetchall()  # type: ignore[assignment] # the schema says so
         if not rows:
             return passage, context
-        scales = np.frombuffer(b"".join(row.scales for row in rows), np.float32)
-        codes = np.frombuffer(b"".join(row.codes for row in rows), np.int8)
+        scales = np.frombuffer(b"".join([row[3] for row in rows]), np.float32)
+        codes = np.frombuffer(b"".join([row[4] for row in rows]), np.int8)
+        query = np.ascontiguousarray(vector, dtype=np.float32).reshape(-1)
         cosines = (codes.reshape(-1, self._dimensions).astype(np.float32) @ query) * scales
-        start = 0
-        for row in rows:
-            end = start + len(row.scales) // 4
-            if row.context:
-                context[row.key] = float(cosines[end - 1])
-            own = cosines[start + row.topics : end - row.context]
-            if own.size:
-                passage[row.key] = float(own.max())
-            start = end
+        found, topics, contexts, each, _ = zip(*rows, strict=True)
+        ends = np.cumsum([len(own) // scales.itemsize for own in each])
+        starts = np.concatenate([[0], ends[:-1]])
+        places = np.searchsorted(keys, found)
+        whole = np.flatnonzero(contexts)
+        context[places[whole]] = cosines[ends[whole] - 1]
+        cosines[ends[whole] - 1] = np.nan
+        for one in np.flatnonzero(topics):
+            cosines[starts[one] : starts[one] + topics[one]] = np.nan
+        passage[places] = np.fmax.reduceat(cosines, starts)
         return passage, context
 
     def _remember(self, key: int, topics: int, scales: bytes, codes: bytes) -> None:

@@ -84,25 +84,37 @@ class View:
         known: NDArray[np.int64] = places[self.keys[places] == keys]
         return known
 
+    @property
+    def spoken(self) -> Mask:
+        return self._having(_SPOKEN)
+
+    @property
+    def standing(self) -> Mask:
+        """Which rows hold a wish that goes on being one."""
+        return self._having(_INSTRUCTION | _PREFERENCE)
+
     def _having(self, flag: int) -> Mask:
         held: Mask = (self.flags & flag) != 0
         return held
 
-    @property
-    def asks(self) -> Mask:
-        return self._having(_ASKS)
+    def facts(self, rows: NDArray[np.int64]) -> "Facts":
+        held = self.flags[rows]
+        return Facts(
+            asks=(held & _ASKS) != 0,
+            instruction=(held & _INSTRUCTION) != 0,
+            preference=(held & _PREFERENCE) != 0,
+            spoken=(held & _SPOKEN) != 0,
+        )
 
-    @property
-    def instruction(self) -> Mask:
-        return self._having(_INSTRUCTION)
 
-    @property
-    def preference(self) -> Mask:
-        return self._having(_PREFERENCE)
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The yes-or-no facts of some rows."""
 
-    @property
-    def spoken(self) -> Mask:
-        return self._having(_SPOKEN)
+    asks: Mask
+    instruction: Mask
+    preference: Mask
+    spoken: Mask
 
 
 class Sheet:
@@ -135,6 +147,7 @@ class Sheet:
             for row in self._view().rows_of(np.array([key], dtype=np.int64)):
                 self._columns["length"][row] = length
                 self._columns["flags"][row] = flags
+                self._changes += 1
 
     def view(self) -> View:
         with self._lock:

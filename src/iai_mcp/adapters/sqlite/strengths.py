@@ -1,5 +1,6 @@
 """`Strengths` in the encrypted file."""
 
+import json
 from collections.abc import Sequence
 
 from iai_mcp.adapters.sqlite.database import Database
@@ -20,14 +21,10 @@ class SqliteStrengths:
                 db.execute("UPDATE strengths SET strength = 1.0 WHERE key = ?", (use.key,))
 
     def of(self, keys: Sequence[int]) -> dict[int, float]:
-        found: dict[int, float] = {}
+        # One statement for any number of keys: it is prepared once.
+        sql = "SELECT key, strength FROM strengths WHERE key IN (SELECT value FROM json_each(?))"
         with self._db.reading() as db:
-            for start in range(0, len(keys), 500):
-                part = keys[start : start + 500]
-                marks = ", ".join("?" * len(part))
-                sql = f"SELECT key, strength FROM strengths WHERE key IN ({marks})"
-                found |= dict(db.execute(sql, tuple(part)))
-        return found
+            return dict(db.execute(sql, (json.dumps(list(keys)),)))
 
     def used(self, limit: int) -> list[Used]:
         sql = (

@@ -6,7 +6,7 @@ import numpy as np
 
 from iai_mcp.adapters.sqlite.database import Database, scalar
 from iai_mcp.adapters.sqlite.passages import SqlitePassages
-from iai_mcp.adapters.vector_index import VectorIndex, quantise
+from iai_mcp.adapters.vector_index import Keys, VectorIndex, quantise
 from iai_mcp.ports.vectors import Matrix, Passages
 
 _PAGE = 5_000
@@ -52,12 +52,12 @@ class SqliteVectors:
         self.passages.put(found)
 
     def nearest(
-        self, vector: Matrix, limit: int, within: Sequence[int] | None = None
+        self, vector: Matrix, limit: int, within: Sequence[int] | Keys | None = None
     ) -> list[tuple[int, float]]:
         return self._index.nearest(vector, limit, within)
 
-    def cosines(self, vector: Matrix, keys: Sequence[int]) -> dict[int, float]:
-        """The cosine of each of `keys` that has a vector."""
+    def cosines(self, vector: Matrix, keys: Keys) -> Matrix:
+        """The cosine of each of `keys`; NaN for one that has no vector."""
         return self._index.cosines(vector, keys)
 
     def like(self, key: int, limit: int) -> list[tuple[int, float]]:

@@ -4,11 +4,14 @@ from collections.abc import Sequence
 
 import apsw
 import numpy as np
+from numpy.typing import NDArray
 
 from iai_mcp.adapters.sqlite.sheet import View
 from iai_mcp.domain.ranking.lexical import Postings
 from iai_mcp.domain.words import indexed
 from iai_mcp.ports.memories import WordHit
+
+Places = NDArray[np.int64]
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 # A word in more than this share of all memories tells little and costs most: it is left out,
@@ -17,6 +20,9 @@ _COMMON_SHARE = 0.02
 _COMMON_AT_LEAST = 400
 _KEPT_ANYWAY = 3
 _MOST_TERMS = 12
+# So many places for each memory that a telling word may be in are read before any are counted:
+# counting reads them as well, and most words are rarer than that.
+_READ_AT_FIRST = 2
 # Postings of a word kept anyway are cut here: a bound for a cue of nothing but common words.
 _MOST_PLACES = 20_000
 
@@ -46,16 +52,27 @@ def search(
 
 def postings(db: apsw.Connection, terms: Sequence[str], view: View) -> list[Postings]:
     """Where the telling ones of the terms occur; a term that occurs nowhere has empty postings."""
-    tokens = _tokens(db, terms)
-    holding = {token: _holding(db, token) for token in tokens}
-    rarest = sorted(tokens, key=lambda token: (holding[token] or 1 << 60, token))
-    common = max(_COMMON_AT_LEAST, _COMMON_SHARE * len(view.keys))
-    kept = [
-        token
-        for rank, token in enumerate(rarest[:_MOST_TERMS])
-        if rank < _KEPT_ANYWAY or holding[token] <= common
-    ]
-    return [_postings(db, token, view) for token in tokens if token in kept]
+    common = max(_COMMON_AT_LEAST, int(_COMMON_SHARE * len(view.keys)))
+    with db:  # one view of the index, and one lock, for all of them
+        places = {
+            token: _places(db, token, _READ_AT_FIRST * common) for token in _tokens(db, terms)
+        }
+        holding = {
+            token: len(_starts(read))
+            if len(read) < _READ_AT_FIRST * common
+            else _holding(db, token)
+            for token, read in places.items()
+        }
+        rarest = sorted(places, key=lambda token: (holding[token] or 1 << 60, token))
+        kept = {
+            token
+            for rank, token in enumerate(rarest[:_MOST_TERMS])
+            if rank < _KEPT_ANYWAY or holding[token] <= common
+        }
+        for token in kept:
+            if len(places[token]) == _READ_AT_FIRST * common:
+                places[token] = _places(db, token, _MOST_PLACES)
+    return [_postings(read, view) for token, read in places.items() if token in kept]
 
 
 def holding_phrase(db: apsw.Connection, name: str, limit: int) -> list[int]:
@@ -93,12 +110,21 @@ def _holding(db: apsw.Connection, token: str) -> int:
     return int(row[0]) if row else 0
 
 
-def _postings(db: apsw.Connection, token: str, view: View) -> Postings:
+def _places(db: apsw.Connection, token: str, limit: int) -> Places:
+    """The memories that hold the token, once for every time they do: a memory's stand together."""
     # One long text is parsed in a third of the time that thousands of rows take to arrive.
     sql = "SELECT group_concat(doc) FROM (SELECT doc FROM word_places WHERE term = ? LIMIT ?)"
-    row = db.execute(sql, (token, _MOST_PLACES)).fetchone()
-    places = np.fromstring(str(row[0]) if row and row[0] else "", dtype=np.int64, sep=",")
-    keys, counts = np.unique(places, return_counts=True)
+    row = db.execute(sql, (token, limit)).fetchone()
+    return np.fromstring(str(row[0]) if row and row[0] else "", dtype=np.int64, sep=",")
+
+
+def _starts(places: Places) -> Places:
+    return np.flatnonzero(np.diff(places, prepend=-1))
+
+
+def _postings(places: Places, view: View) -> Postings:
+    starts = _starts(places)
+    keys, counts = places[starts], np.diff(starts, append=len(places))
     found = np.minimum(np.searchsorted(view.keys, keys), max(len(view.keys) - 1, 0))
     known = view.keys[found] == keys if len(view.keys) else np.zeros(len(keys), dtype=np.bool_)
     return Postings(found[known], counts[known].astype(np.float32))

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iai_mcp.domain.cue.analysis import CueReading
 from iai_mcp.domain.cue.windows import closeness
@@ -78,18 +77,18 @@ def _neighbours(found: Candidates, passage: Floats, turn: Floats) -> dict[str, F
 
 
 def _sessions(found: Candidates, passage: Floats) -> dict[str, Floats]:
+    together = np.argsort(found.session, kind="stable")
+    firsts = np.flatnonzero(np.diff(found.session[together], prepend=-1))
+    sizes = np.diff(firsts, append=len(found))
+    best = np.empty((2, len(found)), np.float32)
+    if len(found):
+        both = np.stack([passage, found.words])[:, together]
+        best[:, together] = np.repeat(np.maximum.reduceat(both, firsts, axis=1), sizes, axis=1)
     return {
         "session_words": found.session_words,
-        "session_best": _best_of(passage, found.session),
-        "session_best_words": _best_of(found.words, found.session),
+        "session_best": best[0],
+        "session_best_words": best[1],
     }
-
-
-def _best_of(column: Floats, group: NDArray[np.int32]) -> Floats:
-    _, places = np.unique(group, return_inverse=True)
-    best = np.full(int(places.max(initial=-1)) + 1, -np.inf, dtype=np.float32)
-    np.maximum.at(best, places, column)
-    return best[places]
 
 
 def _people(found: Candidates, asked: Asked) -> dict[str, Floats]:

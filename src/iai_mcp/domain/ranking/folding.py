@@ -32,8 +32,7 @@ def folded(texts: Iterable[str]) -> list[Fold]:
         if known is None:
             words = frozenset(said)
             marks = _marks(words) if len(said) >= _FEW_WORDS else ()
-            alike = (one for mark in marks for one in by_mark.get(mark, ()))
-            known = next((one for one in alike if _near(one.words, words)), None)
+            known = _alike(words, (one for mark in marks for one in by_mark.get(mark, ())))
             if known is None:
                 new = _Kept(place, words)
                 kept.append(new)
@@ -54,15 +53,25 @@ class _Kept:
 
 def _marks(words: frozenset[str]) -> tuple[str, str, str]:
     """Words that near-identical texts nearly always share: only texts with one are compared."""
-    return "<" + min(words), ">" + max(words), max(sorted(words), key=len)
+    longest = max(map(len, words))
+    return "<" + min(words), ">" + max(words), min(w for w in words if len(w) == longest)
+
+
+def _alike(words: frozenset[str], kept: Iterable[_Kept]) -> _Kept | None:
+    """The first that shares nearly all its words. Most are told apart by their number alone."""
+    size = len(words)
+    if size < _FEW_WORDS:
+        return None
+    least, most = size * _SAME, size / _SAME
+    for one in kept:
+        if least <= len(one.words) <= most and _near(one.words, words):
+            return one
+    return None
 
 
 def _near(words: frozenset[str], others: frozenset[str]) -> bool:
-    fewer, more = min(len(words), len(others)), max(len(words), len(others))
-    if fewer < _FEW_WORDS or fewer < _SAME * more:
-        return False
     common = len(words & others)
-    if common < _SAME * (fewer + more - common):
+    if common < _SAME * (len(words) + len(others) - common):
         return False
     # "the port is 5432" and "the port is 5433" are not the same: numbers must agree.
     return all(word.isalpha() for word in words ^ others)

@@ -28,18 +28,44 @@ class Postings:
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """All rows that the cue is asked of: `within` says which count, `length` in words."""
+    """All rows that a cue is asked of, and what no cue changes about them: see `population`."""
 
-    within: Mask
-    length: NDArray[np.int32]
+    within: Mask  # which rows count
+    length: NDArray[np.int32]  # in words
     session: NDArray[np.int32]
     spoken: Mask  # by a person; sessions are known by what people said in them
+    total: int
+    mean_length: float
+    session_lengths: Floats  # words that people said in each
+    mean_session: float
+    sessions: int  # in which people said anything
+
+
+def population(
+    within: Mask, length: NDArray[np.int32], session: NDArray[np.int32], spoken: Mask
+) -> Population:
+    total = int(within.sum())
+    counted = within & spoken
+    known = int(session.max(initial=-1)) + 1
+    lengths = np.bincount(session[counted], weights=length[counted], minlength=known)
+    present = lengths > 0
+    return Population(
+        within=within,
+        length=length,
+        session=session,
+        spoken=spoken,
+        total=total,
+        mean_length=float(length[within].mean()) if total else 1.0,
+        session_lengths=lengths.astype(np.float32),
+        mean_session=float(lengths[present].mean()) if present.any() else 1.0,
+        sessions=int(present.sum()),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class WordScores:
     """Per row: `words` is the share of BM25 reached, `coverage` the share of the cue's rarity
-    found, `session` the share that the row's whole session reaches."""
+    found. Per session: the share that all of it together reaches."""
 
     words: Floats
     coverage: Floats
@@ -50,38 +76,30 @@ def word_scores(terms: Sequence[Postings], among: Population) -> WordScores:
     size = len(among.within)
     words, coverage = np.zeros(size, np.float32), np.zeros(size, np.float32)
     kept = [_within(term, among.within) for term in terms]
-    total = int(among.within.sum())
-    rarity = np.array([_rarity(total, len(term.rows)) for term in kept], dtype=np.float32)
+    rarity = np.array([_rarity(among.total, len(term.rows)) for term in kept], dtype=np.float32)
     most = float(rarity.sum()) or 1.0
-    mean = float(among.length[among.within].mean()) if total else 1.0
     for term, weight in zip(kept, rarity / most, strict=True):
         lengths = among.length[term.rows].astype(np.float32)
-        words[term.rows] += weight * _saturated(term.counts, lengths, mean)
+        words[term.rows] += weight * _saturated(term.counts, lengths, among.mean_length)
         coverage[term.rows] += weight
     return WordScores(words, coverage, _session_scores(kept, among))
 
 
 def _session_scores(terms: Sequence[Postings], among: Population) -> Floats:
-    size = len(among.within)
-    counted = among.within & among.spoken
-    if not terms or not counted.any():
+    """Per session, not per row: most sessions hold none of the words."""
+    size = len(among.session_lengths)
+    if not terms or not among.sessions:
         return np.zeros(size, np.float32)
-    sessions = int(among.session.max()) + 1
-    lengths = np.bincount(
-        among.session[counted], weights=among.length[counted], minlength=sessions
-    ).astype(np.float32)
-    present = lengths > 0
-    mean, total = float(lengths[present].mean()), int(present.sum())
-    found = np.zeros((len(terms), sessions), np.float32)
+    found = np.zeros((len(terms), size), np.float32)
     for index, term in enumerate(terms):
-        spoken = term.rows[among.spoken[term.rows]]
-        counts = term.counts[among.spoken[term.rows]]
-        found[index] = np.bincount(among.session[spoken], weights=counts, minlength=sessions)
-    rarity = np.array([_rarity(total, int((row > 0).sum())) for row in found], dtype=np.float32)
+        by_person = among.spoken[term.rows]
+        sessions = among.session[term.rows[by_person]]
+        found[index] = np.bincount(sessions, weights=term.counts[by_person], minlength=size)
+    holding = (found > 0).sum(axis=1)
+    rarity = np.array([_rarity(among.sessions, int(n)) for n in holding], dtype=np.float32)
     shares = rarity / (float(rarity.sum()) or 1.0)
-    reached = (shares[:, None] * _saturated(found, lengths[None, :], mean)).sum(axis=0)
-    scores: Floats = reached.astype(np.float32)[among.session]
-    return scores
+    reached = shares @ _saturated(found, among.session_lengths[None, :], among.mean_session)
+    return reached.astype(np.float32)
 
 
 def _within(term: Postings, mask: Mask) -> Postings:

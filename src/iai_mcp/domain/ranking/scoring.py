@@ -1,11 +1,12 @@
 """Candidates in order, best first, each with what spoke for it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from iai_mcp.domain.ranking.candidates import Candidates, Floats
+from iai_mcp.domain.ranking.candidates import Candidates, Floats, Places
 from iai_mcp.domain.ranking.features import Asked, features
 from iai_mcp.domain.ranking.weights import Ranker
 
@@ -14,6 +15,8 @@ from iai_mcp.domain.ranking.weights import Ranker
 EXACT = 20.0
 # Leanings come as the logarithm of a factor; a tenth more is worth about one point.
 LEANING = 10.0
+# Fading only decides between near equals: it is looked up for so many times the wanted number.
+_FADING_LOOKED_UP = 2
 # Learning from use moves a memory by at most this much.
 SUPPORT = 0.8
 
@@ -34,26 +37,7 @@ class Leaning:
 
     project: Floats
     recency: Floats
-    fading: Floats
-
-
-def scored(
-    found: Candidates, asked: Asked, ranker: Ranker, leaning: Leaning
-) -> tuple[Floats, dict[str, Floats]]:
-    """The score of each candidate and the parts it is made of, by the reason people read."""
-    parts: dict[str, Floats] = {}
-    for name, column in features(found, asked, ranker.scale).items():
-        weight = ranker.weights.get(name, 0.0)
-        if weight:
-            reason = REASONS[name]
-            parts[reason] = parts.get(reason, np.zeros(len(found), np.float32)) + weight * column
-    parts["exact"] = EXACT * found.exact
-    parts["project"] = LEANING * leaning.project
-    parts["recency"] = LEANING * leaning.recency
-    parts["fading"] = LEANING * leaning.fading
-    parts["use"] = SUPPORT * np.clip(found.support, 0.0, 1.0)
-    total = np.sum([part.astype(np.float64) for part in parts.values()], axis=0)
-    return total.astype(np.float32), parts
+    fading: Callable[[Sequence[int]], Floats]  # of some keys: it has to be looked up
 
 
 def ranked(
@@ -66,18 +50,53 @@ def ranked(
     """The best `limit` eligible candidates; equal scores in order of arrival, newest first."""
     if not len(found):
         return []
-    total, parts = scored(found, asked, ranker, leaning)
-    places = np.flatnonzero(found.eligible)
-    order = places[np.lexsort((-found.keys[places], -total[places]))][:limit]
+    reasons, table = _weighed(found, asked, ranker, leaning)
+    total = table.sum(axis=0, dtype=np.float64).astype(np.float32)
+    first = _in_order(np.flatnonzero(found.eligible), total, found)[: _FADING_LOOKED_UP * limit]
+    fading = np.zeros(len(found), np.float32)
+    fading[first] = LEANING * leaning.fading(found.keys[first].tolist())
+    total += fading
+    order = _in_order(first, total, found)[:limit]
+    columns = np.concatenate([table[:, order], fading[None, order]]).T
     return [
-        Scored(
-            key=int(found.keys[place]),
-            place=int(place),
-            score=float(total[place]),
-            parts={reason: float(part[place]) for reason, part in parts.items()},
+        Scored(key=key, place=place, score=score, parts=_parts([*reasons, "fading"], column))
+        for key, place, score, column in zip(
+            found.keys[order].tolist(),
+            order.tolist(),
+            total[order].tolist(),
+            columns.tolist(),
+            strict=True,
         )
-        for place in order
     ]
+
+
+def _in_order(places: Places, total: Floats, found: Candidates) -> Places:
+    return places[np.lexsort((-found.keys[places], -total[places]))]
+
+
+def _weighed(
+    found: Candidates, asked: Asked, ranker: Ranker, leaning: Leaning
+) -> tuple[list[str], NDArray[np.float32]]:
+    """What each measure adds to each candidate's score, a row per measure, with its reason."""
+    measures = features(found, asked, ranker.scale)
+    names = [name for name in measures if ranker.weights.get(name)]
+    weights = np.array([ranker.weights[name] for name in names], np.float32)
+    more = {
+        "exact": EXACT * found.exact,
+        "project": LEANING * leaning.project,
+        "recency": LEANING * leaning.recency,
+        "use": SUPPORT * np.clip(found.support, 0.0, 1.0),
+    }
+    learned = np.array([measures[name] for name in names], np.float32).reshape(-1, len(found))
+    table = np.concatenate([learned * weights[:, None], np.array([*more.values()], np.float32)])
+    return [*(REASONS[name] for name in names), *more], table
+
+
+def _parts(reasons: Sequence[str], values: Sequence[float]) -> dict[str, float]:
+    parts: dict[str, float] = {}
+    for reason, value in zip(reasons, values, strict=True):
+        parts[reason] = parts.get(reason, 0.0) + value
+    return parts
 
 
 # Which measure counts towards which reason.

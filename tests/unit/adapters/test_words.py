@@ -1,0 +1,50 @@
+"""Where the words of a cue occur, and which of them are too common to tell anything."""
+
+from pathlib import Path
+
+import pytest
+
+from iai_mcp.adapters.sqlite import words
+from iai_mcp.core import dispatch
+from iai_mcp.store import MemoryStore
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> MemoryStore:
+    made = MemoryStore(tmp_path / "store")
+    texts = [f"common shared filler {'rare' * (n == 7)} {'twin twin' * (n < 3)}" for n in range(40)]
+    events = [{"id": str(n), "role": "user", "text": text} for n, text in enumerate(texts)]
+    dispatch(made, "capture_events", {"session_id": "s", "events": events})
+    return made
+
+
+def _rows(store: MemoryStore, *terms: str) -> list[list[int]]:
+    view = store.memories.sheet().view()
+    with store.database.reading() as db:
+        return [found.rows.tolist() for found in words.postings(db, terms, view)]
+
+
+def test_each_term_comes_with_its_rows_and_how_often_it_is_in_each(store: MemoryStore) -> None:
+    view = store.memories.sheet().view()
+    with store.database.reading() as db:
+        rare, twin, absent = words.postings(db, ["rare", "twin", "nowhere"], view)
+
+    assert (rare.rows.tolist(), rare.counts.tolist()) == ([7], [1])
+    assert (twin.rows.tolist(), twin.counts.tolist()) == ([0, 1, 2], [2, 2, 2])
+    assert absent.rows.size == 0
+
+
+def test_a_common_word_is_left_out_beside_three_rarer_ones(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words, "_COMMON_AT_LEAST", 5)
+
+    assert len(_rows(store, "rare", "twin", "common", "shared")) == 3
+
+
+def test_a_word_kept_anyway_is_read_whole_although_it_is_common(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words, "_COMMON_AT_LEAST", 5)
+
+    assert _rows(store, "common") == [list(range(40))]
