@@ -199,6 +199,8 @@ def _as_table(sessions: list[registry.Listed]) -> str:
         status = record.status + guess
         if record.status == "exited":
             status += f" {record.exit_code}"
+        elif record.rebooted:
+            status += " (reboot)"
         rows.append(
             (
                 record.id[:12],
@@ -210,7 +212,29 @@ def _as_table(sessions: list[registry.Listed]) -> str:
                 entry.last_line[:60],
             )
         )
-    return output.table(rows, ("ID", "AGENT", "PROFILE", "PROJECT", "STATUS", "SINCE", "LAST LINE"))
+    table = output.table(
+        rows, ("ID", "AGENT", "PROFILE", "PROJECT", "STATUS", "SINCE", "LAST LINE")
+    )
+    return table + _lost_hint(sessions)
+
+
+def _lost_hint(sessions: list[registry.Listed]) -> str:
+    """How the agents come back that were running when the machine or their holder went down."""
+    records = [entry.record for entry in sessions]
+    running = {record.label.agent_id for record in records if record.alive}
+    lost = [
+        record.label.agent_name or record.label.agent_id
+        for record in records
+        if record.status == "lost"
+        and record.label.agent_id
+        and record.label.agent_id not in running
+    ]
+    if not lost:
+        return ""
+    import shlex
+
+    lines = [f"  iai-mcp agent resume {shlex.quote(name)}" for name in dict.fromkeys(lost) if name]
+    return "\n".join(["", "to start again what was lost:", *lines])
 
 
 def _ago(milliseconds: int) -> str:

@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 
+import pytest
 from tests.terminal_kit import SOURCE, Desk, Terminal, eventually
 
-from iai_mcp.adapters.terminal import records, tidying
+from iai_mcp.adapters.terminal import adapter, records, tidying
 from iai_mcp.adapters.terminal.adapter import HolderPty
 from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import TerminalSize
+from iai_mcp.domain.terminals import SessionLabel, TerminalSize
 
 STUBBORN = """
 import os, signal, sys, time
@@ -196,6 +197,38 @@ def test_after_a_restart_of_the_machine_sessions_are_listed_as_lost(desk: Desk) 
     ]
 
 
+def test_the_list_says_how_a_lost_agent_comes_back(desk: Desk) -> None:
+    label = SessionLabel(agent_id="a-1", agent_name="Backend Dev", profile_id="p")
+    session = desk.start("sleep", "1000", label=label)
+    record = eventually(lambda: found if (found := desk.record(session)).holder else None)
+    assert record.holder is not None
+    os.kill(record.holder, signal.SIGKILL)
+    eventually(lambda: desk.record(session).status == "lost", "the loss")
+    assert "iai-mcp agent resume 'Backend Dev'" in desk.cli("session", "list").stdout
+
+    desk.start("cat", label=label)
+
+    assert "resume" not in desk.cli("session", "list").stdout
+
+
+def test_a_holder_that_does_nothing_any_more_is_ended_with_its_session(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adapter, "_KILL_DEADLINE", 0.5)
+    session = desk.python(STUBBORN)
+    with desk.watching(session) as watcher:
+        watcher.until(b"ready")
+    record = desk.record(session)
+    assert record.holder is not None
+    assert record.child is not None
+    os.kill(record.holder, signal.SIGSTOP)
+
+    assert desk.pty.kill(session) is None
+
+    eventually(lambda: not lives(record.child), "the program's end")
+    assert not lives(record.holder)
+
+
 def test_damaged_files_are_left_out_and_reported(desk: Desk) -> None:
     session = desk.start("cat")
     sessions = desk.home / ".iai-mcp" / "s"
@@ -255,5 +288,10 @@ def test_a_disk_that_takes_nothing_does_not_end_the_program(desk: Desk) -> None:
         watcher.until(b"still here\r\nstill here")
 
     assert status == "waiting"
+    state = json.loads((directory / "state.json").read_text())
+    assert state["status"] == "waiting"
+    desk.pty.write(session, b"\x04")
+    ended = desk.ended(session)
+    assert (ended.status, ended.exit_code) == ("exited", 0)
     (directory / "state.new").rmdir()
     (directory / "events").rmdir()

@@ -1,6 +1,7 @@
 """`PtyPort` and `Sessions` made real by one holder process per session."""
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from iai_mcp.domain.terminals import SessionLabel, TerminalSession, TerminalSize
 from iai_mcp.ports.pty import Unsubscribe
 from iai_mcp.protocol import terminal_frames as wire
 
-_KILL_DEADLINE = 10.0
+_KILL_DEADLINE = 5.0  # a holder needs half a second, and two more for clients that do not read
 
 
 class HolderPty:
@@ -76,9 +77,9 @@ class HolderPty:
             try:
                 with Connection(record.socket) as connection:
                     connection.send(wire.KILL)
-            except NotFound:
-                pass  # it ended on its own this moment: its files say how
-            record = wait_for_end(session_id, _KILL_DEADLINE)
+            except (NotFound, PtyFailed):
+                pass  # it ended on its own this moment, or hears nobody: the wait will tell
+            record = _ended_in_time(record)
         else:
             from iai_mcp.adapters.terminal.tidying import end_stray
 
@@ -117,6 +118,22 @@ def wait_for_end(session_id: str, timeout: float) -> records.SessionRecord:
             raise PtyFailed(f"session '{session_id}' does not end: run iai-mcp doctor")
         time.sleep(0.005)
     return find(session_id)
+
+
+def _ended_in_time(record: records.SessionRecord) -> records.SessionRecord:
+    """The session once it has ended; a holder that does not do its work is ended with it."""
+    try:
+        return wait_for_end(record.id, _KILL_DEADLINE)
+    except PtyFailed:
+        current = find(record.id)
+        if not current.alive or current.holder is None:
+            return current
+        os.kill(current.holder, signal.SIGKILL)  # it has the lock, so the pid is still its own
+    from iai_mcp.adapters.terminal.tidying import end_stray
+
+    lost = wait_for_end(record.id, _KILL_DEADLINE)
+    end_stray(lost)
+    return lost
 
 
 def _relay(connection: Connection, callback: Callable[[bytes], None]) -> None:

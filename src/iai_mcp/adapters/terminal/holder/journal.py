@@ -45,16 +45,21 @@ class Journal:
         """Replace `state.json`."""
         fields = [f'"status": "{status}"', f'"source": "{source}"', f'"since": {since_ms}']
         fields += [f'"{name}": {number}' for name, number in self._numbers.items()]
+        text = ("{" + ", ".join(fields) + "}\n").encode()
         temporary = self._path("state.new")
         try:
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            try:
-                os.write(descriptor, ("{" + ", ".join(fields) + "}\n").encode())
-                if durable:
-                    os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            _write(temporary, os.O_CREAT | os.O_TRUNC, text, durable=durable)
             os.rename(temporary, self._path("state.json"))
+        except OSError as failed:
+            self.trouble = failed.errno or 0
+            self._overwrite_state(text)
+
+    def _overwrite_state(self, text: bytes) -> None:
+        """On a full disk: into the space the old state has. Spaces hide what was longer."""
+        path = self._path("state.json")
+        try:
+            _write(path, 0, text.rstrip().ljust(os.stat(path).st_size - 1) + b"\n")
+            os.unlink(self._path("state.new"))
         except OSError as failed:
             self.trouble = failed.errno or 0
 
@@ -95,6 +100,17 @@ class Journal:
 
     def _path(self, name: str) -> str:
         return os.path.join(self._directory, name)  # a path from the root stays as it is
+
+
+def _write(path: str, flags: int, text: bytes, *, durable: bool = False) -> None:
+    descriptor = os.open(path, os.O_WRONLY | flags, 0o600)
+    try:
+        if os.write(descriptor, text) < len(text):
+            raise OSError(28, "the disk is full")
+        if durable:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def now_ms() -> int:
