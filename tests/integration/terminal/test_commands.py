@@ -198,6 +198,18 @@ def test_broadcast_reaches_every_agent_of_the_project_and_nobody_else(desk: Desk
     assert desk.state(shell).head == 0
 
 
+def test_no_agent_waits_for_what_another_does_with_a_broadcast(desk: Desk) -> None:
+    waits = "import os, time\nwhile not os.path.exists('second'): time.sleep(0.01)\ninput()"
+    tells = "input(); open('second', 'w').close(); input()"
+    for name, code in (("first", waits), ("second", tells)):
+        label = SessionLabel(agent_id=name, agent_name=name, project=str(desk.home))
+        desk.start("python3", "-I", "-S", "-c", code, label=label)
+
+    sent = answer(desk, "broadcast", "go", "--project", str(desk.home), "--timeout", "3")["sent"]
+
+    assert [result["read"] for result in sent] == [True, True]
+
+
 def test_broadcast_to_nobody_is_an_error(desk: Desk) -> None:
     assert answer(desk, "broadcast", "hello")["error"]["code"] == "NOT_FOUND"
 

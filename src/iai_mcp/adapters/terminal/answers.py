@@ -13,6 +13,7 @@ from iai_mcp.adapters.terminal.records import SessionRecord, read_all
 from iai_mcp.domain.errors import IaiError, NotFound
 
 Json = dict[str, object]
+_AT_ONCE = 16  # deliveries of one broadcast
 
 
 def found(project: str | None = None, cwd: str | None = None) -> list[SessionRecord]:
@@ -54,14 +55,18 @@ def broadcast(records: Sequence[SessionRecord], text: str, timeout: float = 5.0)
     targets = [record for record in records if record.alive and record.label.agent_id is not None]
     if not targets:
         raise NotFound("no agent of this project is running: see iai-mcp session list")
-    results: list[Json] = []
-    for record in targets:
+    from concurrent.futures import ThreadPoolExecutor
+
+    def one(record: SessionRecord) -> Json:
         try:
-            results.append(send(record, text, timeout=timeout))
+            return send(record, text, timeout=timeout)
         except IaiError as refused:
             error = {"code": refused.code, "message": refused.message}
-            results.append({"session": record.id, "delivered": False, "error": error})
-    return results
+            return {"session": record.id, "delivered": False, "error": error}
+
+    # Most of a delivery is waiting for the program to draw: nobody waits for another's.
+    with ThreadPoolExecutor(max_workers=min(_AT_ONCE, len(targets))) as pool:
+        return list(pool.map(one, targets))
 
 
 def logs(record: SessionRecord, *, raw: bool = False, lines: int | None = None) -> Json:
