@@ -14,6 +14,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
     "footprint": ("footprint", "resident memory and idle CPU of the daemon"),
     "load": ("load", "eight clients at once, idle crowds, huge and nonsense lines"),
     "sleep": ("sleep", "recall before, during and after a sleep"),
+    "hibernation": ("hibernation", "a dormant daemon: its memory, its first answers; idle CPU"),
     "interruption": ("interruption", "recalls that come while sleep works, beside the same awake"),
     "soak": ("soak", "captures, recalls, sleeps and restarts for minutes on end"),
     "faults": ("faults", "kill -9 at random moments under three writers"),

@@ -62,6 +62,7 @@ class SocketServer:
         self.shutdown_event = asyncio.Event()
         self.active_connections = 0
         self.last_activity_ts = time.monotonic()
+        self.last_contact_ts = time.monotonic()
         self.started = time.monotonic()
         self.calls = asyncio.Semaphore(self.settings.calls_in_all)
         self.pool = ThreadPoolExecutor(self.settings.workers, thread_name_prefix="call")
@@ -102,6 +103,7 @@ class SocketServer:
         assert task is not None  # noqa: S101 - a coroutine that runs is in a task
         self._connections.add(task)
         self.active_connections += 1
+        self.last_contact_ts = time.monotonic()
         try:
             if self._is_same_user(writer):
                 await Connection(self, reader, writer).run()
@@ -112,6 +114,7 @@ class SocketServer:
             writer.transport.abort()
         finally:
             self.active_connections -= 1
+            self.last_contact_ts = time.monotonic()
             self._connections.discard(task)
             writer.close()
             with contextlib.suppress(OSError, asyncio.CancelledError):

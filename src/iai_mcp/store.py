@@ -5,9 +5,11 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from iai_mcp import paths, settings, sleep
+from iai_mcp import paths, settings
 from iai_mcp.adapters.agent_news import AgentNews
 from iai_mcp.adapters.consent import LocalConsent
 from iai_mcp.adapters.keys import custody
@@ -33,11 +35,13 @@ from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.recall import MeaningLeg, Recall
 from iai_mcp.memory.settling import Settle
 from iai_mcp.memory.sleep.courtesy import Courtesy
-from iai_mcp.memory.sleep.sleep import Sleep
 from iai_mcp.memory.timeline import Timeline
 from iai_mcp.memory.uses import Uses
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.ports.memories import Stored
+
+if TYPE_CHECKING:
+    from iai_mcp.memory.sleep.sleep import Sleep
 
 _log = logging.getLogger(__name__)
 
@@ -111,7 +115,6 @@ class MemoryStore:
             self._token_counter,
             self.injections,
         )
-        self.sleep = sleep.compose(self)
         # Whoever runs a lifecycle puts its own request here; without one an errand does the work.
         self.sleep_wanted: Callable[[], None] = lambda: self.later(self._sleep_through)
 
@@ -122,8 +125,14 @@ class MemoryStore:
         self.backlog.wake()
         self.later(self._read_sheet)
 
-    def sleeper(self) -> Sleep:
-        """What sleep does, in pages."""
+    @cached_property
+    def sleep(self) -> "Sleep":
+        """What sleep does, in pages. Its rules are read when it is first wanted, not at each start."""
+        from iai_mcp import sleep
+
+        return sleep.compose(self)
+
+    def sleeper(self) -> "Sleep":
         return self.sleep
 
     def learns(self) -> bool:

@@ -76,6 +76,11 @@ class TestHibernation:
         assert dormant.ask({"type": "status"})["pid"] == pid
         assert dormant.call("memory_capture", text="more", session_id="s")["status"] == "inserted"
 
+    def test_whoever_only_looks_does_not_keep_it_up(self, dormant):
+        assert dormant.ask({"type": "status"})["state"] == "HIBERNATION"
+        assert not is_dormant(dormant.process.pid)
+        until(lambda: is_dormant(dormant.process.pid), "it lies down again")
+
     def test_no_second_daemon_can_start_meanwhile(self, dormant):
         second = dormant.spawn()
         _, said = second.communicate(timeout=10)

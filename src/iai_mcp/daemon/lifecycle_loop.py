@@ -35,6 +35,8 @@ class Activity(Protocol):
     """What the loop watches."""
 
     last_activity_ts: float
+    last_contact_ts: float  # when a client last came or left, whatever it asked
+    active_connections: int
 
 
 class LifecycleLoop:
@@ -45,7 +47,7 @@ class LifecycleLoop:
         state: MutableMapping[str, object],
         activity: Activity,
         journal: Journal,
-        sleeper: Sleeper,
+        sleeper: Callable[[], Sleeper],
         *,
         thresholds: Thresholds | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -78,6 +80,8 @@ class LifecycleLoop:
             while not stop.is_set():
                 if not self._nothing_to_do():
                     await asyncio.to_thread(self.tick)
+                elif self._only_watched():
+                    self._hibernate()
                 await _first(stop, self._nudge, _TICK_SECONDS)
                 self._nudge.clear()
         finally:
@@ -95,6 +99,16 @@ class LifecycleLoop:
             return False
         self.life = following
         return True
+
+    def _only_watched(self) -> bool:
+        """Whether a daemon that somebody looked at in its hibernation can lie down again."""
+        watched = self._activity
+        quiet = self._clock() - watched.last_contact_ts
+        return (
+            self.life.phase is Phase.HIBERNATION
+            and not watched.active_connections
+            and quiet >= self._thresholds.resume_after
+        )
 
     def nudge(self) -> None:
         """Look again at once if somebody asked something. Cheap enough for every request."""
@@ -138,13 +152,12 @@ class LifecycleLoop:
         if now is Phase.WAKE:
             # Whoever woke us is answered first; what is written down about it can wait that long.
             self._interrupted.set()
+            self._warm()
             self._step_aside()
         reason = ", ".join(sorted(kinds)) or ("activity" if now is Phase.WAKE else "idle")
         self._record("lifecycle", {"from": before, "to": now, "reason": reason})
         self._keep()
-        if now is Phase.WAKE:
-            self._warm()
-        elif now is Phase.HIBERNATION:
+        if now is Phase.HIBERNATION:
             self._hibernate()
 
     def _work(self) -> None:
@@ -160,10 +173,10 @@ class LifecycleLoop:
     def _sleep(self) -> None:
         began = time.time()
         try:
-            self._sleeper.begin()
+            self._sleeper().begin()
             self._record("sleep_started", {})
             while not self._interrupted.is_set():
-                if self._sleeper.step():
+                if self._sleeper().step():
                     self._finished(began)
                     return
             self._step_aside()
@@ -179,7 +192,7 @@ class LifecycleLoop:
             "started": iso(int(began * 1e6)),
             "ended": iso(int(time.time() * 1e6)),
             "seconds": seconds,
-            "report": self._sleeper.report(),
+            "report": self._sleeper().report(),
         }
         # Kept before it is shown: whoever has seen a night will see it after a crash, too.
         self._keep(night)

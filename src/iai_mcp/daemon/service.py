@@ -39,8 +39,7 @@ async def run(lock: ProcessLock) -> int | None:
         loop.add_signal_handler(name, server.shutdown_event.set)
     hear_signals()
     server.warm = False  # the lifecycle decides when the model is loaded
-    woken = is_woken()
-    lifecycle = _lifecycle(server, store, state, loop, dormant=woken)
+    lifecycle = _lifecycle(server, store, state, loop, dormant=is_woken())
     server.on_activity = server.on_request = lifecycle.nudge
 
     def ask_to_sleep() -> None:
@@ -51,9 +50,8 @@ async def run(lock: ProcessLock) -> int | None:
         asyncio.ensure_future(drain.run(server.shutdown_event)),
         asyncio.ensure_future(lifecycle.run(server.shutdown_event)),
         asyncio.ensure_future(agent_news.follow(store.agent_news, server.shutdown_event)),
+        asyncio.ensure_future(_warm(store, server.shutdown_event)),
     ]
-    if not woken:
-        background.append(asyncio.ensure_future(_warm(store, server.shutdown_event)))
     try:
         background += http_service.start(server)
         await server.serve()
@@ -94,7 +92,7 @@ def _lifecycle(
         state,
         server,
         store.journal,
-        store.sleeper(),
+        store.sleeper,
         thresholds=_thresholds(store.settings),
         warm=warm,
         session_opened=session_opened,

@@ -5,8 +5,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from iai_mcp.ports.sleep import Enough
+if TYPE_CHECKING:
+    from iai_mcp.ports.sleep import Enough
 
 # One interpreter thinks one thought at a time: a page that runs beside an answer takes from it. Longer
 # than this nobody is waited for, so that sleep gets done under a load that never ends.
@@ -50,7 +52,7 @@ class Courtesy:
             return self._changed.wait_for(lambda: not self._answering, self._patience)
 
     @contextmanager
-    def page(self) -> Iterator[Enough]:
+    def page(self) -> "Iterator[Enough]":
         """One page of work. It asks what it is given, after each memory, whether that is enough."""
         began = self._clock()
         most = _SHORT_PAGE if began - self._left < _AROUND else _PAGE
