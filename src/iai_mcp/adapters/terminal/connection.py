@@ -70,6 +70,7 @@ class Connection:
 
     def __init__(self, path: str, timeout: float = 5.0) -> None:
         self.timeout = timeout
+        self._buffer = bytearray(_READ_SIZE)
         self._decoder = wire.FrameDecoder()
         self._frames: list[tuple[int, bytes]] = []
         self.closed = False
@@ -112,7 +113,7 @@ class Connection:
             if left <= 0 or not select.select([self.socket], [], [], left)[0]:
                 raise TimeoutError("the session's holder is silent")
             try:
-                data = self.socket.recv(_READ_SIZE)
+                data = self._read()
             except ConnectionError:
                 data = b""
             if not data:
@@ -129,11 +130,16 @@ class Connection:
             earlier, self._frames = self._frames[::-1], []
             return earlier
         try:
-            data = self.socket.recv(_READ_SIZE)
+            data = self._read()
         except ConnectionError:
             data = b""
         self.closed = not data
         return self._decoder.feed(data)
+
+    def _read(self) -> bytes:
+        """The next bytes. A large buffer that is made for each letter costs more than the letter."""
+        count = self.socket.recv_into(self._buffer)
+        return bytes(memoryview(self._buffer)[:count])
 
     def has_frames(self) -> bool:
         """Whether frames came along with an earlier answer: no poll tells of those."""

@@ -136,14 +136,16 @@ class Holder:
             if count < _FULL_READ or budget <= 0:
                 break  # there is hardly more; the next round would tell
         self.touch()
+        if self.clients and self._is_attached():
+            self._questions_from = ring.head  # a real terminal answers for itself
         if ring.head - self.modes.scanned > _SCAN_EVERY:
             self.modes.catch_up(ring)
 
     def _answer_questions(self) -> None:
-        """In a pause: what the program asked its terminal, unless a real one is attached."""
+        """In a pause: what the program asked its terminal while no real one was attached."""
         ring = self.ring
         begin = max(self._questions_from, ring.head - _QUESTIONS, ring.start)
-        if begin < ring.head and not self._is_attached():
+        if begin < ring.head:
             reply = queries.answer(ring.copy(begin, ring.head))
             if reply:
                 self.type(reply)
