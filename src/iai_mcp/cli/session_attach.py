@@ -10,6 +10,7 @@ import tty
 from collections.abc import Iterator
 
 from iai_mcp.adapters.terminal.connection import Connection, HolderState
+from iai_mcp.adapters.terminal.promptness import be_prompt
 from iai_mcp.adapters.terminal.records import SessionRecord
 from iai_mcp.cli.session_keys import DEFAULT, Keys
 from iai_mcp.domain.errors import NotFound
@@ -37,6 +38,9 @@ def attach(record: SessionRecord, *, read_only: bool = False) -> int:
         with _raw_terminal(), _signals(client):
             try:
                 client.start()
+                # After the first screen: nobody has typed before that.
+                for pid in (0, record.holder or 0):
+                    be_prompt(pid)
                 client.run()
             except _Leave:
                 client.outcome = "left"
