@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _idle(home: Scratch, seconds: int) -> float:
-    time.sleep(3)  # the MCP library loads after the model
+    time.sleep(8)  # the MCP library loads after the model
     before = home.cpu()
     time.sleep(seconds)
     return (home.cpu() - before) / seconds * 100

@@ -1,6 +1,11 @@
 """Backup and restore, export and import, moving to another machine: nothing lost, nothing doubled."""
 
 import json
+import os
+import pty
+import signal
+import subprocess
+import sys
 
 import pytest
 from tests.support.home import ScratchHome
@@ -160,3 +165,60 @@ def test_uninstalling_keeps_the_memories_unless_told_otherwise(home):
     assert refused.returncode == 1
     assert home.command("uninstall", "--data", "--yes", "--json").returncode == 0
     assert not home.store.exists()
+
+
+def at_a_terminal(home: ScratchHome, *arguments: str, answers: str) -> str:
+    """What a person sees who runs the command and answers its questions."""
+    keyboard, terminal = pty.openpty()
+    os.write(keyboard, answers.encode())
+    done = subprocess.run(
+        [sys.executable, "-m", "iai_mcp.cli", *arguments],
+        env=home.environment,
+        cwd=home.path,
+        stdin=terminal,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    os.close(terminal)
+    os.close(keyboard)
+    return done.stdout + done.stderr
+
+
+def test_forgetting_shows_what_would_go_and_asks(home, fresh_daemon):
+    texts = ["the lynx hunts hares", "the heron fishes", *(f"lynx {n}" for n in range(12))]
+    events = [{"text": text, "role": "user"} for text in texts]
+    fresh_daemon.call("capture_events", session_id="s", events=events)
+    dry = home.command("forget", "--query", "lynx", "--dry-run").stdout
+    assert "user: the lynx hunts hares" in dry
+    assert "and 3 more" in dry
+    assert "13 memories would go" in dry
+    refused = at_a_terminal(home, "forget", "--query", "lynx hunts", answers="n\n")
+    assert "the lynx hunts hares" in refused
+    assert "1 memory will go for good" in refused
+    assert "nothing was forgotten" in refused
+    assert len(said(home)) == 14
+    assert "forgot 1 memory" in at_a_terminal(
+        home, "forget", "--query", "lynx hunts", answers="y\n"
+    )
+    assert "the lynx hunts hares" not in said(home)
+
+
+def test_uninstalling_at_a_terminal_asks_about_the_memories(home):
+    remember(home, "stays for now")
+    assert "kept your memories" in at_a_terminal(home, "uninstall", answers="y\nn\n")
+    assert said(home) == ["stays for now"]
+    assert "removed" in at_a_terminal(home, "uninstall", answers="y\ny\n")
+    assert not home.store.exists()
+
+
+def test_a_daemon_that_does_not_answer_is_not_said_to_be_off(home):
+    started = json.loads(home.command("up", "--json").stdout)
+    os.kill(started["pid"], signal.SIGSTOP)
+    try:
+        said_so = home.command("down")
+    finally:
+        os.kill(started["pid"], signal.SIGCONT)
+    assert said_so.returncode == 1
+    assert f"pid {started['pid']}" in said_so.stderr
+    assert home.command("down").returncode == 0

@@ -36,15 +36,33 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def stop_running() -> int | None:
-    """Stop the daemon that answers on the socket; its pid, or None when there was none."""
+    """Stop the daemon that answers on the socket; its pid, or None when there was none.
+
+    Raises:
+        IoFailed: it does not answer, or it did not stop.
+    """
     try:
         pid = connection.control("status").get("pid")
     except DaemonUnreachable:
+        _nobody_holds_the_store()
         return None
     if not isinstance(pid, int):
         raise IoFailed("the daemon did not tell its pid; stop it by hand")
     stop(pid)
     return pid
+
+
+def _nobody_holds_the_store() -> None:
+    """Being silent is not being off: a process that hangs still holds the store."""
+    from iai_mcp.concurrency import ProcessLock
+
+    lock = ProcessLock()
+    if lock.path.exists() and not _stopped():
+        holder = lock.holder()
+        who = f" (pid {holder})" if holder else ""
+        raise IoFailed(
+            f"another process{who} holds the store and does not answer: wait for it, or end it by hand"
+        )
 
 
 def stop(pid: int) -> None:

@@ -15,6 +15,7 @@ from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.project import from_argument
 
 _SHOWN = 10
+_WIDTH = 90
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,20 +32,42 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     params = _params(arguments)
-    matches = door.call("memory_forget", {**params, "dry_run": True})
+    matches = door.call("memory_forget", {**params, "dry_run": True, "show": _SHOWN})
     ids = matches["ids"]
     count = len(ids) if isinstance(ids, list) else 0
     if arguments.dry_run:
-        output.emit(matches, f"{count} memories would go", as_json=arguments.json)
+        told = "\n".join([*_shown(matches, count), f"{_many(count)} would go"])
+        output.emit(matches, told, as_json=arguments.json)
         return 0
     if not count:
         output.emit({"forgotten": 0, "ids": []}, "nothing matches", as_json=arguments.json)
         return 0
     if not arguments.yes:
+        if not arguments.json:
+            print("\n".join(_shown(matches, count)))
         _ask(count, arguments.json)
     result = door.call("memory_forget", params)
-    output.emit(result, f"forgot {result['forgotten']} memories", as_json=arguments.json)
+    told = f"forgot {_many(int(str(result['forgotten'])))}"
+    output.emit(result, told, as_json=arguments.json)
     return 0
+
+
+def _shown(matches: dict[str, object], count: int) -> list[str]:
+    """What would go, a line each, as far as that can be taken in at a glance."""
+    records = matches.get("records")
+    lines = [_line(one) for one in records] if isinstance(records, list) else []
+    more = count - len(lines)
+    return [*lines, f"  and {more} more"] if more > 0 else lines
+
+
+def _line(record: dict[str, object]) -> str:
+    words = " ".join(str(record["text"]).split())
+    shown = words if len(words) <= _WIDTH else f"{words[: _WIDTH - 1]}…"
+    return f"  {str(record['ts'])[:10]} {record['role']}: {shown}"
+
+
+def _many(count: int) -> str:
+    return "1 memory" if count == 1 else f"{count} memories"
 
 
 def _params(arguments: argparse.Namespace) -> dict[str, object]:
@@ -61,7 +84,8 @@ def _params(arguments: argparse.Namespace) -> dict[str, object]:
 
 def _ask(count: int, as_json: bool) -> None:
     if as_json or not sys.stdin.isatty():
-        raise InvalidInput(f"{count} memories would go for good: add --yes to really forget them")
-    answer = input(f"{count} memories will go for good. Forget them? [y/N] ")
+        what = "it" if count == 1 else "them"
+        raise InvalidInput(f"{_many(count)} would go for good: add --yes to really forget {what}")
+    answer = input(f"{_many(count)} will go for good. Forget? [y/N] ")
     if answer.strip().lower() not in ("y", "yes"):
         raise InvalidInput("nothing was forgotten")

@@ -1,10 +1,12 @@
 """Take iai-mcp out again: hooks, MCP entries and service units; the data only if you say so.
 
-iai-mcp uninstall               keeps what is stored
+iai-mcp uninstall               asks, and asks about what is stored
+iai-mcp uninstall --yes         keeps what is stored
 iai-mcp uninstall --data --yes  removes that too, for good
 """
 
 import argparse
+import os
 import shutil
 import sys
 
@@ -62,5 +64,13 @@ def _ask(arguments: argparse.Namespace) -> None:
     what = (
         "everything, with all memories," if arguments.data else "the hooks and entries of all hosts"
     )
-    if input(f"Remove {what}? [y/N] ").strip().lower() not in ("y", "yes"):
+    if not _yes(f"Remove {what}? [y/N] "):
         raise InvalidInput("nothing was removed")
+    if not arguments.data and os.path.exists(paths.user_data()):
+        arguments.data = _yes(
+            f"Remove your memories in {paths.user_data()} too, for good? They stay if not. [y/N] "
+        )
+
+
+def _yes(question: str) -> bool:
+    return input(question).strip().lower() in ("y", "yes")

@@ -9,10 +9,12 @@ from iai_mcp.domain.instants import from_micros, iso
 from iai_mcp.domain.memories import Memory, Turn, clean, turn_identity
 from iai_mcp.memory.params import Params
 from iai_mcp.memory.scoping import scope_of
+from iai_mcp.memory.showing import record
 from iai_mcp.ports.memories import Memories, Stored
 from iai_mcp.ports.surroundings import Clock, Projects, Redactor
 
 _PAGE = 500  # memories read at a time
+_SHOWN_AT_MOST = 100
 _REINFORCE_STEP = 0.1
 _REINFORCED_AT_MOST = 50  # pairs grow with the square
 
@@ -97,7 +99,9 @@ class Forget:
         named = {identity.lower() for identity in params.texts("ids")}
         matches = [m for m in self._matches(params) if not m.derived or m.id in named]
         if params.flag("dry_run"):
-            return {"forgotten": 0, "ids": [memory.id for memory in matches]}
+            told: dict[str, object] = {"forgotten": 0, "ids": [memory.id for memory in matches]}
+            shown = params.integer("show", 0, 0, _SHOWN_AT_MOST)  # for whoever asks a person first
+            return {**told, "records": [record(m) for m in matches[:shown]]} if shown else told
         keys = [memory.key for memory in matches]
         ids = self.memories.forget(keys, self.clock.now()) if keys else []
         self.forgotten(keys)
