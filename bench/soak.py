@@ -12,9 +12,11 @@ from bench.scratch import Scratch, scratch
 
 METHOD = (
     "Rounds of captures (20 turns) and recalls (10); now and then a sleep that the next round interrupts, a sleep that is\n"
-    "waited for and must end without a failed step, a stop or a `kill -9` and a start. RSS and descriptors are compared\n"
-    "between the first and the last third. CPU is the daemon's over 60 idle seconds at the end; every acknowledged turn must be there exactly once."
+    "waited for and must end without a failed step; every 25th round a `kill -9` or a stop, in turn, and a start. RSS and\n"
+    "descriptors are compared between the first and the last third. CPU is the daemon's over 60 idle seconds at the end;\n"
+    "every acknowledged turn must be there exactly once."
 )
+_RESTART_EVERY = 25
 
 
 def main(arguments: list[str]) -> int:
@@ -34,8 +36,8 @@ def main(arguments: list[str]) -> int:
                 assert home.call("memory_recall", cue=corpus.cue())["hits"]
             samples.append((home.resident(), _descriptors(home)))
             luck = chance.random()
-            if luck < 0.02:
-                home.kill() if luck < 0.01 else home.stop()
+            if len(samples) % _RESTART_EVERY == 0:
+                home.stop() if restarts % 2 else home.kill()
                 home.start()
                 home.wait_warm()
                 restarts += 1
@@ -43,7 +45,7 @@ def main(arguments: list[str]) -> int:
                 asked = {"type": "force_rem", "ts": "2026-01-01T00:00:00Z"}
                 interrupted += home.exchange(dict(asked))["ok"] is True
                 time.sleep(0.2)
-            elif luck < 0.09:
+            elif luck < 0.1:
                 slept += 1
                 failed += _failed(home.call("memory_consolidate", wait=True))
         idle = _idle(home)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from iai_mcp import paths
-from iai_mcp.adapters.keys import backup
+from iai_mcp.adapters.keys import backup, descriptor
 from iai_mcp.adapters.private_files import io_failure
 from iai_mcp.adapters.sqlite.database import Database, scalar, verdict
 from iai_mcp.domain.errors import IaiError, StoreDamaged, StoreError, TimedOut
@@ -103,6 +103,9 @@ class StoreUpkeep:
         return _Thread(self._check, "check")
 
     def backup_due(self) -> bool:
+        made = self._backups()
+        if made and self._under_another_key(made[-1]):
+            return True
         newest = max((path.stat().st_mtime for path in self._backups()), default=0.0)
         changed = max(
             (path.stat().st_mtime for path in self._store_files() if path.exists()), default=0.0
@@ -156,6 +159,14 @@ class StoreUpkeep:
     def _backups(self) -> Sequence[Path]:
         """Those that sleep made, oldest first; a person's own files there are left alone."""
         return sorted((self._directory / FOLDER).glob("sleep-*.backup"))
+
+    def _under_another_key(self, made: Path) -> bool:
+        """Whether the key was changed since: then nobody could restore it."""
+        record = descriptor.load(self._directory)
+        try:
+            return record is not None and backup.read_header(made).key.check != record.current.check
+        except IaiError:
+            return True  # damaged: another one is wanted in any case
 
     def _store_files(self) -> Sequence[Path]:
         return self._db.path, self._db.path.with_name(f"{self._db.path.name}-wal")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from iai_mcp.adapters.keys import custody
 from iai_mcp.adapters.upkeep import StoreUpkeep
 from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import StoreDamaged, TimedOut
@@ -44,6 +45,24 @@ def test_the_check_passes_whatever_was_merged_since_the_reader_last_looked(
     integrity = dispatch(store, "doctor", {})["checks"]
     assert isinstance(integrity, list)
     assert [c["status"] for c in integrity if c["name"] == "integrity"] == ["PASS"]
+
+
+def test_after_the_key_was_changed_a_backup_is_due_at_once(
+    store: MemoryStore, upkeep: StoreUpkeep
+) -> None:
+    assert upkeep.backup_due()
+    assert upkeep.back_up().finished(30)
+    assert not upkeep.backup_due()
+    store.close()
+    custody.rotate(store.directory, None, None)
+    again = MemoryStore()
+    try:
+        renewed = StoreUpkeep(again.database, again.directory)
+        assert renewed.backup_due()
+        assert renewed.back_up().finished(30)
+        assert not renewed.backup_due()
+    finally:
+        again.close()
 
 
 def test_a_check_that_takes_too_long_gives_up(store: MemoryStore, upkeep: StoreUpkeep) -> None:
