@@ -36,6 +36,7 @@ class _Snapshot:
     scales: Scales
     bits: Bits
     alive: NDArray[np.bool_]
+    ascending: bool
 
 
 class VectorIndex:
@@ -45,6 +46,7 @@ class VectorIndex:
         self._lock = threading.Lock()
         self._used = 0
         self._dropped = 0
+        self._ascending = True  # as vectors are made: only replacing one breaks the order
         self._row_of: dict[int, int] = {}
         self._words = -(-dimensions // 64)
         self._dimensions = dimensions
@@ -62,6 +64,9 @@ class VectorIndex:
             for key in keys:
                 self._bury(key)
             start, end = self._used, self._used + len(keys)
+            added = np.asarray(keys, dtype=np.int64)
+            last = self._keys[start - 1] if start else -1
+            self._ascending &= bool(added[0] > last and (added[1:] > added[:-1]).all())
             if end > len(self._keys):
                 self._grow(end)
             self._keys[start:end] = keys
@@ -111,13 +116,23 @@ class VectorIndex:
     def cosines(self, vector: Matrix, keys: Keys) -> Matrix:
         """The cosine of each of `keys`; NaN for one that has no vector."""
         view = self._snapshot()
-        row_of = self._row_of
-        rows = np.array([row_of.get(key, -1) for key in keys.tolist()], dtype=np.int64)
-        known = np.flatnonzero((rows >= 0) & (rows < len(view.keys)))
+        rows = self._rows_of(view, keys)
+        known = np.flatnonzero(rows >= 0)
         cosines = np.full(len(keys), np.nan, dtype=np.float32)
         query = np.ascontiguousarray(vector, dtype=np.float32).reshape(-1)
         cosines[known] = _scores(view, rows[known], query)
         return cosines
+
+    def _rows_of(self, view: _Snapshot, keys: Keys) -> NDArray[np.int64]:
+        """The row of each key; -1 for one that has none."""
+        if not view.ascending:
+            row_of = self._row_of
+            rows = np.array([row_of.get(key, -1) for key in keys.tolist()], dtype=np.int64)
+            return np.where(rows < len(view.keys), rows, -1)
+        if not len(view.keys):
+            return np.full(len(keys), -1, dtype=np.int64)
+        places = np.minimum(np.searchsorted(view.keys, keys), len(view.keys) - 1)
+        return np.where((view.keys[places] == keys) & view.alive[places], places, -1)
 
     def _snapshot(self) -> _Snapshot:
         with self._lock:
@@ -128,6 +143,7 @@ class VectorIndex:
                 self._scales[:n],
                 self._bits[:, :n],
                 self._alive[:n],
+                self._ascending,
             )
 
     def _candidates(

@@ -129,6 +129,9 @@ def _folded(found: Sequence[Found], slept: Slept) -> list[Found]:
     kept: dict[object, Found] = {}
     for fold in folded([one.memory.text for one in found]):
         best = found[fold.shown]
+        if not fold.others and best.memory.key not in groups:
+            kept[(best.memory.id,)] = best
+            continue
         alike = [best, *(found[place] for place in fold.others)]
         equal = [one for one in alike if one.memory.text == best.memory.text]
         source = min(equal, key=lambda one: (one.memory.at.micros, one.memory.key))

@@ -28,8 +28,8 @@ from iai_mcp.ports.surroundings import Clock, Projects
 from iai_mcp.ports.vectors import Matrix, Vectors
 
 # More are looked at than asked for: some are folded into others or superseded.
-_SPARE = 3
-_SPARE_AT_LEAST = 30
+_SPARE = 2
+_SPARE_AT_LEAST = 20
 _SUPPORTING = 5  # so many of the best support what answered together with them
 _AGES_AGO = 1 << 62  # microseconds: older than any preference for the recent reaches
 

@@ -162,6 +162,8 @@ def _with_neighbours(pool: Rows, view: View) -> Rows:
 
 
 def _column(found: dict[int, float], keys: NDArray[np.int64]) -> Floats:
+    if not found:
+        return np.full(len(keys), np.nan, np.float32)
     return np.array([found.get(key, np.nan) for key in keys.tolist()], dtype=np.float32)
 
 

@@ -20,6 +20,7 @@ class SqliteJournal:
 
     def __init__(self, database: Database) -> None:
         self._db = database
+        self._settings: dict[str, str] | None = None  # every recall asks for them
 
     def record_event(self, kind: str, data: Mapping[str, object], at: int) -> None:
         with self._db.writing() as db:
@@ -34,6 +35,7 @@ class SqliteJournal:
                 _forget_older(db)
                 _forget_older_changes(db, len(events))
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"set:{name}", value))
+        self._settings = None
 
     def events(self, kind: str, since: int | None, limit: int) -> list[dict[str, object]]:
         sql = "SELECT key, at, kind, data FROM events WHERE (? = '' OR kind = ?) AND at >= ? ORDER BY key DESC LIMIT ?"
@@ -53,11 +55,16 @@ class SqliteJournal:
     def set_setting(self, name: str, value: str) -> None:
         with self._db.writing() as db:
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"set:{name}", value))
+        self._settings = None
 
     def settings(self) -> dict[str, str]:
-        with self._db.reading() as db:
-            found = db.execute("SELECT name, value FROM meta WHERE name LIKE 'set:%'").fetchall()
-        return {str(name)[4:]: str(value) for name, value in found}
+        known = self._settings
+        if known is None:
+            sql = "SELECT name, value FROM meta WHERE name LIKE 'set:%'"
+            with self._db.reading() as db:
+                known = {str(name)[4:]: str(value) for name, value in db.execute(sql)}
+            self._settings = known
+        return dict(known)
 
 
 def _insert(db: Connection, event: Event) -> None:

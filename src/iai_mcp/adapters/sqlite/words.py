@@ -119,7 +119,9 @@ def _places(db: apsw.Connection, token: str, limit: int) -> Places:
 
 
 def _starts(places: Places) -> Places:
-    return np.flatnonzero(np.diff(places, prepend=-1))
+    changes = np.ones(len(places), dtype=np.bool_)
+    np.not_equal(places[1:], places[:-1], out=changes[1:])
+    return np.flatnonzero(changes)
 
 
 def _postings(places: Places, view: View) -> Postings:

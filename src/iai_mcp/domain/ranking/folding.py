@@ -1,10 +1,11 @@
 """Near-identical texts folded into one: the same answer twice helps nobody."""
 
-import re
+import string
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-_WORD = re.compile(r"\w+")
+# Signs between words say nothing; an underscore holds an identifier together.
+_SIGNS = str.maketrans(dict.fromkeys(string.punctuation.replace("_", ""), " "))
 # Two texts with this share of their words in common say the same.
 _SAME = 0.9
 # Shorter ones are compared letter by letter: one other word makes them another statement.
@@ -27,12 +28,12 @@ def folded(texts: Iterable[str]) -> list[Fold]:
     equal: dict[tuple[str, ...], _Kept] = {}
     by_mark: dict[str, list[_Kept]] = {}
     for place, text in enumerate(texts):
-        said = tuple(_WORD.findall(text[:_READ].lower()))
+        said = tuple(text[:_READ].lower().translate(_SIGNS).split())
         known = equal.get(said)
         if known is None:
             words = frozenset(said)
             marks = _marks(words) if len(said) >= _FEW_WORDS else ()
-            known = _alike(words, (one for mark in marks for one in by_mark.get(mark, ())))
+            known = _alike(words, [one for mark in marks for one in by_mark.get(mark, ())])
             if known is None:
                 new = _Kept(place, words)
                 kept.append(new)
@@ -51,17 +52,16 @@ class _Kept:
     others: list[int] = field(default_factory=list)
 
 
-def _marks(words: frozenset[str]) -> tuple[str, str, str]:
+def _marks(words: frozenset[str]) -> tuple[str, str]:
     """Words that near-identical texts nearly always share: only texts with one are compared."""
-    longest = max(map(len, words))
-    return "<" + min(words), ">" + max(words), min(w for w in words if len(w) == longest)
+    return "<" + min(words), ">" + max(words)
 
 
 def _alike(words: frozenset[str], kept: Iterable[_Kept]) -> _Kept | None:
     """The first that shares nearly all its words. Most are told apart by their number alone."""
     size = len(words)
     if size < _FEW_WORDS:
-        return None
+        return None  # few words, said again and again
     least, most = size * _SAME, size / _SAME
     for one in kept:
         if least <= len(one.words) <= most and _near(one.words, words):

@@ -57,15 +57,11 @@ def ranked(
     fading[first] = LEANING * leaning.fading(found.keys[first].tolist())
     total += fading
     order = _in_order(first, total, found)[:limit]
-    columns = np.concatenate([table[:, order], fading[None, order]]).T
+    reasons, parts = _by_reason([*reasons, "fading"], [*table[:, order], fading[order]])
     return [
-        Scored(key=key, place=place, score=score, parts=_parts([*reasons, "fading"], column))
-        for key, place, score, column in zip(
-            found.keys[order].tolist(),
-            order.tolist(),
-            total[order].tolist(),
-            columns.tolist(),
-            strict=True,
+        Scored(key, place, score, dict(zip(reasons, own, strict=True)))
+        for key, place, score, own in zip(
+            found.keys[order].tolist(), order.tolist(), total[order].tolist(), parts, strict=True
         )
     ]
 
@@ -92,11 +88,14 @@ def _weighed(
     return [*(REASONS[name] for name in names), *more], table
 
 
-def _parts(reasons: Sequence[str], values: Sequence[float]) -> dict[str, float]:
-    parts: dict[str, float] = {}
-    for reason, value in zip(reasons, values, strict=True):
-        parts[reason] = parts.get(reason, 0.0) + value
-    return parts
+def _by_reason(
+    reasons: Sequence[str], rows: Sequence[Floats]
+) -> tuple[list[str], list[list[float]]]:
+    """The reasons, each once, and for each candidate what speaks for it by reason."""
+    sums: dict[str, Floats] = {}
+    for reason, row in zip(reasons, rows, strict=True):
+        sums[reason] = sums[reason] + row if reason in sums else row
+    return list(sums), np.stack([*sums.values()], axis=1).tolist()
 
 
 # Which measure counts towards which reason.
