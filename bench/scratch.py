@@ -60,6 +60,16 @@ class Scratch:
         while not self.control("status")["model_ready"]:
             time.sleep(0.01)
 
+    def wait_embedded(self) -> None:
+        while self.control("status")["vectors_pending"]:
+            time.sleep(0.05)
+
+    def open_mcp(self) -> None:
+        """One MCP session, which waits for the library to be loaded."""
+        client = {"name": "bench", "version": "1"}
+        params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+        self.exchange({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+
     def kill(self) -> None:
         assert self.process
         self.process.send_signal(signal.SIGKILL)

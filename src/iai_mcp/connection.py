@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import TYPE_CHECKING
 
+from iai_mcp.adapters.allocator import LARGE
 from iai_mcp.core import UnknownMethodError
 from iai_mcp.daemon import control
 from iai_mcp.daemon.mcp_session import ParseFailure, serve_session
@@ -37,6 +38,7 @@ class Connection:
         self._slots = asyncio.Semaphore(server.settings.calls_per_connection)
         self._share = asyncio.Semaphore(max(1, server.settings.workers // 2))
         self._calls: set[asyncio.Task[None]] = set()
+        self._large = False  # something large went through since memory was last given back
 
     async def run(self) -> None:
         """Serve until the client ends or the daemon stops; calls in flight are answered first."""
@@ -52,6 +54,8 @@ class Connection:
                     await self._route(message)
         finally:
             await self._last_answers()
+            if self._large:
+                self._server.give_back()
 
     async def _last_answers(self) -> None:
         """Wait for the calls in flight; whoever cancels us does not want to wait for them."""
@@ -82,6 +86,7 @@ class Connection:
                     return
                 data = reading.result()
                 for line in self._decoder.feed(data) if data else self._decoder.finish():
+                    self._large |= not isinstance(line, Oversize) and len(line) >= LARGE
                     yield line
                 if not data:
                     return
@@ -118,6 +123,9 @@ class Connection:
     def _done(self, task: asyncio.Task[None]) -> None:
         self._calls.discard(task)
         self._slots.release()
+        if self._large and not self._calls:
+            self._large = False
+            self._server.give_back()
         if not task.cancelled() and task.exception() is not None:
             _log.debug("answer_not_delivered")
 
@@ -153,6 +161,7 @@ class Connection:
         await self._write(messages.encode_bounded(message))
 
     async def _write(self, line: bytes) -> None:
+        self._large |= len(line) >= LARGE
         async with self._sending:
             self._writer.write(line)
             await self._writer.drain()

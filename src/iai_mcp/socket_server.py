@@ -143,6 +143,11 @@ class SocketServer:
             return contextlib.nullcontext()
         return self.store.courtesy.answering()
 
+    def give_back(self) -> None:
+        """Something large has gone through: what it left behind goes back to the system."""
+        if isinstance(self.store, MemoryStore):
+            self.store.give_back()
+
     def note_activity(self, what: str) -> None:
         if what not in _NOT_ACTIVITY:
             self.last_activity_ts = time.monotonic()

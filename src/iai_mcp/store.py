@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from iai_mcp import paths, settings
 from iai_mcp.adapters.agent_news import AgentNews
+from iai_mcp.adapters.allocator import give_back
 from iai_mcp.adapters.consent import LocalConsent
 from iai_mcp.adapters.keys import custody
 from iai_mcp.adapters.lazy_embedder import LazyEmbedder
@@ -158,6 +159,14 @@ class MemoryStore:
         self.backlog.stop()
         self.database.close()
 
+    def give_back(self) -> None:
+        """Return to the system what something large left behind, soon."""
+        self.later(self._give_back)
+
+    def _give_back(self) -> None:
+        self.database.shrink()
+        give_back()
+
     def later(self, errand: Callable[[], None]) -> None:
         """Run something soon that nobody waits for; what is in hand is finished at `close`."""
 
@@ -251,11 +260,10 @@ class _Backlog:
 
 
 def _recalls_at_once() -> int:
-    """One more than there are cores: more only take the interpreter from each other.
-
-    Eight at once answer fewer in a second than three do, and each takes three times as long.
+    """How many weigh what they found at the same time: more only take the interpreter from each
+    other. Eight at once answer fewer in a second than one after the other do, and each takes longer.
     """
-    return (os.cpu_count() or 1) + 1
+    return 1 if (os.cpu_count() or 1) <= 2 else 2
 
 
 def _load_embedder() -> Embedder:

@@ -35,3 +35,12 @@ def test_nothing_is_lost_and_the_limit_holds(text: str, limit: int) -> None:
 
     assert len(found) <= limit
     assert "".join("".join(found).split()) == "".join(text.split())
+
+
+def test_a_text_of_very_many_sentences_is_cut_in_one_pass() -> None:
+    text = "It was so. " * 200_000
+
+    found = passages(text, 12)
+
+    assert len(found) == 12
+    assert " ".join(found) == text.strip()

@@ -21,13 +21,15 @@ def passages(text: str, limit: int = 12) -> list[str]:
         return sentences
     goal = sum(map(len, sentences)) / limit
     joined: list[str] = []
-    current = ""
+    current: list[str] = []
+    length = 0
     for sentence in sentences:
-        current = f"{current} {sentence}" if current else sentence
-        if len(current) >= goal and len(joined) < limit - 1:
-            joined.append(current)
-            current = ""
-    return [*joined, current] if current else joined
+        current.append(sentence)
+        length += len(sentence) + 1
+        if length > goal and len(joined) < limit - 1:
+            joined.append(" ".join(current))
+            current, length = [], 0
+    return [*joined, " ".join(current)] if current else joined
 
 
 def _sentences(text: str) -> list[str]:

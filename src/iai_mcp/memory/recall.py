@@ -15,7 +15,7 @@ from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats, supporte
 from iai_mcp.domain.ranking.features import Asked
 from iai_mcp.domain.ranking.scoring import Leaning, Scored, ranked
 from iai_mcp.domain.ranking.use import support
-from iai_mcp.domain.ranking.weights import ranker_for
+from iai_mcp.domain.ranking.weights import Ranker, ranker_for
 from iai_mcp.memory.answering import Answer, Found, answer
 from iai_mcp.memory.asking import Asking, asking, fitting, speaker_named
 from iai_mcp.memory.params import Params
@@ -65,16 +65,17 @@ class Recall:
 
     def __call__(self, params: Params) -> dict[str, object]:
         asked = asking(params, self.clock.now())
-        with self.turn:
-            return self._answered(params, asked)
-
-    def _answered(self, params: Params, asked: Asking) -> dict[str, object]:
         scope = scope_of(params, self.memories, self.projects)
         leg = self.meaning()
+        # The model computes beside the interpreter, so nobody waits for a turn to embed a cue.
+        sought, cue = self.sought(asked, scope, leg)
+        with self.turn:
+            knobs = self.knobs()
+            ranker = ranker_for("" if isinstance(leg, str) else leg.embedder.model_id)
+            around = Surroundings(knobs, self._here(params))
+            found = self._found(sought, cue, ranker, around, asked.limit)
+            made = answer(found, asked, self.memories, _counter(leg), self._slept(scope, knobs))
         degraded = [leg] if isinstance(leg, str) else []
-        knobs = self.knobs()
-        found = self._found(asked, scope, leg, Surroundings(knobs, self._here(params)))
-        made = answer(found, asked, self.memories, _counter(leg), self._slept(scope, knobs))
         return {
             **_told(made, short=knobs.verbosity == "short"),
             "cue_mode": "words" if degraded else "words+meaning",
@@ -101,11 +102,9 @@ class Recall:
         return Sought(reading.terms, reading.exact, vector, scope), cue
 
     def _found(
-        self, asked: Asking, scope: Scope, leg: MeaningLeg | str, around: "Surroundings"
+        self, sought: Sought, cue: Asked, ranker: Ranker, around: "Surroundings", wanted: int
     ) -> list[Found]:
-        sought, cue = self.sought(asked, scope, leg)
-        ranker = ranker_for("" if isinstance(leg, str) else leg.embedder.model_id)
-        limit = max(asked.limit * _SPARE, _SPARE_AT_LEAST)
+        limit = max(wanted * _SPARE, _SPARE_AT_LEAST)
         pool = self.finder.find(sought)
         order = ranked(pool, cue, ranker, self._leaning(pool, around), limit)
         gained = self._gained(order) if around.knobs.learning == "on" else {}
@@ -117,7 +116,7 @@ class Recall:
             return found
         return [
             Found(memory, 0.0, {})
-            for memory in self.memories.timeline(replace(scope, said=True), 1)
+            for memory in self.memories.timeline(replace(sought.scope, said=True), 1)
         ]
 
     def _gained(self, order: Sequence[Scored]) -> dict[int, float]:

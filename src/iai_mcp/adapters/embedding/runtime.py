@@ -1,13 +1,12 @@
 """The embedder that answers: an ONNX graph on onnxruntime, one text at a time."""
 
-import contextlib
-import ctypes
 import mmap
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from iai_mcp.adapters.allocator import LARGE, give_back
 from iai_mcp.adapters.embedding import location
 from iai_mcp.adapters.embedding.location import Place
 from iai_mcp.adapters.embedding.session import REFUSALS, map_words, open_session
@@ -63,7 +62,7 @@ class OnnxEmbedder:
             ids = self._tokens.ids(self._place.manifest.prefix + text)
             row[:] = self._vector(ids)
             tokens += len(ids)
-        if tokens >= _MUCH:
+        if tokens >= _MUCH or sum(map(len, texts)) >= LARGE:
             self.release()
         return vectors
 
@@ -75,8 +74,7 @@ class OnnxEmbedder:
         if self._words is not None:
             # Pages of the file: gone from this process, still in the system's cache.
             self._words.madvise(mmap.MADV_DONTNEED)
-        with contextlib.suppress(AttributeError, OSError):  # only glibc has it
-            ctypes.CDLL(None).malloc_trim(0)
+        give_back()
 
     def _vector(self, ids: list[int]) -> NDArray[np.float32]:
         session = self._session

@@ -3,10 +3,10 @@
 import contextlib
 import os
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from queue import Empty, SimpleQueue
 
 import apsw
 
@@ -26,6 +26,15 @@ _CACHE_KIB = 4 * 1024
 _IDLE_READERS = 3
 
 
+# A statement kept for the next time holds on to what it was last given.
+_LONGEST_KEPT = 1 << 16
+
+
+def cacheable(text: str) -> bool:
+    """Whether a statement that is given this text may be kept prepared."""
+    return len(text) <= _LONGEST_KEPT
+
+
 class Database:
     """Connections to one file: a single writer at a time, readers beside it (WAL).
 
@@ -39,7 +48,9 @@ class Database:
         self._key = key
         self._closed = False
         self._write_turn = threading.RLock()
-        self._readers: SimpleQueue[apsw.Connection] = SimpleQueue()
+        self._readers: deque[apsw.Connection] = (
+            deque()
+        )  # the last one used first: its cache is warm
         with translated(path):
             self._writer = self._connect()
             # The first page tells whether the key fits; nothing is written before that.
@@ -73,29 +84,37 @@ class Database:
         with translated(self.path):
             self._check_open()
             try:
-                reader = self._readers.get_nowait()
-            except Empty:
+                reader = self._readers.pop()
+            except IndexError:
                 reader = self._connect()
             try:
                 yield reader
             finally:
-                if self._closed or self._readers.qsize() >= _IDLE_READERS:
+                if self._closed or len(self._readers) >= _IDLE_READERS:
                     reader.close()
                 else:
-                    self._readers.put(reader)
+                    self._readers.append(reader)
+
+    def shrink(self) -> None:
+        """Free what the connections keep in case it is read again."""
+        with self.outside_transactions() as db:
+            db.execute("PRAGMA shrink_memory")
+        self._close_readers()
 
     def close(self) -> None:
         with self._write_turn:
             if self._closed:
                 return
             self._closed = True
-            while True:
-                try:
-                    self._readers.get_nowait().close()
-                except Empty:
-                    break
+            self._close_readers()
             with translated(self.path):
                 self._writer.close()
+
+    def _close_readers(self) -> None:
+        """Those that nobody uses; others may take one at the same moment."""
+        with contextlib.suppress(IndexError):
+            while True:
+                self._readers.pop().close()
 
     @property
     def closed(self) -> bool:

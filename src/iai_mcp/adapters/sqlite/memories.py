@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import apsw
 
 from iai_mcp.adapters.sqlite import rows, schema, traits, words
-from iai_mcp.adapters.sqlite.database import Database, count, scalar
+from iai_mcp.adapters.sqlite.database import Database, cacheable, count, scalar
 from iai_mcp.adapters.sqlite.sheet import Line, Sheet
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
@@ -253,6 +253,7 @@ def _add_one(db: apsw.Connection, turn: CleanTurn) -> _Added:
             turn.meta,
             turn.text,
         ),
+        can_cache=cacheable(turn.text),
     )
     key = db.last_insert_rowid()
     words.put(db, key, turn.text)

@@ -6,6 +6,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from iai_mcp.adapters.sqlite.database import cacheable
 from iai_mcp.adapters.sqlite.sheet import View
 from iai_mcp.domain.ranking.lexical import Postings
 from iai_mcp.domain.words import indexed
@@ -29,7 +30,11 @@ _MOST_PLACES = 20_000
 
 def put(db: apsw.Connection, key: int, text: str) -> None:
     """Index the words of one memory, in place of any before."""
-    db.execute("INSERT OR REPLACE INTO words (rowid, body) VALUES (?, ?)", (key, indexed(text)))
+    db.execute(
+        "INSERT OR REPLACE INTO words (rowid, body) VALUES (?, ?)",
+        (key, indexed(text)),
+        can_cache=cacheable(text),
+    )
 
 
 def search(
