@@ -31,7 +31,12 @@ store.close()
 
 
 def test_ten_megabytes_do_not_stay_in_memory(tmp_path):
-    environment = {**os.environ, "IAI_MCP_STORE": str(tmp_path / "store")}
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "IAI_MCP_STORE": str(tmp_path / "data"),
+        "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
+    }
     done = subprocess.run(
         [sys.executable, "-c", _GROWTH],
         env=environment,

@@ -1,5 +1,6 @@
 """Where the words of a cue occur, and which of them are too common to tell anything."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,16 @@ from iai_mcp.store import MemoryStore
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> MemoryStore:
-    made = MemoryStore(tmp_path / "store")
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryStore]:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "data"))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    made = MemoryStore()
     texts = [f"common shared filler {'rare' * (n == 7)} {'twin twin' * (n < 3)}" for n in range(40)]
     events = [{"id": str(n), "role": "user", "text": text} for n, text in enumerate(texts)]
     dispatch(made, "capture_events", {"session_id": "s", "events": events})
-    return made
+    yield made
+    made.close()
 
 
 def _rows(store: MemoryStore, *terms: str) -> list[list[int]]:

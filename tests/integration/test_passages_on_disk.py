@@ -1,5 +1,6 @@
 """Passages on disk: the best one of each memory, apart from its topics and its context."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +19,15 @@ def _at(cosine: float) -> np.ndarray:
 
 
 @pytest.fixture
-def vectors(tmp_path: Path) -> SqliteVectors:
-    store = MemoryStore(tmp_path / "store")
+def vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteVectors]:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "data"))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    store = MemoryStore()
     for number in range(4):
         dispatch(store, "memory_capture", {"text": f"turn {number}", "session_id": "s"})
-    return SqliteVectors(store.database, "model", 4)
+    yield SqliteVectors(store.database, "model", 4)
+    store.close()
 
 
 def _put(vectors: SqliteVectors, key: int, *cosines: float, topics: int, context: bool) -> None:
