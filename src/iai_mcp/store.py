@@ -242,7 +242,7 @@ class _Backlog:
             self._work.clear()
             try:
                 while not self._stopping and self.page():
-                    continue
+                    self._store.courtesy.wait_for_calm()
             except Exception:  # noqa: BLE001 - supervision: the backlog is in the store, the next wake tries again
                 _log.exception("embedding_failed")
 

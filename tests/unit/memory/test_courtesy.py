@@ -1,9 +1,11 @@
 """Sleep steps aside for whoever is being answered."""
 
 import sys
+import threading
 
 import pytest
 
+from iai_mcp.memory.sleep import courtesy as courtesy_module
 from iai_mcp.memory.sleep.courtesy import Courtesy
 
 
@@ -62,3 +64,34 @@ def test_nobody_is_waited_for_for_ever() -> None:
     assert courtesy.step_aside()
     with courtesy.answering():
         assert not courtesy.step_aside()
+
+
+def test_calm_is_when_nobody_was_answered_for_a_moment(clock: Clock) -> None:
+    courtesy = Courtesy(clock)
+    assert courtesy.wait_for_calm()
+    with courtesy.answering():
+        pass
+    clock.now += 1
+    assert courtesy.wait_for_calm()
+
+
+def test_calm_comes_after_the_answer_that_is_being_given() -> None:
+    courtesy, order = Courtesy(), []
+
+    def wait() -> None:
+        courtesy.wait_for_calm()
+        order.append("calm")
+
+    with courtesy.answering():
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        order.append("answered")
+    waiting.join(5)
+    assert order == ["answered", "calm"]
+
+
+def test_nobody_waits_for_ever_for_a_load_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(courtesy_module, "_LONG_PATIENCE", 0.01)
+    courtesy = Courtesy()
+    with courtesy.answering():
+        assert not courtesy.wait_for_calm()

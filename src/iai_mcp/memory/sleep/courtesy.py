@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 # One interpreter thinks one thought at a time: a page that runs beside an answer takes from it. Longer
 # than this nobody is waited for, so that sleep gets done under a load that never ends.
 _PATIENCE = 0.25
+# Vectors can wait a little longer: what lacks them is found by its words.
+_LONG_PATIENCE, _CALM = 1.0, 0.03
 # Whoever asked a moment ago may ask again at once: pages are short then.
 _AROUND = 1.0
 _PAGE, _SHORT_PAGE = 0.015, 0.004
@@ -50,6 +52,20 @@ class Courtesy:
         """Wait until nobody is being answered, but not for ever; whether that is so."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._answering, self._patience)
+
+    def wait_for_calm(self) -> bool:
+        """Wait until nobody has been answered for a moment, but not for ever; whether that is so.
+
+        Whoever sends one batch after another is between two of them only for a moment.
+        """
+        until = self._clock() + _LONG_PATIENCE
+        with self._changed:
+            while (now := self._clock()) < until:
+                calm_at = float("inf") if self._answering else self._left + _CALM
+                if now >= calm_at:
+                    return True
+                self._changed.wait(min(calm_at, until) - now)
+        return False
 
     @contextmanager
     def page(self) -> "Iterator[Enough]":
