@@ -28,18 +28,7 @@ def _measure(size: int) -> tuple[float, float]:
         home.fill(size, corpus)
         home.start()
         home.wait_warm()
-        with home.dial() as caller:
-            hello = {
-                "jsonrpc": "2.0",
-                "id": 1,
-                "method": "initialize",
-                "params": {
-                    "protocolVersion": "2025-06-18",
-                    "capabilities": {},
-                    "clientInfo": {"name": "bench", "version": "1"},
-                },
-            }
-            assert "result" in caller.exchange(hello)
+        home.open_mcp()
         for _ in range(20):
             home.call("memory_recall", cue=corpus.cue())
         memory = home.resident()

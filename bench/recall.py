@@ -10,8 +10,9 @@ from bench.report import Row, percentile, show
 from bench.scratch import scratch
 
 METHOD = (
-    "Every cue is different and embedded by the daemon; 200 cues after 20 to warm up. The reference embeds\n"
-    "the same cues in this process and scans as many float32 vectors exactly. RSS is the daemon's, after."
+    "Model and MCP library loaded. Every cue is different and embedded by the daemon; 200 cues after 20 to warm\n"
+    "up. The reference embeds the same cues in this process and scans as many float32 vectors exactly. RSS is the\n"
+    "daemon's, after."
 )
 
 
@@ -31,6 +32,7 @@ def _measure(size: int) -> list[Row]:
         home.fill(size, corpus)
         home.start()
         home.wait_warm()
+        home.open_mcp()
         cues = [corpus.cue() for _ in range(220)]
         with home.dial() as caller:
             times = []

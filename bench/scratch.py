@@ -68,7 +68,8 @@ class Scratch:
         """One MCP session, which waits for the library to be loaded."""
         client = {"name": "bench", "version": "1"}
         params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
-        self.exchange({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+        assert "result" in self.exchange(hello)
 
     def kill(self) -> None:
         assert self.process
