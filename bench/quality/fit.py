@@ -1,5 +1,8 @@
 """`python -m bench fit --stores DIR --locomo FILE …`: learn the weights of the ranker.
 
+`--without GROUP,…` leaves measures out (`who`, `time`, … as `recall --explain` calls them, or single
+names): what a group is worth is what is lost without it.
+
 Uses the stores that `bench quality --stores DIR` filled, and the measures that recall itself takes.
 Every column counts alike however many questions it has. For each piece of evidence the loss asks how
 far it stands above the fifth and the tenth best of what is no evidence: what matters is the first
@@ -11,7 +14,7 @@ import os
 import pickle
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +23,10 @@ from numpy.typing import NDArray
 from bench.quality import datasets
 from bench.quality.datasets import Conversation, Question
 from bench.quality.metrics import Outcome, ranks, share
+from bench.quality.run import OWN
 from iai_mcp.domain.ranking.candidates import Candidates
 from iai_mcp.domain.ranking.features import Asked, CosineScale, features
-from iai_mcp.domain.ranking.scoring import EXACT, FEATURES
+from iai_mcp.domain.ranking.scoring import EXACT, FEATURES, REASONS
 
 Floats = NDArray[np.float64]
 FOLDS = 5
@@ -31,9 +35,11 @@ COLUMNS = {
     "longmemeval": 2.0,
     "beam facts": 1.0,
     "beam preferences, instructions": 0.5,
+    "coding": 0.5,
 }
+SETS = ("locomo", "longmemeval", "beam", "coding")
 _CUTS = (4, 9)  # the fifth and the tenth best of the rest
-_POOL = 140
+_POOL = 80
 
 
 Raw = tuple[Question, int, Candidates, Asked, list[str]]
@@ -61,16 +67,25 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--stores", type=Path, required=True)
     parser.add_argument("--keep", type=Path, help="keep the measures here, and reuse them")
     parser.add_argument("--ridge", type=float, default=0.03)
+    parser.add_argument("--without", default="", help="groups or names of measures to leave out")
     options = parser.parse_args(arguments)
     scale, examples = _examples(options)
+    left_out = set(filter(None, options.without.split(",")))
+    kept = [n for n in FEATURES if not {n, REASONS[n]} & left_out]
+    examples = [replace(one, table=one.table[:, _places(kept)]) for one in examples]
     print(f"cosines of unrelated texts: mean {scale.mean:.4f}, spread {scale.spread:.4f}")
-    learner = Learner(examples, options.ridge)
+    learner = Learner(examples, options.ridge, kept)
     _tell("cross-validated", learner.cross_validated())
     weights = learner.fitted(range(len(examples)))
     _tell("fitted on all", learner.outcomes(weights, range(len(examples))))
-    for name, weight in zip(FEATURES, weights / learner.spread, strict=True):
-        print(f'    "{name}": {weight:.3f},')
+    if not left_out:
+        for name, weight in zip(FEATURES, weights / learner.spread, strict=True):
+            print(f'    "{name}": {weight:.3f},')
     return 0
+
+
+def _places(names: Sequence[str]) -> list[int]:
+    return [FEATURES.index(name) for name in names]
 
 
 def _examples(options: argparse.Namespace) -> tuple[CosineScale, list[Example]]:
@@ -78,9 +93,8 @@ def _examples(options: argparse.Namespace) -> tuple[CosineScale, list[Example]]:
         kept: tuple[CosineScale, list[Example]] = pickle.loads(options.keep.read_bytes())
         return kept
     raw: list[Raw] = []
-    for name in ("locomo", "longmemeval", "beam"):
-        talks: list[Conversation] = getattr(datasets, name)(getattr(options, name))
-        raw += _measured(options.stores / name, talks)
+    for name in SETS:
+        raw += _measured(options.stores / name, _talks(name, options))
         print(f"{name}: measured", flush=True)
     cosines = np.concatenate([found.turn for _, _, found, _, _ in raw])
     known = cosines[~np.isnan(cosines)]
@@ -97,6 +111,17 @@ def _examples(options: argparse.Namespace) -> tuple[CosineScale, list[Example]]:
     return scale, examples
 
 
+def _talks(name: str, options: argparse.Namespace) -> list[Conversation]:
+    """The set's conversations; all kinds of questions of the coding set are one column."""
+    if name != "coding":
+        found: list[Conversation] = getattr(datasets, name)(getattr(options, name))
+        return found
+    return [
+        replace(talk, questions=[replace(asked, column="coding") for asked in talk.questions])
+        for talk in datasets.own(OWN / "coding")
+    ]
+
+
 def _measured(directory: Path, talks: Sequence[Conversation]) -> list[Raw]:
     os.environ["IAI_MCP_STORE"] = str(directory)
     from iai_mcp.memory.asking import asking
@@ -105,6 +130,8 @@ def _measured(directory: Path, talks: Sequence[Conversation]) -> list[Raw]:
     from iai_mcp.store import MemoryStore
 
     store = MemoryStore()
+    while store.memories.reindex(500):
+        continue
     store.embedder.wait(60)
     leg = store.meaning()
     assert not isinstance(leg, str), leg
@@ -134,8 +161,11 @@ def _measured(directory: Path, talks: Sequence[Conversation]) -> list[Raw]:
 class Learner:
     """Weights for measures divided by their spread."""
 
-    def __init__(self, examples: Sequence[Example], ridge: float) -> None:
+    def __init__(
+        self, examples: Sequence[Example], ridge: float, names: Sequence[str] = FEATURES
+    ) -> None:
         self.examples = examples
+        self._names = names
         self._ridge = ridge
         self.spread = np.concatenate([one.table for one in examples]).std(axis=0) + 1e-6
         self._tables = [(one.table / self.spread).astype(np.float32) for one in examples]
@@ -170,10 +200,8 @@ class Learner:
 
     def fitted(self, chosen: Sequence[int]) -> Floats:
         """Three rounds: after each, a session is stood for by the turn of it that scores best."""
-        weights = np.zeros(len(FEATURES))
-        weights[
-            [FEATURES.index(name) for name in ("words", "passage", "named", "date", "near")]
-        ] = 1
+        first = ("words", "passage", "named", "date", "near")
+        weights = np.array([float(name in first) for name in self._names])
         for _ in range(4):
             weights = _descend(self._loss(weights, chosen), weights)
         return weights
@@ -182,7 +210,7 @@ class Learner:
         self, weights: Floats, chosen: Sequence[int]
     ) -> Callable[[Floats], tuple[float, Floats]]:
         shape = (len(chosen), _POOL)
-        tables = np.zeros((*shape, len(FEATURES)), np.float32)
+        tables = np.zeros((*shape, len(self._names)), np.float32)
         fixed, gold, rest = np.zeros(shape), np.zeros(shape, bool), np.zeros(shape, bool)
         for row, i in enumerate(chosen):
             places = self._representatives(i, weights)
@@ -191,7 +219,7 @@ class Learner:
             fixed[row, : len(places)] = self.examples[i].fixed[places]
             gold[row, : len(places)], rest[row, : len(places)] = is_gold, ~is_gold
         worth = self._worth[list(chosen)][:, None] * gold / np.maximum(gold.sum(1), 1)[:, None]
-        flat = tables.reshape(-1, len(FEATURES))
+        flat = tables.reshape(-1, len(self._names))
 
         def loss(now: Floats) -> tuple[float, Floats]:
             scores = (flat @ now.astype(np.float32)).reshape(shape) + fixed

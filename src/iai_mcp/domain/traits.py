@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from itertools import islice
 
+from iai_mcp.domain.answer_kinds import Kinds, held_by
 from iai_mcp.domain.passages import passages
 from iai_mcp.domain.standing import Standing, StandingWish, standing_wish
 from iai_mcp.domain.words import indexed, words
 
 # Raised when any of the fields below, or what goes into the word index, is made differently:
 # stores then bring their rows up to date in the background.
-TRAITS_VERSION = 1
+TRAITS_VERSION = 2
 
 _QUESTION_MARKS = ("?", "？", "؟")
 # More wishes in one turn than this are a document, not a conversation.
@@ -25,6 +26,7 @@ class Traits:
     length: int
     asks: bool
     standing: Standing | None
+    holds: Kinds
 
 
 def traits_of(text: str, role: str) -> Traits:
@@ -35,6 +37,7 @@ def traits_of(text: str, role: str) -> Traits:
         length=len(words(indexed(text))),
         asks=text.rstrip().endswith(_QUESTION_MARKS),
         standing=standing or (Standing.PREFERENCE if kinds else None),
+        holds=held_by(text),
     )
 
 

@@ -11,6 +11,7 @@ from tests.fakes.embedder import FakeEmbedder
 from iai_mcp.adapters.sqlite import schema
 from iai_mcp.adapters.sqlite.sleep_schema import SLEEP
 from iai_mcp.core import dispatch
+from iai_mcp.domain.traits import TRAITS_VERSION
 from iai_mcp.store import MemoryStore
 
 
@@ -235,7 +236,7 @@ def test_a_store_of_the_first_format_is_indexed_anew_in_the_background(
     store.close()
     assert isinstance(hits, list)
     assert "words" in hits[0]["reason"]
-    assert versions == [(1,)]
+    assert versions == [(TRAITS_VERSION,)]
 
 
 def _back_to_the_first_format(db: apsw.Connection) -> None:

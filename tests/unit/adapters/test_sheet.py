@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from iai_mcp.adapters.sqlite.sheet import NOBODY, Line, Sheet, flags
+from iai_mcp.domain.answer_kinds import Kinds
 from iai_mcp.domain.standing import Standing
 from iai_mcp.ports.memories import Scope
 
@@ -109,8 +110,24 @@ def test_a_scope_holds_the_rows_that_meet_all_its_conditions(scope: Scope, keys:
 
 def test_flags_say_what_a_turn_is() -> None:
     sheet = _sheet(
-        _line(1, flags=flags(asks=True, standing=Standing.INSTRUCTION, spoken=True)),
-        _line(2, flags=flags(asks=False, standing=Standing.PREFERENCE, spoken=False)),
+        _line(
+            1,
+            flags=flags(
+                asks=True,
+                standing=Standing.INSTRUCTION,
+                spoken=True,
+                holds=Kinds(time=True, name=False),
+            ),
+        ),
+        _line(
+            2,
+            flags=flags(
+                asks=False,
+                standing=Standing.PREFERENCE,
+                spoken=False,
+                holds=Kinds(time=False, name=True),
+            ),
+        ),
     )
     view = sheet.view()
     facts = view.facts(np.array([0, 1]))
@@ -119,6 +136,8 @@ def test_flags_say_what_a_turn_is() -> None:
     assert list(facts.instruction) == [True, False]
     assert list(facts.preference) == [False, True]
     assert list(facts.spoken) == list(view.spoken) == [True, False]
+    assert list(facts.time) == [True, False]
+    assert list(facts.name) == [False, True]
     assert list(view.standing) == [True, True]
 
 

@@ -53,3 +53,18 @@ def test_a_cue_that_is_only_a_name_keeps_it() -> None:
 def test_a_question_about_an_answer_is_about_the_assistant() -> None:
     assert read("what did you suggest for the cache? you said something", NOW).of_the_assistant
     assert not read("what did I say about the cache?", NOW).of_the_assistant
+
+
+@pytest.mark.parametrize(
+    ("cue", "of_the_speaker"),
+    [
+        ("Which desk did I buy?", True),
+        ("what is my sister called", True),
+        ("Was war mein Plan?", True),
+        ("Which index does the import use?", False),
+    ],
+)
+def test_a_cue_about_who_asks_is_told_from_one_about_the_matter(
+    cue: str, of_the_speaker: bool
+) -> None:
+    assert read(cue, NOW).of_the_speaker is of_the_speaker

@@ -113,6 +113,8 @@ class SqliteFinder:
             instruction=facts.instruction,
             preference=facts.preference,
             spoken=facts.spoken,
+            time=facts.time,
+            name=facts.name,
             speaker=view.speaker[rows],
             session=view.session[rows],
             project=view.project[rows],

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from iai_mcp.domain.answer_kinds import Kinds
 from iai_mcp.domain.standing import Standing
 from iai_mcp.ports.memories import Scope
 
@@ -20,7 +21,8 @@ Mask = NDArray[np.bool_]
 
 NOBODY = -1  # no such row, no such name
 
-_ASKS, _INSTRUCTION, _PREFERENCE, _SPOKEN = 1, 2, 4, 8
+_ASKS, _INSTRUCTION, _PREFERENCE, _SPOKEN, _TIME, _NAME = 1, 2, 4, 8, 16, 32
+_NOTHING = Kinds(time=False, name=False)
 _NAMES = ("session", "project", "speaker", "role", "host", "agent_id", "agent_name")
 _COLUMNS: dict[str, type[np.generic]] = {
     "keys": np.int64,
@@ -51,10 +53,11 @@ class Line:
     agent_name: str
 
 
-def flags(*, asks: bool, standing: Standing | None, spoken: bool) -> int:
+def flags(*, asks: bool, standing: Standing | None, spoken: bool, holds: Kinds = _NOTHING) -> int:
     """The yes-or-no facts of a turn in one byte. `spoken`: by a person, not by an assistant."""
     kind = {Standing.INSTRUCTION: _INSTRUCTION, Standing.PREFERENCE: _PREFERENCE, None: 0}
-    return asks * _ASKS + kind[standing] + spoken * _SPOKEN
+    held = holds.time * _TIME + holds.name * _NAME
+    return asks * _ASKS + kind[standing] + spoken * _SPOKEN + held
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,8 @@ class View:
             instruction=(held & _INSTRUCTION) != 0,
             preference=(held & _PREFERENCE) != 0,
             spoken=(held & _SPOKEN) != 0,
+            time=(held & _TIME) != 0,
+            name=(held & _NAME) != 0,
         )
 
 
@@ -115,6 +120,8 @@ class Facts:
     instruction: Mask
     preference: Mask
     spoken: Mask
+    time: Mask  # whether it says when
+    name: Mask  # whether it names something
 
 
 class Sheet:

@@ -33,7 +33,12 @@ class Derived:
 def put(db: apsw.Connection, key: int, text: str, role: str) -> Derived:
     """Derive and keep the traits of a memory."""
     found = traits_of(text, role)
-    bits = flags(asks=found.asks, standing=found.standing, spoken=role != "assistant")
+    bits = flags(
+        asks=found.asks,
+        standing=found.standing,
+        spoken=role != "assistant",
+        holds=found.holds,
+    )
     db.execute(
         "INSERT OR REPLACE INTO traits VALUES (?, ?, ?, ?)",
         (key, TRAITS_VERSION, found.length, bits),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from iai_mcp.domain.answer_kinds import Kinds, asked_for
 from iai_mcp.domain.cue.exact import quoted
 from iai_mcp.domain.cue.stop_words import language_of, stop_words
 from iai_mcp.domain.cue.times import windows
@@ -36,6 +37,12 @@ _OF_THE_ASSISTANT = re.compile(
     r"our (?:previous|last|earlier) (?:chat|conversation|discussion))\b",
     re.IGNORECASE,
 )
+# Who asks about himself asks for what he said, not for what was answered.
+_OF_THE_SPEAKER = re.compile(
+    r"\b(?:i|my|me|mine|myself|ich|mir|mich|mein\w*|je|moi|mon|mes|yo|mi|mis|я|мне|меня|мо[йяеи])\b"
+    r"|我|私|僕",
+    re.IGNORECASE,
+)
 # What is sought is how to do something, not what was said: wishes and taste matter then.
 _SEEKS_ADVICE = re.compile(
     r"^\s*(?:how (?:should|can|could|do|would) (?:i|we|you)|what (?:should|would|are some|are the"
@@ -58,8 +65,10 @@ class CueReading:
     meaning: str
     speakers: tuple[str, ...]
     of_the_assistant: bool
+    of_the_speaker: bool
     seeks_advice: bool
     windows: tuple[Window, ...]
+    wants: Kinds
 
 
 def read(
@@ -73,8 +82,10 @@ def read(
         meaning=_meaning(cue, named),
         speakers=named,
         of_the_assistant=_OF_THE_ASSISTANT.search(cue) is not None,
+        of_the_speaker=_OF_THE_SPEAKER.search(cue) is not None,
         seeks_advice=_SEEKS_ADVICE.search(cue) is not None,
         windows=_windows(cue, now, language),
+        wants=asked_for(cue),
     )
 
 

@@ -37,6 +37,8 @@ class Candidates:
     instruction: Mask
     preference: Mask
     spoken: Mask  # by a person, not by an assistant
+    time: Mask  # whether it says when
+    name: Mask  # whether it names something
     speaker: NDArray[np.int32]
     session: NDArray[np.int32]
     project: NDArray[np.int32]

@@ -54,8 +54,9 @@ def features(found: Candidates, asked: Asked, scale: CosineScale) -> dict[str, F
         "length": np.log(10.0 + found.length) - _TYPICAL_LENGTH,
     }
     columns |= _neighbours(found, passage, turn)
+    columns |= _kinds(found, asked)
     columns |= _sessions(found, passage)
-    columns |= _people(found, asked)
+    columns |= _people(found, asked, passage)
     columns |= _standing(found, asked, scale)
     columns |= _by_cue(columns, asked)
     columns["date"] = _dates(found, asked)
@@ -76,6 +77,20 @@ def _neighbours(found: Candidates, passage: Floats, turn: Floats) -> dict[str, F
     return {"near": best, "before": before, "after": after, "answer": before * asked}
 
 
+def _kinds(found: Candidates, asked: Asked) -> dict[str, Floats]:
+    """Whether it holds a time, a name; and whether the cue asks for one."""
+    wants = asked.reading.wants
+    held = {
+        "time": (found.time, wants.time),
+        "name": (found.name, wants.name),
+    }
+    columns: dict[str, Floats] = {}
+    for kind, (holds, wanted) in held.items():
+        columns[kind] = holds.astype(np.float32)
+        columns[f"{kind}_asked"] = columns[kind] * wanted
+    return columns
+
+
 def _sessions(found: Candidates, passage: Floats) -> dict[str, Floats]:
     together = np.argsort(found.session, kind="stable")
     firsts = np.flatnonzero(np.diff(found.session[together], prepend=-1))
@@ -91,14 +106,20 @@ def _sessions(found: Candidates, passage: Floats) -> dict[str, Floats]:
     }
 
 
-def _people(found: Candidates, asked: Asked) -> dict[str, Floats]:
+def _people(found: Candidates, asked: Asked, passage: Floats) -> dict[str, Floats]:
     named = asked.speaker is not None
     theirs = (found.speaker == asked.speaker) if named else np.zeros(len(found), dtype=np.bool_)
     by_person = found.spoken & asked.assistants
+    answered = at_places(theirs.astype(np.float32), found.after)
+    person = (by_person & (not asked.reading.of_the_assistant)).astype(np.float32)
     return {
         "named": theirs.astype(np.float32),
         "not_named": (~theirs & named).astype(np.float32),
-        "person": (by_person & (not asked.reading.of_the_assistant)).astype(np.float32),
+        "named_asks": (theirs & found.asks).astype(np.float32),
+        "named_passage": theirs * passage,
+        "named_after": ~theirs * answered,
+        "person": person,
+        "person_of_self": person * asked.reading.of_the_speaker,
         "person_not_asked": (by_person & asked.reading.of_the_assistant).astype(np.float32),
     }
 

@@ -8,6 +8,7 @@ _TOLD: Mapping[str, str] = {
     "meaning": "meaning",
     "time": "time",
     "who": "who said it",
+    "kind": "the kind of answer",
     "neighbours": "neighbours",
     "session": "its session",
     "standing": "a standing wish about this",

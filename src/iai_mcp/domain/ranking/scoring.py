@@ -121,7 +121,11 @@ REASONS: Mapping[str, str] = {
     "date": "time",
     "named": "who",
     "not_named": "who",
+    "named_asks": "who",
+    "named_passage": "who",
+    "named_after": "who",
     "person": "who",
+    "person_of_self": "who",
     "person_not_asked": "who",
     "instruction": "standing",
     "instruction_topic": "standing",
@@ -131,5 +135,9 @@ REASONS: Mapping[str, str] = {
     "preference_advice": "standing",
     "asks": "form",
     "length": "form",
+    "time": "form",
+    "time_asked": "kind",
+    "name": "form",
+    "name_asked": "kind",
 }
 FEATURES: Sequence[str] = tuple(REASONS)

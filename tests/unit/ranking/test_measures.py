@@ -1,0 +1,98 @@
+"""What is measured of candidates, and that every measure is weighed."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from iai_mcp.domain.cue.analysis import read
+from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats
+from iai_mcp.domain.ranking.features import Asked, CosineScale, features
+from iai_mcp.domain.ranking.scoring import FEATURES
+from iai_mcp.domain.ranking.weights import ranker_for
+
+_SCALE = CosineScale(0.0, 1.0)
+_NOW = datetime(2026, 3, 1, tzinfo=UTC)
+ALICE, BOB = 0, 1
+
+
+def _candidates(size: int) -> Candidates:
+    zeros, no = np.zeros(size, np.float32), np.zeros(size, np.bool_)
+    same, nowhere = np.zeros(size, np.int32), np.full(size, NONE, np.int64)
+    return Candidates(
+        keys=np.arange(size),
+        eligible=~no,
+        words=zeros,
+        coverage=zeros,
+        session_words=zeros,
+        turn=zeros,
+        passage=zeros,
+        context=zeros,
+        topic=zeros,
+        exact=zeros,
+        at=np.zeros(size),
+        length=same,
+        asks=no,
+        instruction=no,
+        preference=no,
+        spoken=~no,
+        time=no,
+        name=no,
+        speaker=same,
+        session=same,
+        project=same,
+        before=nowhere,
+        after=nowhere,
+        support=zeros,
+    )
+
+
+def _measured(
+    found: Candidates, cue: str, *, speaker: int | None = None, assistants: bool = False
+) -> dict[str, Floats]:
+    return features(found, Asked(read(cue, _NOW), speaker, assistants), _SCALE)
+
+
+def test_a_turn_that_says_when_is_told_apart_only_by_a_cue_that_asks_when() -> None:
+    found = replace(_candidates(2), time=np.array([True, False]))
+    assert _measured(found, "When did she move?")["time_asked"].tolist() == [1, 0]
+    assert _measured(found, "Why did she move?")["time_asked"].tolist() == [0, 0]
+
+
+def test_a_turn_that_names_something_is_told_apart_only_by_a_cue_that_asks_which() -> None:
+    found = replace(_candidates(2), name=np.array([False, True]))
+    assert _measured(found, "Which city was it?")["name_asked"].tolist() == [0, 1]
+    assert _measured(found, "Was it cold?")["name_asked"].tolist() == [0, 0]
+
+
+def test_who_asks_about_himself_is_answered_by_what_people_said() -> None:
+    found = replace(_candidates(2), spoken=np.array([True, False]))
+    mine = _measured(found, "Which desk did I buy?", assistants=True)
+    ours = _measured(found, "Which desk was bought?", assistants=True)
+    assert mine["person_of_self"].tolist() == [1, 0]
+    assert ours["person_of_self"].tolist() == [0, 0]
+    assert ours["person"].tolist() == [1, 0]
+
+
+def test_what_stands_before_the_answer_of_who_is_named_is_measured() -> None:
+    found = replace(
+        _candidates(3),
+        speaker=np.array([BOB, ALICE, ALICE], np.int32),
+        after=np.array([1, NONE, NONE]),
+        asks=np.array([True, False, True]),
+    )
+    measured = _measured(found, "What does Alice like?", speaker=ALICE)
+    assert measured["named_after"].tolist() == [1, 0, 0]
+    assert measured["named_asks"].tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize("model", ["all-minilm-l6-v2", "gte-small"])
+def test_each_measure_has_a_learned_weight_and_each_weight_a_measure(model: str) -> None:
+    learned = ranker_for(f"{model}.q8a.0123456789ab")
+    assert set(learned.weights) == set(FEATURES)
+    assert set(_measured(_candidates(1), "anything")) == set(FEATURES)
+
+
+def test_a_model_that_nothing_was_learned_for_gets_weights_all_the_same() -> None:
+    assert set(ranker_for("own.something").weights) <= set(FEATURES)
