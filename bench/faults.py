@@ -4,13 +4,15 @@ import argparse
 import random
 import threading
 import time
+from collections.abc import Sequence
 
 from bench.report import Row, show
 from bench.scratch import Scratch, scratch
 
 METHOD = (
-    "Three connections capture one turn after the other; the daemon is killed after 10 to 200 ms and started\n"
-    "again. After each round the store opens; at the end every acknowledged turn is there exactly once."
+    "Three connections capture one turn after the other; the daemon is killed and started again: in one round of\n"
+    "four 10 to 200 ms after its start, in the others up to 200 ms after the first turn it acknowledged. After each\n"
+    "round the store opens; at the end every acknowledged turn is there exactly once."
 )
 
 
@@ -27,6 +29,8 @@ def main(arguments: list[str]) -> int:
             writer.start()
         opened = 0
         for _ in range(rounds):
+            if chance.random() < 0.75:
+                _wait_for_another(writers)
             time.sleep(chance.uniform(0.01, 0.2))
             home.kill()
             home.start()
@@ -73,6 +77,13 @@ class _Writer(threading.Thread):
                 continue
             self.acknowledged.append(text)
             number += 1
+
+
+def _wait_for_another(writers: Sequence[_Writer]) -> None:
+    """Wait until one more turn is acknowledged."""
+    before = sum(len(writer.acknowledged) for writer in writers)
+    while sum(len(writer.acknowledged) for writer in writers) == before:
+        time.sleep(0.001)
 
 
 def _stored(home: Scratch, session: str) -> list[str]:
