@@ -3,3 +3,10 @@
 `runtime` answers; `location` finds an installed model; `install` makes one from weights that
 the package registry carries. Only `install` and what it uses need `onnx`.
 """
+
+import os
+
+# onnxruntime reports to its maker unless this is set before it is loaded: an identifier of the
+# machine, the path of the program, the kind of processor. Nothing may leave this machine, so it
+# stands here, ahead of every module that imports it, and is no setting.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
