@@ -1,10 +1,19 @@
 """How a command reaches the store: through the daemon if it is up, else by itself, alone."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import Busy, DaemonUnreachable
+
+if TYPE_CHECKING:
+    from iai_mcp.concurrency import ProcessLock
+
+# A daemon that stops or starts, or another command, holds the store for a moment without answering.
+_PATIENCE_SECONDS = 5.0
+_POLL_SECONDS = 0.02
 
 Call = Callable[[str, dict[str, object]], dict[str, object]]
 
@@ -18,15 +27,15 @@ def call(
         Busy: no daemon answers, yet another process holds the store.
         IaiError: what the method itself says.
     """
-    try:
-        return connection.call(method, params, timeout)
-    except DaemonUnreachable:
-        return _call_here(method, params or {})
-
-
-def _call_here(method: str, params: dict[str, object]) -> dict[str, object]:
-    with _store_of_our_own() as call_store:
-        return call_store(method, params)
+    ends_at = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            return connection.call(method, params, timeout)
+        except DaemonUnreachable:
+            lock = _locked_unless_served(ends_at)
+        if lock is not None:
+            with _opened(lock) as call_store:
+                return call_store(method, params or {})
 
 
 @contextmanager
@@ -36,28 +45,50 @@ def held() -> Iterator[Call]:
     Raises:
         Busy: no daemon answers, yet another process holds the store.
     """
-    if connection.is_up():
+    lock = None
+    if not connection.is_up():
+        lock = _locked_unless_served(time.monotonic() + _PATIENCE_SECONDS)
+    if lock is None:
         yield lambda method, params: connection.call(method, params, timeout=120.0)
         return
-    with _store_of_our_own() as call_store:
+    with _opened(lock) as call_store:
         yield call_store
 
 
-@contextmanager
-def _store_of_our_own() -> Iterator[Call]:
+def _locked_unless_served(ends_at: float) -> "ProcessLock | None":
+    """The store's lock, or None when a daemon answers after all."""
     from iai_mcp.concurrency import ProcessLock
-    from iai_mcp.core import dispatch
-    from iai_mcp.store import MemoryStore
 
-    lock = ProcessLock()
+    lock, gained = ProcessLock(), False
     try:
-        if not lock.try_acquire_exclusive():
+        gained = _gained(lock, ends_at)
+        return lock if gained else None
+    finally:
+        if not gained:
+            lock.close()
+
+
+def _gained(lock: "ProcessLock", ends_at: float) -> bool:
+    while not lock.try_acquire_exclusive():
+        if time.monotonic() >= ends_at:
             holder = lock.holder()
             who = f" (pid {holder})" if holder else ""
             raise Busy(
                 f"another process{who} holds the store and does not answer on the socket: "
                 "wait for it, or stop it and try again"
             )
+        if connection.is_up():
+            return False
+        time.sleep(_POLL_SECONDS)
+    return True
+
+
+@contextmanager
+def _opened(lock: "ProcessLock") -> Iterator[Call]:
+    from iai_mcp.core import dispatch
+    from iai_mcp.store import MemoryStore
+
+    try:
         store = MemoryStore()
         try:
             yield lambda method, params: dispatch(store, method, params)

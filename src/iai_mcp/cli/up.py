@@ -1,6 +1,7 @@
 """Start the memory daemon in the background, and say how to connect your agents to it.
 
-It keeps running after this terminal closes. Running it again changes nothing.
+It keeps running after this terminal closes. Running it again changes nothing, except after an upgrade:
+then the daemon of the other version finishes what is in flight, and the new one takes its place.
 
   iai-mcp up                start, and show the line that connects each agent program
   iai-mcp up --service      let systemd or launchd start it at the first connection, and after a reboot
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     if status is None or swapped:
         status = start()
     result = {"started": started, "swapped": swapped, **status}
-    output.emit(result, _told(status, started), as_json=arguments.json)
+    output.emit(result, _told(status, _word(started, swapped)), as_json=arguments.json)
     if not arguments.json:
         from iai_mcp.cli import hosts
 
@@ -110,10 +111,15 @@ def _last_line(said: str) -> str:
     return lines[-1].removeprefix("iai-mcp daemon: ") if lines else _SILENT
 
 
-def _told(status: dict[str, object], started: bool) -> str:
+def _word(started: bool, swapped: bool) -> str:
+    if swapped:
+        return f"swapped for version {__version__}"
+    return "started" if started else "already running"
+
+
+def _told(status: dict[str, object], word: str) -> str:
     from iai_mcp.cli.connecting import lines
 
-    word = "started" if started else "already running"
     head = f"{output.paint('memory is on', 'green')}: {word} (pid {status.get('pid')}), {status.get('records')} memories"
     parts = [head]
     if not status.get("model_ready") and "install" in str(status.get("model")):

@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import sys
+import time
 
 from iai_mcp import paths, settings
 from iai_mcp.concurrency import ProcessLock, is_served
@@ -17,6 +18,9 @@ _log = logging.getLogger(__name__)
 
 _MALLOC_ARENA_MAX = -8  # mallopt's parameter
 _WANTED_FILES = 8192
+# How long a command that found no daemon may have the store to itself before a start gives up.
+_PATIENCE_SECONDS = 5.0
+_POLL_SECONDS = 0.01
 
 
 def main() -> int:
@@ -72,12 +76,11 @@ def _claim(lock: ProcessLock, socket_lock: ProcessLock) -> None:
     Raises:
         Busy: another one is; the sentence names its pid.
     """
-    if not lock.try_acquire_exclusive():
-        raise Busy(f"a daemon for {paths.user_data()} is already running{_who(lock.holder())}")
+    _take(lock)
     problem = paths.socket_path_problem(paths.socket_path())
     if problem:
         raise Busy(problem)
-    if os.environ.get("LISTEN_PID") == str(os.getpid()):
+    if _is_activated():
         return  # the socket was handed to us: it is ours by definition
     if not socket_lock.try_acquire_exclusive():
         raise Busy(f"another daemon owns {paths.socket_path()}{_who(socket_lock.holder())}")
@@ -86,6 +89,27 @@ def _claim(lock: ProcessLock, socket_lock: ProcessLock) -> None:
             f"another daemon serves {paths.socket_path()}{_who(_pid_behind_socket())}; stop it, "
             "or set IAI_DAEMON_SOCKET_PATH to another path"
         )
+
+
+def _take(lock: ProcessLock) -> None:
+    """Lock the store. A daemon that serves is not waited for; a command is done in a moment.
+
+    Raises:
+        Busy: somebody else has it.
+    """
+    ends_at = time.monotonic() + _PATIENCE_SECONDS
+    while not lock.try_acquire_exclusive():
+        # A socket that was handed to us is always served: by us.
+        if not _is_activated() and is_served(paths.socket_path()):
+            raise Busy(f"a daemon for {paths.user_data()} is already running{_who(lock.holder())}")
+        if time.monotonic() >= ends_at:
+            who = _who(lock.holder())
+            raise Busy(f"another process{who} holds {paths.user_data()}: wait for it, or end it")
+        time.sleep(_POLL_SECONDS)
+
+
+def _is_activated() -> bool:
+    return os.environ.get("LISTEN_PID") == str(os.getpid())
 
 
 def _who(pid: int | None) -> str:
