@@ -31,9 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.follow:
         events = found["events"]
         assert isinstance(events, list)  # noqa: S101 - the method's own promise
-        output.emit(
-            found, "\n".join(map(_line, events)) or "nothing happened yet", as_json=arguments.json
-        )
+        nothing = "nothing of that happened" if len(params) > 1 else "nothing happened yet"
+        output.emit(found, "\n".join(map(_line, events)) or nothing, as_json=arguments.json)
         return 0
     return _follow(found, params, arguments.json)
 

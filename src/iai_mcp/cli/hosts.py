@@ -30,7 +30,10 @@ _SIGNS = {"installed": "green", "outdated": "yellow", "partly": "yellow", "broke
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=("list", "install", "remove", "status"))
-    parser.add_argument("hosts", nargs="*", metavar="HOST", help="default: all that are here")
+    # Without a default of its own, argparse calls it required.
+    parser.add_argument(
+        "hosts", nargs="*", default=[], metavar="HOST", help="default: all that are here"
+    )
     parser.add_argument("--yes", "-y", action="store_true", help="do not ask")
     parser.add_argument("--dry-run", action="store_true", help="show the changes, make none")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")

@@ -15,6 +15,9 @@ from iai_mcp.project import from_argument
 _FILTERS = ("session_id", "agent", "host", "role", "since", "until", "as_of")
 
 
+_NOTHING = "nothing is remembered yet"
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("cue", nargs="+", help="what you want to know, in your own words")
     parser.add_argument("-k", "--k", type=int, default=5, help="at most this many (default 5)")
@@ -47,16 +50,18 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.context:
         params["context"] = arguments.context
     result = door.call("memory_recall", params)
-    output.emit(result, told(result), as_json=arguments.json)
+    narrowed = any(name in params for name in (*_FILTERS, "project"))
+    nothing = "nothing that fits is remembered" if narrowed else _NOTHING
+    output.emit(result, told(result, nothing), as_json=arguments.json)
     return 0
 
 
-def told(result: dict[str, object]) -> str:
+def told(result: dict[str, object], nothing: str = _NOTHING) -> str:
     """The hits as people read them: when, where, who, and the words."""
     hits = result.get("hits")
     parts = [hit_text(hit) for hit in hits] if isinstance(hits, list) else []
     if not parts:
-        parts = ["nothing is remembered yet"]
+        parts = [nothing]
     outdated = result.get("anti_hits")
     if isinstance(outdated, list) and outdated:
         parts.append(output.paint("no longer true:", "yellow"))
