@@ -124,8 +124,9 @@ def _whole_lines(text: bytes) -> bytes:
 def _parsed(line: bytes) -> Event | None:
     try:
         fields = json.loads(line)
-    except ValueError:
-        return None  # the end of a line that a full disk cut off
+        json.dumps(fields, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return None  # the end of a line that a full disk cut off, or nothing that can be kept
     if not isinstance(fields, dict):
         return None
     kind, at = fields.pop("event", None), fields.pop("ts_ms", None)

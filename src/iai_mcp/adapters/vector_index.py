@@ -201,7 +201,7 @@ class VectorIndex:
 
 def _scores(view: _Snapshot, rows: NDArray[np.int64], query: Matrix) -> Matrix:
     scores = np.empty(rows.size, dtype=np.float32)
-    everything = rows.size == len(view.keys)
+    everything = rows.size == len(view.keys) and bool((rows[1:] > rows[:-1]).all())
     for start in range(0, rows.size, _BLOCK):
         end = min(start + _BLOCK, rows.size)
         part = slice(start, end) if everything else rows[start:end]

@@ -135,3 +135,21 @@ def test_changes_of_status_do_not_push_out_other_events(
 
     assert len(store.journal.events("SessionStatusChanged", None, 100)) == 5
     assert len(store.journal.events("backup", None, 100)) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"event": "SessionExited", "ts_ms": 5, "session_id": "\\ud800"}',
+        '{"event": "\\udcff", "ts_ms": 5}',
+        '{"event": "SessionExited", "ts_ms": 5, "x": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    ],
+)
+def test_a_line_that_can_not_be_kept_does_not_hold_up_the_others(opened: Open, line: str) -> None:
+    store = opened()
+    write(store, "a")
+    with (store.directory / "agent-events.jsonl").open("a") as out:
+        out.write(line + "\n")
+    write(store, "b")
+
+    assert [name for name in told(store) if name in ("a", "b")] == ["a", "b"]

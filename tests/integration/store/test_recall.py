@@ -1,6 +1,7 @@
 """Recall on the real store, with an embedder that needs no model."""
 
 import re
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -8,9 +9,11 @@ import apsw
 import pytest
 from tests.fakes.embedder import FakeEmbedder
 
-from iai_mcp.adapters.sqlite import schema
+from iai_mcp.adapters.sqlite import schema, words
+from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.sleep_schema import SLEEP
 from iai_mcp.core import dispatch
+from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.traits import TRAITS_VERSION
 from iai_mcp.store import MemoryStore
 
@@ -306,3 +309,57 @@ def test_use_never_buries_a_precise_match(kit: Kit) -> None:
         dispatch(kit.store, "memory_reinforce", {"ids": ids})
 
     assert kit.texts("what is scripts/heron_deploy.sh")[0] == "deploy with scripts/heron_deploy.sh"
+
+
+def test_what_is_said_during_a_recall_does_not_disturb_it(
+    kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kit.tell("postgres listens on 5433")
+    look_up = words.postings
+
+    def meanwhile(*given: Any) -> Any:
+        kit.tell("and redis on 6379")
+        return look_up(*given)
+
+    monkeypatch.setattr(words, "postings", meanwhile)
+
+    assert kit.texts("where does postgres listen?") == ["postgres listens on 5433"]
+
+
+def test_a_recall_does_not_wait_for_who_writes(kit: Kit) -> None:
+    kit.tell("postgres listens on 5433")
+    assert kit.texts("postgres")
+    answers: list[list[str]] = []
+    writer = threading.Thread(target=kit.tell, args=("and redis on 6379",))
+    asker = threading.Thread(target=lambda: answers.append(kit.texts("postgres")))
+    with kit.store.database.writing():
+        writer.start()
+        writer.join(0.2)  # until it stands in line
+        asker.start()
+        asker.join(10)
+        answered = list(answers)
+    writer.join()
+    asker.join()
+
+    assert answered == [["postgres listens on 5433"]]
+
+
+def test_a_memory_forgotten_a_moment_ago_is_neither_contradicted_nor_linked(
+    kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kit.tell("postgres listens on 5433", "redis listens on 6379")
+    ids = [hit["id"] for hit in kit.recall("listens")["hits"]]
+    find = SqliteMemories.find
+
+    def and_then_forget(memories: SqliteMemories, wanted: list[str]) -> Any:
+        found = find(memories, wanted)
+        memories.forget([found[0].key], 0)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteMemories, "find", and_then_forget)
+        assert dispatch(kit.store, "memory_reinforce", {"ids": ids})["edges_boosted"] == 0
+        with pytest.raises(NotFound):
+            dispatch(kit.store, "memory_contradict", {"id": ids[1], "new_fact": "on 5432"})
+
+    assert kit.store.memories.count() == 0

@@ -80,3 +80,15 @@ def test_what_is_like_a_vector_of_the_index_does_not_include_itself() -> None:
     assert index.like(99, 3) == []
     index.drop([20])
     assert [key for key, _ in index.like(10, 2)] == [30]
+
+
+def test_cosines_of_all_belong_to_their_keys_in_whatever_order_they_came():
+    # So it is when one changes the model and back: the oldest get their vectors last.
+    vectors = random_vectors(10)
+    index = VectorIndex(64)
+    index.add(range(6, 11), *quantise(vectors[5:]))
+    index.add(range(1, 6), *quantise(vectors[:5]))
+
+    found = index.cosines(vectors[2], np.arange(1, 11))
+
+    assert found == pytest.approx(vectors @ vectors[2], abs=0.02)

@@ -160,7 +160,8 @@ def _exact(db: apsw.Connection, names: Sequence[str], view: View, within: Mask) 
 
 def _with_neighbours(pool: Rows, view: View) -> Rows:
     around = np.concatenate([pool, view.before[pool], view.after[pool]])
-    return np.unique(around[around != NOBODY]).astype(np.int64)
+    # A turn said meanwhile is linked already and not yet in view.
+    return np.unique(around[(around != NOBODY) & (around < len(view.keys))]).astype(np.int64)
 
 
 def _column(found: dict[int, float], keys: NDArray[np.int64]) -> Floats:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from threading import Lock
 
 from apsw import Connection
 
@@ -21,6 +22,8 @@ class SqliteJournal:
     def __init__(self, database: Database) -> None:
         self._db = database
         self._settings: dict[str, str] | None = None  # every recall asks for them
+        self._changes = 0
+        self._keeping = Lock()
 
     def record_event(self, kind: str, data: Mapping[str, object], at: int) -> None:
         with self._db.writing() as db:
@@ -35,7 +38,7 @@ class SqliteJournal:
                 _forget_older(db)
                 _forget_older_changes(db, len(events))
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"set:{name}", value))
-        self._settings = None
+        self._changed()
 
     def events(self, kind: str, since: int | None, limit: int) -> list[dict[str, object]]:
         sql = "SELECT key, at, kind, data FROM events WHERE (? = '' OR kind = ?) AND at >= ? ORDER BY key DESC LIMIT ?"
@@ -55,16 +58,23 @@ class SqliteJournal:
     def set_setting(self, name: str, value: str) -> None:
         with self._db.writing() as db:
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"set:{name}", value))
-        self._settings = None
+        self._changed()
 
     def settings(self) -> dict[str, str]:
-        known = self._settings
+        known, changes = self._settings, self._changes
         if known is None:
             sql = "SELECT name, value FROM meta WHERE name LIKE 'set:%'"
             with self._db.reading() as db:
                 known = {str(name)[4:]: str(value) for name, value in db.execute(sql)}
-            self._settings = known
+            with self._keeping:
+                if changes == self._changes:  # else it was read before what was set meanwhile
+                    self._settings = known
         return dict(known)
+
+    def _changed(self) -> None:
+        with self._keeping:
+            self._changes += 1
+            self._settings = None
 
 
 def _insert(db: Connection, event: Event) -> None:

@@ -9,6 +9,7 @@ import apsw
 from iai_mcp.adapters.sqlite import rows, schema, traits, words
 from iai_mcp.adapters.sqlite.database import Database, cacheable, count, scalar
 from iai_mcp.adapters.sqlite.sheet import Line, Sheet
+from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
 from iai_mcp.ports.memories import Scope, Stored, WordHit
@@ -40,6 +41,8 @@ class SqliteMemories:
 
     def sheet(self) -> Sheet:
         """The narrow rows of all memories, read once and kept up to date from then on."""
+        if self._sheet is not None:  # who asks does not wait for who writes
+            return self._sheet
         with self._order:
             if self._sheet is None:
                 sheet = Sheet()
@@ -105,6 +108,8 @@ class SqliteMemories:
     def supersede(self, old: Memory, new: CleanTurn, at: int) -> Stored:
         with self._order:
             with self._db.writing() as db:
+                if not db.execute("SELECT 1 FROM memories WHERE key = ?", (old.key,)).fetchone():
+                    raise NotFound("that memory was forgotten a moment ago")
                 added = _add_one(db, new)
                 stored = added.stored
                 if stored.key is not None and stored.key != old.key:
@@ -273,12 +278,14 @@ def project_id(db: apsw.Connection, key: str) -> int | None:
 
 
 def _link(db: apsw.Connection, a: int, b: int, kind: str, step: float, at: int) -> int:
+    """Link the two, or more strongly; not one that was forgotten meanwhile."""
     db.execute(
-        "INSERT INTO links VALUES (?, ?, ?, ?, ?) ON CONFLICT (a, b, kind) "
+        "INSERT INTO links SELECT x.key, y.key, ?, ?, ? FROM memories AS x, memories AS y "
+        "WHERE x.key = ? AND y.key = ? ON CONFLICT (a, b, kind) "
         "DO UPDATE SET weight = min(1.0, weight + excluded.weight), at = excluded.at",
-        (a, b, kind, step, at),
+        (kind, step, at, a, b),
     )
-    return 1
+    return db.changes()
 
 
 def _forget_one(db: apsw.Connection, key: int, at: int) -> tuple[bytes, bool] | None:
