@@ -16,6 +16,7 @@ from iai_mcp.domain.project_identity import ProjectRef
 # A `.git` file holds one path and git's own config a few lines; anything longer is not theirs.
 _POINTER_LIMIT = 8192
 _CONFIG_LIMIT = 262_144
+_LONGEST_PATH = 4096  # no system opens a longer one
 
 
 def project_of(
@@ -37,7 +38,7 @@ def project_of(
     if not identity.is_path(project):
         return identity.from_key(identity.follow(project.strip(), aliases))
     path = _absolute(project, base)
-    if not path.startswith("/"):
+    if not path.startswith("/") or len(path) > _LONGEST_PATH:
         return identity.from_key(identity.follow(identity.normal(path), aliases))
     path = identity.outside_run_directory(_real(path))
     root = _anchor(path)

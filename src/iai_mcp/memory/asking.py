@@ -14,6 +14,8 @@ _DEFAULT_HITS = 10
 _DEFAULT_BUDGET = 1500
 _MOST_CONTEXT = 20
 _LONGEST_LANGUAGE = 16
+# What a cue says beyond this decides nothing, and others would wait for it to be read.
+_LONGEST_CUE = 10_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def asking(params: Params, now: int) -> Asking:
         raise InvalidInput("group_by can only be 'session'")
     as_of = params.instant("as_of")
     return Asking(
-        cue=cue,
+        cue=cue.strip()[:_LONGEST_CUE],
         limit=params.integer("k", _DEFAULT_HITS, 1, 100),
         budget=params.integer("budget_tokens", _DEFAULT_BUDGET, 1, 1_000_000),
         context=params.integer("context", 0, 0, _MOST_CONTEXT),

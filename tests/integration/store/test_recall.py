@@ -2,6 +2,7 @@
 
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -363,3 +364,26 @@ def test_a_memory_forgotten_a_moment_ago_is_neither_contradicted_nor_linked(
             dispatch(kit.store, "memory_contradict", {"id": ids[1], "new_fact": "on 5432"})
 
     assert kit.store.memories.count() == 0
+
+
+@pytest.mark.parametrize(
+    "cue",
+    [
+        "postgres " + " ".join(f"w{number}" for number in range(100_000)),
+        '"' * 5000 + "`a b`" * 2000 + " postgres",
+    ],
+)
+def test_a_cue_of_a_megabyte_holds_nobody_up(kit: Kit, cue: str) -> None:
+    kit.tell("lemon cake wants two eggs", "postgres listens on 5433")
+    began = time.monotonic()
+
+    assert kit.texts(cue)
+    assert time.monotonic() - began < 5  # it was half a minute
+
+
+def test_a_directory_longer_than_any_can_be_holds_nobody_up(kit: Kit) -> None:
+    kit.tell("postgres listens on 5433")
+    began = time.monotonic()
+
+    assert kit.texts("postgres", cwd="/" + "a/" * 100_000) == ["postgres listens on 5433"]
+    assert time.monotonic() - began < 2
