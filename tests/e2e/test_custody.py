@@ -57,6 +57,20 @@ def test_a_backup_tells_what_was_said_from_what_sleep_made_of_it(home, other):
     assert f"restored 4 memories and {made['derived']} derived" in moved.stdout
 
 
+def test_every_restore_keeps_what_was_there_before_it(home):
+    remember(home, "one")
+    home.command("backup", "b.bak")
+    remember(home, "two")
+    home.command("restore", "b.bak")
+    remember(home, "three")
+    home.command("restore", "b.bak")
+    assert said(home) == ["one"]
+    (store,) = home.path.rglob("memory.db")
+    for ending, kept in (("", ["one", "two"]), ("-2", ["one", "three"])):
+        os.replace(f"{store}.before-restore{ending}", store)
+        assert said(home) == kept
+
+
 def test_a_backup_can_not_be_read_without_the_key(home):
     remember(home, "the wombat sleeps at noon")
     home.command("backup", "b.bak")

@@ -7,6 +7,8 @@ import pytest
 
 from iai_mcp.adapters.sqlite import words
 from iai_mcp.core import dispatch
+from iai_mcp.ports.finding import Sought
+from iai_mcp.ports.memories import Scope
 from iai_mcp.store import MemoryStore
 
 
@@ -53,3 +55,14 @@ def test_a_word_kept_anyway_is_read_whole_although_it_is_common(
     monkeypatch.setattr(words, "_COMMON_AT_LEAST", 5)
 
     assert _rows(store, "common") == [list(range(40))]
+
+
+def test_notes_without_a_session_lend_each_other_nothing(store: MemoryStore) -> None:
+    for text in ("the zeppelin hangar opens at seven", "the zeppelin is blue", "lemon cake"):
+        dispatch(store, "memory_capture", {"text": text})
+
+    found = store.recall.finder.find(Sought(["zeppelin"], [], None, Scope()))
+
+    assert found.words.all()
+    assert not found.session_words.any()
+    assert len(set(found.session.tolist())) == len(found) == 2

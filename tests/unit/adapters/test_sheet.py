@@ -145,3 +145,11 @@ def test_rows_are_found_by_key_in_the_order_asked() -> None:
     view = _sheet(_line(2), _line(5), _line(9)).view()
 
     assert list(view.rows_of(np.array([9, 3, 2], dtype=np.int64))) == [2, 0]
+
+
+def test_a_memory_without_a_session_is_alone() -> None:
+    view = _sheet(_line(1, session="a"), _line(2, session=""), _line(3, session="")).view()
+    said = view.sessions(np.array([0, 1, 2]))
+
+    assert len(set(said.tolist())) == 3
+    assert said[0] == view.session[0]

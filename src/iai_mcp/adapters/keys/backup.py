@@ -26,6 +26,7 @@ from iai_mcp.domain.instants import iso
 
 _VERSION = 1
 _LONGEST_HEADER = 65536
+_BEFORE_RESTORE = ".before-restore"
 _CHUNK = 1 << 20
 
 
@@ -106,7 +107,8 @@ def read_header(source: Path) -> Header:
 def restore(directory: Path, source: Path, key_text: str | None) -> dict[str, object]:
     """Put the backup in the store's place after checking all of it. The caller holds the lock.
 
-    What was there is kept beside it as `memory.db.before-restore` with its key description.
+    What was there is kept beside it as `memory.db.before-restore` with its key description; after
+    another restore there is a `memory.db.before-restore-2` as well.
     """
     header = read_header(source)
     key = _key_for(directory, header.key, key_text)
@@ -193,15 +195,29 @@ def _counted(db: apsw.Connection) -> tuple[int, int]:
 
 
 def _keep_current(directory: Path) -> None:
-    """Move the present store aside, so that a restore can be regretted."""
-    for name in (STORE_NAME, descriptor.FILE_NAME):
-        present = directory / name
+    """Keep the present store beside the new one, so that a restore can be regretted."""
+    ending = _free_ending(directory)
+    log = directory / f"{STORE_NAME}-wal"
+    for present, name in (
+        (directory / STORE_NAME, f"{STORE_NAME}{ending}"),
+        (directory / descriptor.FILE_NAME, f"{descriptor.FILE_NAME}{ending}"),
+        # What a killed daemon had committed last stands in the log alone.
+        (log, f"{STORE_NAME}{ending}-wal"),
+    ):
         if present.exists():
-            kept = directory / f"{name}.before-restore"
-            kept.unlink(missing_ok=True)
-            os.link(present, kept)
-    for leftover in (f"{STORE_NAME}-wal", f"{STORE_NAME}-shm"):
-        (directory / leftover).unlink(missing_ok=True)
+            os.link(present, directory / name)
+    for leftover in (log, directory / f"{STORE_NAME}-shm"):
+        leftover.unlink(missing_ok=True)
+
+
+def _free_ending(directory: Path) -> str:
+    """No copy that an earlier restore kept is overwritten."""
+    number = 1
+    ending = _BEFORE_RESTORE
+    while any((directory / f"{n}{ending}").exists() for n in (STORE_NAME, descriptor.FILE_NAME)):
+        number += 1
+        ending = f"{_BEFORE_RESTORE}-{number}"
+    return ending
 
 
 def _join(header: dict[str, object], body: Path, whole: Path) -> None:

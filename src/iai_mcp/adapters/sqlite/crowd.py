@@ -35,9 +35,8 @@ class Crowds:
 
 
 def _crowd(view: View, within: Mask) -> Crowd:
-    spoken = view.spoken
     return Crowd(
-        population=population(within, view.length, view.session, spoken),
+        population=population(within, view.length, view.session, view.conversed),
         speakers=np.flatnonzero(np.bincount(view.speaker[within])).tolist(),
-        assistants=bool((within & ~spoken).any()),
+        assistants=bool((within & ~view.spoken).any()),
     )

@@ -116,7 +116,7 @@ class SqliteFinder:
             time=facts.time,
             name=facts.name,
             speaker=view.speaker[rows],
-            session=view.session[rows],
+            session=view.sessions(rows),
             project=view.project[rows],
             before=_places(view.before[rows], rows),
             after=_places(view.after[rows], rows),

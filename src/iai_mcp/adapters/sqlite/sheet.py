@@ -78,6 +78,7 @@ class View:
     host: Numbers
     agent_id: Numbers
     agent_name: Numbers
+    no_session: int  # what stands in `session` for memories that belong to none
 
     def rows_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows of the keys that have one, in the order asked."""
@@ -90,6 +91,19 @@ class View:
     @property
     def spoken(self) -> Mask:
         return self._having(_SPOKEN)
+
+    @property
+    def conversed(self) -> Mask:
+        """Which rows a person said in a session."""
+        said: Mask = self.spoken & (self.session != self.no_session)
+        return said
+
+    def sessions(self, rows: NDArray[np.int64]) -> Numbers:
+        """The session of each row; a memory that belongs to none is alone in one of its own."""
+        own = self.session[rows]
+        alone = np.flatnonzero(own == self.no_session)
+        own[alone] = NOBODY - 1 - np.arange(len(alone))
+        return own
 
     @property
     def standing(self) -> Mask:
@@ -207,7 +221,10 @@ class Sheet:
 
     def _view(self) -> View:
         columns: dict[str, NDArray[Any]] = self._columns
-        return View(**{name: column[: self._used] for name, column in columns.items()})
+        return View(
+            **{name: column[: self._used] for name, column in columns.items()},
+            no_session=self.number("session", ""),
+        )
 
     def _append(self, line: Line) -> None:
         row = self._used

@@ -33,7 +33,7 @@ class Population:
     within: Mask  # which rows count
     length: NDArray[np.int32]  # in words
     session: NDArray[np.int32]
-    spoken: Mask  # by a person; sessions are known by what people said in them
+    spoken: Mask  # by a person in a session: sessions are known by what people said in them
     total: int
     mean_length: float
     session_lengths: Floats  # words that people said in each
