@@ -33,11 +33,12 @@ def traits_of(text: str, role: str) -> Traits:
     wishes = standing_wishes(text, role)
     kinds = {wish.kind for wish in wishes}
     standing = Standing.INSTRUCTION if Standing.INSTRUCTION in kinds else None
+    said = words(indexed(text))
     return Traits(
-        length=len(words(indexed(text))),
+        length=len(said),
         asks=text.rstrip().endswith(_QUESTION_MARKS),
         standing=standing or (Standing.PREFERENCE if kinds else None),
-        holds=held_by(text),
+        holds=held_by(text, said),
     )
 
 

@@ -1,6 +1,7 @@
 import pytest
 
-from iai_mcp.domain.answer_kinds import Kinds, asked_for, held_by
+from iai_mcp.domain.answer_kinds import Kinds, asked_for
+from iai_mcp.domain.traits import traits_of
 
 
 @pytest.mark.parametrize(
@@ -28,11 +29,14 @@ def test_a_cue_asks_for_a_time_or_a_name(cue: str, wants: Kinds) -> None:
         ('she read "the hobbit" aloud', Kinds(time=False, name=True)),
         ("Sounds great!", Kinds(time=False, name=False)),
         ("Gestern ging es noch.", Kinds(time=True, name=False)),
+        ("Мы переехали на прошлой неделе", Kinds(time=True, name=False)),
+        ("昨天上线了", Kinds(time=True, name=False)),
     ],
 )
 def test_a_turn_holds_a_time_or_a_name(text: str, holds: Kinds) -> None:
-    assert held_by(text) == holds
+    assert traits_of(text, "user").holds == holds
 
 
 def test_only_the_start_of_a_huge_text_is_read() -> None:
-    assert held_by("x" * 30_000 + " yesterday in Lisbon") == Kinds(time=False, name=False)
+    huge = "x " * 3_000 + " yesterday in Lisbon"
+    assert traits_of(huge, "user").holds == Kinds(time=False, name=False)
