@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.support.daemon import Line
 from tests.support.home import ScratchHome
 
 
@@ -55,6 +56,26 @@ def test_a_backup_tells_what_was_said_from_what_sleep_made_of_it(home, other):
     (other.path / "key.txt").write_text(home.command("crypto", "export-key").stdout)
     moved = other.command("restore", "b.bak", "--key-file", "key.txt")
     assert f"restored 4 memories and {made['derived']} derived" in moved.stdout
+
+
+def test_an_export_carries_what_no_longer_holds_and_what_is_pinned(home, other):
+    remember(home, "the port is 5432")
+    (old,) = json.loads(home.command("timeline", "--all", "--json").stdout)["records"]
+    home.command("up")
+    line = Line(str(home.socket))
+    params = {"id": old["id"], "new_fact": "the port is 5433"}
+    line.ask({"jsonrpc": "2.0", "id": 1, "method": "memory_contradict", "params": params})
+    line.close()
+    (_, new) = json.loads(home.command("timeline", "--all", "--json").stdout)["records"]
+    home.command("pin", new["id"])
+    home.command("export", str(other.path / "all.jsonl"))
+    assert json.loads(other.command("import", "all.jsonl", "--json").stdout)["inserted"] == 2
+    answer = json.loads(other.command("recall", "which port?", "--json").stdout)
+    assert [(hit["text"], hit["pinned"]) for hit in answer["hits"]] == [("the port is 5433", True)]
+    assert [hit["text"] for hit in answer["anti_hits"]] == ["the port is 5432"]
+    again = json.loads(other.command("import", "all.jsonl", "--json").stdout)
+    assert (again["inserted"], again["duplicates"]) == (0, 2)
+    home.command("down")
 
 
 def test_every_restore_keeps_what_was_there_before_it(home):

@@ -66,3 +66,11 @@ def test_notes_without_a_session_lend_each_other_nothing(store: MemoryStore) -> 
     assert found.words.all()
     assert not found.session_words.any()
     assert len(set(found.session.tolist())) == len(found) == 2
+
+
+def test_a_batch_of_thousands_is_stored_in_parts_and_whole(store: MemoryStore) -> None:
+    events = [{"id": f"n{n}", "role": "user", "text": f"number {n}"} for n in range(2_500)]
+    params = {"session_id": "long", "events": events}
+
+    assert dispatch(store, "capture_events", params)["inserted"] == 2_500
+    assert dispatch(store, "capture_events", params)["duplicates"] == 2_500

@@ -15,6 +15,7 @@ from iai_mcp.ports.surroundings import Clock, Consent, ConsentRules, Projects, R
 
 ALL_PRIVATE = "all of it was marked private"
 _NAME_LIMIT = 512  # a name longer than this is not one; it would only swell the index
+_AT_ONCE = 1000  # turns stored in one transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,11 @@ class Capture:
         return outcomes[0] if outcomes else ALL_PRIVATE
 
     def events(self, params: Params) -> Captured:
-        """A batch of turns from one session, in order, in one transaction."""
+        """A batch of turns from one session, in order.
+
+        Other writers come in between the parts of a very long one; whoever is cut off in the middle
+        of it sends it again, and what was stored is recognised.
+        """
         session = _name(params.text("session_id"), "session_id")
         call = _Call(
             session_id=session,
@@ -149,11 +154,13 @@ class Capture:
 
     def _add(self, turns: Sequence[Turn]) -> list[Stored]:
         """Store what may be kept of the turns; those that were all private are left out."""
-        cleaned = [kept for turn in turns if (kept := self._clean(turn)) is not None]
-        if not cleaned:
-            return []
-        outcomes = self.memories.add(cleaned)
-        self.stored(outcomes)
+        outcomes: list[Stored] = []
+        for start in range(0, len(turns), _AT_ONCE):
+            part = turns[start : start + _AT_ONCE]
+            cleaned = [kept for turn in part if (kept := self._clean(turn)) is not None]
+            outcomes += self.memories.add(cleaned) if cleaned else []
+        if outcomes:
+            self.stored(outcomes)
         return outcomes
 
     def _clean(self, turn: Turn) -> CleanTurn | None:

@@ -9,7 +9,7 @@ from iai_mcp.domain.memories import CleanTurn, Provenance
 from iai_mcp.domain.redaction import redact_json
 from iai_mcp.memory.params import Params, meta_json
 from iai_mcp.memory.showing import record
-from iai_mcp.ports.memories import Memories
+from iai_mcp.ports.memories import Carried, Memories
 from iai_mcp.ports.surroundings import Projects, Redactor
 
 FORMAT = 1
@@ -19,10 +19,14 @@ _LONGEST_SALT = 64  # of the keyed hash that makes identities
 def page(memories: Memories, after: int, limit: int) -> dict[str, object]:
     """The next memories in order of arrival, and where the page after them begins."""
     found = memories.after(after, limit)
+    older = memories.supersedes([memory.key for memory in found])
     return {
         "format": FORMAT,
         "salt": memories.salt.hex(),
-        "records": [{**record(memory), "cue": memory.cue} for memory in found],
+        "records": [
+            {**record(memory), "cue": memory.cue, "supersedes": older.get(memory.key, [])}
+            for memory in found
+        ],
         "next": found[-1].key if len(found) == limit else None,
     }
 
@@ -43,6 +47,13 @@ def imported(
         memories.adopt_salt(_salt(salt))
     turns = [_turn(raw, projects, redact) for raw in records]
     outcomes = memories.add(turns)
+    memories.carry_over(
+        [
+            _carried(raw, outcome.key)
+            for raw, outcome in zip(records, outcomes, strict=True)
+            if outcome.status == "inserted" and outcome.key is not None
+        ]
+    )
     statuses = [outcome.status for outcome in outcomes]
     return {
         "inserted": statuses.count("inserted"),
@@ -83,6 +94,18 @@ def _turn(raw: object, projects: Projects, redact: Redactor) -> CleanTurn:
             branch=given.text("branch", ""),
         ),
         meta=redact_json(meta_json(given.raw("meta") or None), lambda text: redact(text).text),
+    )
+
+
+def _carried(raw: object, key: int) -> Carried:
+    """What is no part of a turn. It is there only if this program exported the record."""
+    given = Params(raw if isinstance(raw, dict) else {})
+    until = given.instant("valid_to")
+    return Carried(
+        key=key,
+        pinned=given.flag("pinned"),
+        valid_to=None if until is None else until.micros,
+        supersedes=tuple(given.texts("supersedes")) if given.raw("supersedes") else (),
     )
 
 

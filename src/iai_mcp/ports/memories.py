@@ -45,6 +45,16 @@ class WordHit:
     strength: float
 
 
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What an imported memory had where it comes from, beside its words."""
+
+    key: int
+    pinned: bool
+    valid_to: int | None
+    supersedes: tuple[str, ...]  # public ids
+
+
 class Memories(Protocol):
     """The store as the use cases see it. Every call is safe from any thread.
 
@@ -113,6 +123,14 @@ class Memories(Protocol):
 
     def pin(self, key: int, pinned: bool) -> None:
         """Keep a memory from ever fading, or let it fade again."""
+        ...
+
+    def supersedes(self, keys: Sequence[int]) -> dict[int, list[str]]:
+        """The public ids of what each of `keys` supersedes, for those that do."""
+        ...
+
+    def carry_over(self, carried: Sequence[Carried]) -> None:
+        """Give imported memories what they had beside their words, in one transaction."""
         ...
 
     def adopt_salt(self, salt: bytes) -> None:

@@ -96,3 +96,22 @@ def test_each_measure_has_a_learned_weight_and_each_weight_a_measure(model: str)
 
 def test_a_model_that_nothing_was_learned_for_gets_weights_all_the_same() -> None:
     assert set(ranker_for("own.something").weights) <= set(FEATURES)
+
+
+def test_what_has_no_vector_yet_counts_by_the_words_it_holds() -> None:
+    unknown = np.array([0.8, np.nan, np.nan], np.float32)
+    found = replace(
+        _candidates(3),
+        turn=unknown,
+        passage=np.full(3, np.nan, np.float32),
+        coverage=np.array([0.0, 1.0, 0.5], np.float32),
+    )
+    measured = _measured(found, "the zeppelin")
+    assert measured["turn"] == pytest.approx([0.8, 0.8, 0.4])
+    assert measured["passage"] == pytest.approx([0.8, 0.8, 0.4])
+
+
+def test_without_any_vector_nothing_is_guessed() -> None:
+    nothing = np.full(2, np.nan, np.float32)
+    found = replace(_candidates(2), turn=nothing, coverage=np.ones(2, np.float32))
+    assert _measured(found, "the zeppelin")["turn"].tolist() == [0, 0]

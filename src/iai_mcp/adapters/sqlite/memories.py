@@ -1,5 +1,6 @@
 """`Memories` in an encrypted SQLite file."""
 
+import json
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from iai_mcp.adapters.sqlite.sheet import Line, Sheet
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
-from iai_mcp.ports.memories import Scope, Stored, WordHit
+from iai_mcp.ports.memories import Carried, Scope, Stored, WordHit
 
 _INSERT = """
 INSERT INTO memories (id, at, session, project, role, tier, ts, speaker, host, agent_id,
@@ -160,6 +161,19 @@ class SqliteMemories:
             db.execute("UPDATE memories SET pinned = ? WHERE key = ?", (int(pinned), key))
             db.execute("UPDATE strengths SET strength = 1.0 WHERE key = ?", (key,))
 
+    def supersedes(self, keys: Sequence[int]) -> dict[int, list[str]]:
+        sql = "SELECT successor, id FROM memories WHERE successor IN (SELECT value FROM json_each(?)) ORDER BY key"
+        found: dict[int, list[str]] = {}
+        with self._db.reading() as db:
+            for key, old in db.execute(sql, (json.dumps(list(keys)),)):
+                found.setdefault(key, []).append(rows.public_id(old))
+        return found
+
+    def carry_over(self, carried: Sequence[Carried]) -> None:
+        with self._db.writing() as db:
+            for one in carried:
+                _carry_over(db, one)
+
     def adopt_salt(self, salt: bytes) -> None:
         with self._db.writing() as db:
             if count(db, "memories") == 0:
@@ -265,6 +279,22 @@ def _add_one(db: apsw.Connection, turn: CleanTurn) -> _Added:
     derived = traits.put(db, key, turn.text, turn.role)
     db.execute("INSERT INTO pending_vectors VALUES (?)", (key,))
     return _Added(Stored("inserted", public, key), traits.line(key, turn, derived))
+
+
+def _carry_over(db: apsw.Connection, one: Carried) -> None:
+    if one.pinned:
+        db.execute("UPDATE memories SET pinned = 1 WHERE key = ?", (one.key,))
+    if one.valid_to is not None:
+        db.execute("UPDATE memories SET valid_to = ? WHERE key = ?", (one.valid_to, one.key))
+    for old in one.supersedes:
+        sql = "SELECT o.key, n.at FROM memories AS o, memories AS n WHERE o.id = ? AND n.key = ? AND o.key <> n.key AND o.successor IS NULL"
+        row = db.execute(sql, (rows.identity(old), one.key)).fetchone()
+        if row is not None:
+            sql = (
+                "UPDATE memories SET successor = ?, valid_to = coalesce(valid_to, ?) WHERE key = ?"
+            )
+            db.execute(sql, (one.key, row[1], row[0]))
+            _link(db, row[0], one.key, "contradicts", 1.0, row[1])
 
 
 def project_id(db: apsw.Connection, key: str) -> int | None:

@@ -40,7 +40,7 @@ class Asked:
 
 def features(found: Candidates, asked: Asked, scale: CosineScale) -> dict[str, Floats]:
     """The measures by name, each a column as long as `found`. Nothing is NaN."""
-    turn = np.nan_to_num(scale.of(found.turn))
+    turn = _or_guessed(scale.of(found.turn), found.coverage)
     passage = _or_else(scale.of(found.passage), turn)
     context = _or_else(scale.of(found.context), turn)
     columns = {
@@ -61,6 +61,14 @@ def features(found: Candidates, asked: Asked, scale: CosineScale) -> dict[str, F
     columns |= _by_cue(columns, asked)
     columns["date"] = _dates(found, asked)
     return {name: np.asarray(column, dtype=np.float32) for name, column in columns.items()}
+
+
+def _or_guessed(meaning: Floats, coverage: Floats) -> Floats:
+    """What has no vector yet is as near as the nearest, as far as it holds the cue's words: a turn
+    that was captured a moment ago must be found by them."""
+    known = ~np.isnan(meaning)
+    nearest = max(0.0, float(meaning[known].max())) if known.any() else 0.0
+    return np.where(known, meaning, nearest * coverage).astype(np.float32)
 
 
 def _or_else(column: Floats, other: Floats) -> Floats:

@@ -33,6 +33,7 @@ class Courtesy:
         self._changed = threading.Condition()
         self._answering = 0
         self._left = float("-inf")
+        self._usual = sys.getswitchinterval()
 
     @contextmanager
     def answering(self) -> Iterator[None]:
@@ -72,9 +73,8 @@ class Courtesy:
         """One page of work. It asks what it is given, after each memory, whether that is enough."""
         began = self._clock()
         most = _SHORT_PAGE if began - self._left < _AROUND else _PAGE
-        usual = sys.getswitchinterval()
-        sys.setswitchinterval(min(usual, _SWITCH))
+        sys.setswitchinterval(min(self._usual, _SWITCH))
         try:
             yield lambda: self._answering > 0 or self._clock() - began >= most
         finally:
-            sys.setswitchinterval(usual)
+            sys.setswitchinterval(self._usual)
