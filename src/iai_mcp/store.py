@@ -37,6 +37,7 @@ from iai_mcp.memory.recall import MeaningLeg, Recall
 from iai_mcp.memory.settling import Settle
 from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.memory.timeline import Timeline
+from iai_mcp.memory.turns import Turns
 from iai_mcp.memory.uses import Uses
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.ports.memories import Stored
@@ -88,7 +89,7 @@ class MemoryStore:
             clock=self.clock,
             knobs=self.knobs.current,
             settle=Settle(self.memories, self.repeats, self.topics, self.strengths),
-            turn=threading.BoundedSemaphore(_recalls_at_once()),
+            turn=Turns(_recalls_at_once()),
         )
         self.capture = Capture(
             self.memories, self.clock, self.projects, self.redactor, LocalConsent(), self._stored
