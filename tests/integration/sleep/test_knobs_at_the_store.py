@@ -102,7 +102,7 @@ def test_project_preference_brings_up_the_project_one_is_in(store: MemoryStore, 
 
 
 def test_verbosity_is_how_much_a_reason_says(store: MemoryStore) -> None:
-    say(store, "the heron nests in april")
+    ask(store, "memory_capture", text="the heron nests in april", session_id="birds")
     long = ask(store, "memory_recall", cue="heron")["hits"][0]["reason"]
     turn(store, "verbosity", "short")
     short = ask(store, "memory_recall", cue="heron")["hits"][0]["reason"]
