@@ -17,7 +17,9 @@ Bits = NDArray[np.uint64]
 
 # Up to here every vector is compared exactly; above it binary codes choose what is rescored.
 EXACT_UP_TO = 4_096
-_RESCORED = 2_000  # of 100k: .997 of the exact top ten are among them
+# How many binary codes choose: one of fifty (2,000 of 100k hold .997 of the exact top ten), and
+# not fewer than this.
+_RESCORED, _RESCORED_OF = 1_000, 50
 _RESCORED_LIKE = 512
 _BLOCK = 4_096  # rows turned into floats at once: 6 MB
 
@@ -93,7 +95,9 @@ class VectorIndex:
             return []
         query = np.ascontiguousarray(vector, dtype=np.float32).reshape(-1)
         if rows.size > EXACT_UP_TO:
-            rows = self._by_bits(view, rows, query, max(_RESCORED, 5 * limit))
+            rows = self._by_bits(
+                view, rows, query, max(_RESCORED, rows.size // _RESCORED_OF, 5 * limit)
+            )
         scores = _scores(view, rows, query)
         best = _top(scores, limit)
         return list(zip(view.keys[rows[best]].tolist(), scores[best].tolist(), strict=True))

@@ -1,5 +1,6 @@
 """Text to token ids, cut to what the model can see."""
 
+import re
 from pathlib import Path
 
 from tokenizers import Tokenizer
@@ -11,8 +12,10 @@ from iai_mcp.domain.errors import ModelDamaged
 _CHARACTERS_PER_TOKEN = 64
 # The tokenizer keeps some hundred bytes for each token until it is done: count in pieces.
 _PIECE = 16_384
-# The same memories are counted in one answer after another. Kept are hashes and numbers, no text.
-_COUNTS_KEPT = 8_192
+# A tokenizer of BERT's kind looks at one word, or one sign, at a time.
+_PLAIN = re.compile(r"[\n\t -~]*")
+_WORD = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
+_COUNTS_KEPT = 16_384
 
 
 class Tokens:
@@ -35,7 +38,8 @@ class Tokens:
         self._tokenizer = tokenizer
         self._before, self._after = _marks(tokenizer)
         self._room = max_tokens - len(self._before) - len(self._after)
-        self._counts: dict[tuple[int, int], int] = {}
+        self._by_word = _is_bert(tokenizer)
+        self._counts: dict[str, int] = {}
 
     def ids(self, text: str) -> list[int]:
         """The ids of `text` as the model wants them: cut to its limit, with its marks around."""
@@ -46,19 +50,31 @@ class Tokens:
 
     def count(self, text: str) -> int:
         """How many tokens `text` has, uncut and without marks."""
-        mark = hash(text), len(text)
-        known = self._counts.get(mark)
-        if known is None:
-            known = sum(len(self._body(piece)) for piece in _pieces(text))
-            if len(self._counts) >= _COUNTS_KEPT:
-                self._counts.clear()
-            self._counts[mark] = known
-        return known
+        if self._by_word and _PLAIN.fullmatch(text):
+            return self._counted_by_word(text)
+        return sum(len(self._body(piece)) for piece in _pieces(text))
+
+    def _counted_by_word(self, text: str) -> int:
+        """The same number in a tenth of the time: words come again and again."""
+        known, words = self._counts, _WORD.findall(text.lower())
+        try:
+            return sum(map(known.__getitem__, words))
+        except KeyError:
+            if len(known) >= _COUNTS_KEPT:
+                known = self._counts = {}
+            known.update((word, len(self._body(word))) for word in {*words} - known.keys())
+            return sum(known[word] for word in words)
 
     def _body(self, text: str) -> list[int]:
         # Half a surrogate pair is legal in JSON and in a str, but not in UTF-8.
         whole = text.encode("utf-8", "replace").decode("utf-8")
         return list(self._tokenizer.encode(whole, add_special_tokens=False).ids)
+
+
+def _is_bert(tokenizer: Tokenizer) -> bool:
+    """Whether it lowers letters and splits at blanks and signs, and nowhere else."""
+    kinds = type(tokenizer.normalizer).__name__, type(tokenizer.pre_tokenizer).__name__
+    return kinds == ("BertNormalizer", "BertPreTokenizer") and bool(tokenizer.normalizer.lowercase)
 
 
 def _marks(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
