@@ -25,7 +25,7 @@ _EXACT_AT_MOST = 200  # memories that hold what the cue quotes, newest first
 # A name that many memories hold tells them apart no longer: its worth falls from here on.
 _RARE_NAME = 3
 # How many candidates are compared passage by passage: the rest could not reach the top.
-_LOOKED_AT_CLOSELY = 48
+_LOOKED_AT_CLOSELY = 96
 _WISHES_WITHIN = 500
 # Words and cosine on one scale, only to choose whom to look at closely.
 _WORDS_AT_FIRST, _COSINE_AT_FIRST = 4.0, 10.0
