@@ -21,9 +21,11 @@ _COMMON_SHARE = 0.02
 _COMMON_AT_LEAST = 400
 _KEPT_ANYWAY = 3
 _MOST_TERMS = 12
-# So many places for each memory that a telling word may be in are read before any are counted:
-# counting reads them as well, and most words are rarer than that.
-_READ_AT_FIRST = 2
+# So many places of each word are read before any are counted: counting reads them as well, and
+# most words are rarer than that.
+_READ_AT_FIRST = 800
+# A word this common is left out even if it is among the rarest, unless it is the rarest of all.
+_TOO_COMMON = 4_000
 # Postings of a word kept anyway are cut here: a bound for a cue of nothing but common words.
 _MOST_PLACES = 20_000
 
@@ -59,23 +61,20 @@ def postings(db: apsw.Connection, terms: Sequence[str], view: View) -> list[Post
     """Where the telling ones of the terms occur; a term that occurs nowhere has empty postings."""
     common = max(_COMMON_AT_LEAST, int(_COMMON_SHARE * len(view.keys)))
     with db:  # one view of the index, and one lock, for all of them
-        places = {
-            token: _places(db, token, _READ_AT_FIRST * common) for token in _tokens(db, terms)
-        }
+        places = {token: _places(db, token, _READ_AT_FIRST) for token in _tokens(db, terms)}
         holding = {
-            token: len(_starts(read))
-            if len(read) < _READ_AT_FIRST * common
-            else _holding(db, token)
+            token: len(_starts(read)) if len(read) < _READ_AT_FIRST else _holding(db, token)
             for token, read in places.items()
         }
         rarest = sorted(places, key=lambda token: (holding[token] or 1 << 60, token))
         kept = {
             token
             for rank, token in enumerate(rarest[:_MOST_TERMS])
-            if rank < _KEPT_ANYWAY or holding[token] <= common
+            if rank == 0
+            or holding[token] <= (max(common, _TOO_COMMON) if rank < _KEPT_ANYWAY else common)
         }
         for token in kept:
-            if len(places[token]) == _READ_AT_FIRST * common:
+            if len(places[token]) == _READ_AT_FIRST:
                 places[token] = _places(db, token, _MOST_PLACES)
     return [_postings(read, view) for token, read in places.items() if token in kept]
 
