@@ -74,3 +74,21 @@ def test_a_batch_of_thousands_is_stored_in_parts_and_whole(store: MemoryStore) -
 
     assert dispatch(store, "capture_events", params)["inserted"] == 2_500
     assert dispatch(store, "capture_events", params)["duplicates"] == 2_500
+
+
+def test_repeats_do_not_take_the_places_of_everything_else(store: MemoryStore) -> None:
+    said = "the deploy failed because the migration of the orders table ran into a lock timeout"
+    same = [{"id": f"d{n}", "role": "user", "text": said} for n in range(60)]
+    others = [
+        {"id": f"o{n}", "role": "user", "text": f"deploy {n} has a migration plan for region {n}"}
+        for n in range(12)
+    ]
+    dispatch(store, "capture_events", {"session_id": "same", "events": same})
+    dispatch(store, "capture_events", {"session_id": "others", "events": others})
+
+    hits = dispatch(store, "memory_recall", {"cue": "deploy migration orders table lock timeout"})[
+        "hits"
+    ]
+
+    assert len(hits) == 10
+    assert sum(hit["text"] == said for hit in hits) == 1

@@ -30,6 +30,7 @@ from iai_mcp.ports.vectors import Matrix, Vectors
 # More are looked at than asked for: some are folded into others or superseded.
 _SPARE = 2
 _SPARE_AT_LEAST = 20
+_MANY = 1000  # all candidates: looked at when repeats took the places of everything else
 _SUPPORTING = 5  # so many of the best support what answered together with them
 _AGES_AGO = 1 << 62  # microseconds: older than any preference for the recent reaches
 
@@ -73,8 +74,12 @@ class Recall:
             knobs = self.knobs()
             ranker = ranker_for("" if isinstance(leg, str) else leg.embedder.model_id)
             around = Surroundings(knobs, self._here(params))
-            found = self._found(sought, cue, ranker, around, asked.limit)
-            made = answer(found, asked, self.memories, _counter(leg), self._slept(scope, knobs))
+            slept = self._slept(scope, knobs)
+            for limit in (max(_SPARE * asked.limit, _SPARE_AT_LEAST), _MANY):
+                found = self._found(sought, cue, ranker, around, limit)
+                made = answer(found, asked, self.memories, _counter(leg), slept)
+                if len(found) < limit or not _crowded_out(made, asked.limit):
+                    break
         degraded = [leg] if isinstance(leg, str) else []
         return {
             **_told(made, short=knobs.verbosity == "short"),
@@ -102,9 +107,8 @@ class Recall:
         return Sought(reading.terms, reading.exact, vector, scope), cue
 
     def _found(
-        self, sought: Sought, cue: Asked, ranker: Ranker, around: "Surroundings", wanted: int
+        self, sought: Sought, cue: Asked, ranker: Ranker, around: "Surroundings", limit: int
     ) -> list[Found]:
-        limit = max(wanted * _SPARE, _SPARE_AT_LEAST)
         pool = self.finder.find(sought)
         order = ranked(pool, cue, ranker, self._leaning(pool, around), limit)
         gained = self._gained(order) if around.knobs.learning == "on" else {}
@@ -172,6 +176,11 @@ def _each(values: Sequence[float], measure: Callable[[float], float]) -> Floats:
     """The measure of each value, made once for those that are equal: most are."""
     known = {value: measure(value) for value in set(values)}
     return np.array([known[value] for value in values], np.float32)
+
+
+def _crowded_out(made: Answer, wanted: int) -> bool:
+    """Whether repeats that were folded into one left places empty."""
+    return len(made.hits) < wanted and any("same" in hit for hit in made.hits)
 
 
 def _counter(leg: MeaningLeg | str) -> Callable[[str], int]:
