@@ -68,6 +68,7 @@ class MemoryStore:
         self.journal = SqliteJournal(self.database)
         self.agent_news = AgentNews(self.directory, self.journal)
         self.vectors: SqliteVectors | None = None
+        self._vectors_to_come: SqliteVectors | None = None
         self.embedder = LazyEmbedder(load_embedder or _load_embedder, self._model_ready)
         self.backlog = _Backlog(self)
         self.redactor = FileRedactor()
@@ -188,6 +189,7 @@ class MemoryStore:
 
     def _model_ready(self, embedder: Embedder) -> None:
         vectors = SqliteVectors(self.database, embedder.model_id, embedder.dimensions)
+        self._vectors_to_come = vectors
         vectors.load()
         self.vectors = vectors
         self.backlog.wake()
@@ -209,8 +211,9 @@ class MemoryStore:
             self.backlog.wake()
 
     def forgotten(self, keys: Sequence[int]) -> None:
-        if self.vectors is not None:
-            self.vectors.drop(keys)
+        # Also from what is still being read: it may have come past them already.
+        if self._vectors_to_come is not None:
+            self._vectors_to_come.drop(keys)
 
 
 class _Backlog:

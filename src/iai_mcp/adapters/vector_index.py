@@ -81,9 +81,13 @@ class VectorIndex:
             self._used = end
 
     def drop(self, keys: Sequence[int]) -> None:
+        """Forget rows: nothing of them stays in memory."""
         with self._lock:
             for key in keys:
-                self._bury(key)
+                row = self._bury(key)
+                if row is not None:
+                    self._codes[row] = 0
+                    self._bits[:, row] = 0
 
     def nearest(
         self, vector: Matrix, limit: int, within: Sequence[int] | Keys | None = None
@@ -178,11 +182,12 @@ class VectorIndex:
         padded[:, : packed.shape[1]] = packed
         return np.ascontiguousarray(padded.view(np.uint64).T)
 
-    def _bury(self, key: int) -> None:
+    def _bury(self, key: int) -> int | None:
         row = self._row_of.pop(key, None)
         if row is not None:
             self._alive[row] = False
             self._dropped += 1
+        return row
 
     def _allocate(self, capacity: int) -> None:
         self._keys: Keys = np.zeros(capacity, dtype=np.int64)

@@ -92,3 +92,17 @@ def test_cosines_of_all_belong_to_their_keys_in_whatever_order_they_came():
     found = index.cosines(vectors[2], np.arange(1, 11))
 
     assert found == pytest.approx(vectors @ vectors[2], abs=0.02)
+
+
+def test_nothing_of_a_dropped_vector_stays_in_memory():
+    vectors = random_vectors(3)
+    index = filled(vectors)
+    code = quantise(vectors[1:2])[0].tobytes()
+
+    def kept() -> bool:
+        columns = [each for each in vars(index).values() if isinstance(each, np.ndarray)]
+        return any(code in column.tobytes() for column in columns)
+
+    assert kept()
+    index.drop([2])
+    assert not kept()

@@ -39,8 +39,8 @@ class Database:
     """Connections to one file: a single writer at a time, readers beside it (WAL).
 
     A committed transaction has been fsynced: it survives `kill -9` and power loss
-    (`synchronous=FULL`; `NORMAL` would survive a crash of the process but could lose the last
-    commits on power loss, and is not offered).
+    (`synchronous=FULL`). One that is `repeatable` survives `kill -9`; power loss may take the last
+    few of them back, in order and each as a whole.
     """
 
     def __init__(self, path: Path, key: bytes) -> None:
@@ -58,18 +58,27 @@ class Database:
             self._writer.pragma("journal_mode", "wal")
 
     @contextmanager
-    def writing(self) -> Iterator[apsw.Connection]:
-        """The writer inside one transaction: committed at the end, rolled back on any error."""
+    def writing(self, *, repeatable: bool = False) -> Iterator[apsw.Connection]:
+        """The writer inside one transaction: committed at the end, rolled back on any error.
+
+        Args:
+            repeatable: what is written can be worked out again, so nobody waits for the disk.
+        """
         with self._write_turn, translated(self.path):
             self._check_open()
-            self._writer.execute("BEGIN IMMEDIATE")
+            if repeatable:
+                self._writer.pragma("synchronous", "NORMAL")
             try:
+                self._writer.execute("BEGIN IMMEDIATE")
                 yield self._writer
                 self._writer.execute("COMMIT")
             except BaseException:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 raise
+            finally:
+                if repeatable:
+                    self._writer.pragma("synchronous", "FULL")
 
     @contextmanager
     def outside_transactions(self) -> Iterator[apsw.Connection]:

@@ -43,11 +43,11 @@ class SqlitePassages:
             after = page[-1].key
 
     def put(self, found: Sequence[Passages]) -> None:
-        """Keep them durably; a memory that was forgotten is passed over."""
+        """Keep them; a memory that was forgotten is passed over."""
         sql = (
             "INSERT OR REPLACE INTO passages SELECT key, ?, ?, ?, ?, ? FROM memories WHERE key = ?"
         )
-        with self._db.writing() as db:
+        with self._db.writing(repeatable=True) as db:
             for one in found:
                 codes, scales = quantise(np.asarray(one.vectors, dtype=np.float32))
                 packed = scales.tobytes(), codes.tobytes()

@@ -47,7 +47,8 @@ class SqliteLedger:
             db.execute("DELETE FROM meta WHERE name = ?", (_FINISHED,))
 
     def apply(self, step: str, page: Page, micros: int) -> None:
-        with self._db.writing() as db:
+        # Its cursor goes with it: a page that power loss takes back is done again.
+        with self._db.writing(repeatable=True) as db:
             for change in page.changes:
                 apply(db, change)
             row = db.execute("SELECT counts FROM sleep_steps WHERE step = ?", (step,)).fetchone()

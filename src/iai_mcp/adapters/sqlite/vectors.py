@@ -18,6 +18,7 @@ class SqliteVectors:
     def __init__(self, database: Database, model: str, dimensions: int) -> None:
         self._db = database
         self._index = VectorIndex(dimensions)
+        self._gone: set[int] | None = set()  # what is dropped while the index is still being read
         self._space = self._enter_space(model, dimensions)
         self.passages = SqlitePassages(database, self._space, dimensions)
 
@@ -33,11 +34,14 @@ class SqliteVectors:
                 np.array([row[1] for row in page], dtype=np.float32),
             )
         self.passages.load()
+        gone, self._gone = self._gone or set(), None
+        self.drop(list(gone))
 
     def put(self, keys: Sequence[int], vectors: Matrix) -> None:
         codes, scales = quantise(np.asarray(vectors, dtype=np.float32))
         kept: list[int] = []
-        with self._db.writing() as db:
+        # What power loss takes back is on the backlog again.
+        with self._db.writing(repeatable=True) as db:
             for i, key in enumerate(keys):
                 db.execute(
                     "INSERT OR REPLACE INTO vectors SELECT key, ?, ?, ? FROM memories WHERE key = ?",
@@ -46,7 +50,8 @@ class SqliteVectors:
                 if db.changes():
                     kept.append(i)
                 db.execute("DELETE FROM pending_vectors WHERE key = ?", (key,))
-        self._index.add([keys[i] for i in kept], codes[kept], scales[kept])
+            # Before anybody else may write: whoever forgets one of them drops it after this.
+            self._index.add([keys[i] for i in kept], codes[kept], scales[kept])
 
     def put_passages(self, found: Sequence[Passages]) -> None:
         self.passages.put(found)
@@ -64,6 +69,9 @@ class SqliteVectors:
         return self._index.like(key, limit)
 
     def drop(self, keys: Sequence[int]) -> None:
+        gone = self._gone
+        if gone is not None:
+            gone.update(keys)
         self._index.drop(keys)
         self.passages.drop(keys)
 
