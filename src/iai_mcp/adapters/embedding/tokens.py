@@ -62,7 +62,8 @@ class Tokens:
         except KeyError:
             if len(known) >= _COUNTS_KEPT:
                 known = self._counts = {}
-            known.update((word, len(self._body(word))) for word in {*words} - known.keys())
+            split = self._tokenizer.model.tokenize  # knows no more than words, but at once
+            known.update((word, len(split(word))) for word in words if word not in known)
             return sum(known[word] for word in words)
 
     def _body(self, text: str) -> list[int]:
@@ -72,9 +73,11 @@ class Tokens:
 
 
 def _is_bert(tokenizer: Tokenizer) -> bool:
-    """Whether it lowers letters and splits at blanks and signs, and nowhere else."""
-    kinds = type(tokenizer.normalizer).__name__, type(tokenizer.pre_tokenizer).__name__
-    return kinds == ("BertNormalizer", "BertPreTokenizer") and bool(tokenizer.normalizer.lowercase)
+    """Whether it lowers letters, splits at blanks and signs, and words into known pieces."""
+    parts = tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.model
+    kinds = tuple(type(part).__name__ for part in parts)
+    bert = ("BertNormalizer", "BertPreTokenizer", "WordPiece")
+    return kinds == bert and bool(tokenizer.normalizer.lowercase)
 
 
 def _marks(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
