@@ -10,7 +10,8 @@ import apsw
 import pytest
 from tests.support.home import SOURCE
 
-from iai_mcp.adapters.keys import custody
+from iai_mcp.adapters.keys import backup, custody
+from iai_mcp.adapters.sqlite import database
 from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import (
     AlreadyExists,
@@ -166,6 +167,27 @@ def test_rotation_keeps_everything_and_the_old_key_no_longer_opens_it(opened, tm
     with pytest.raises(apsw.NotADBError):
         raw.execute("SELECT * FROM memories").fetchall()
     raw.close()
+
+
+def test_a_store_of_an_earlier_cipher_opens_rotates_and_is_backed_up(opened, monkeypatch, tmp_path):
+    with monkeypatch.context() as earlier:
+        earlier.setattr(database, "CIPHER", "chacha20")
+        store = opened()
+        remember(store, "said long ago")
+        store.close()
+    directory = tmp_path / "store"
+    assert custody.status(directory)["cipher"] == "chacha20"
+    store = opened()
+    remember(store, "said today")
+    backup.create(store.database, directory, tmp_path / "copy")
+    store.close()
+    (key_file,) = directory.glob("*.key")
+    key = key_file.read_text().strip()
+    custody.rotate(directory, None, None)
+    assert custody.status(directory)["cipher"] == "chacha20"
+    assert remembered(opened()) == ["said long ago", "said today"]
+    (tmp_path / "other").mkdir()
+    assert backup.restore(tmp_path / "other", tmp_path / "copy", key)["records"] == 2
 
 
 def test_rotation_can_move_from_a_file_to_a_passphrase_and_on_to_another(

@@ -10,7 +10,7 @@ from iai_mcp import paths
 from iai_mcp.adapters.keys import descriptor, sources
 from iai_mcp.adapters.keys.descriptor import KeyDescriptor, KeyRecord, Source
 from iai_mcp.adapters.private_files import io_failure, sync_directory
-from iai_mcp.adapters.sqlite.database import Database, copy_encrypted
+from iai_mcp.adapters.sqlite.database import Database, cipher_of, copy_encrypted
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.domain.errors import AlreadyExists, Busy, KeyMissing, StoreDamaged
 
@@ -48,7 +48,7 @@ def status(directory: Path) -> dict[str, object]:
         "store": str(store),
         "store_exists": store.exists(),
         "passphrase_set": bool(sources.passphrase()),
-        "cipher": "chacha20",
+        "cipher": cipher_of(store),
         "kdf": "argon2id" if record and record.current.source == "passphrase" else None,
     }
 
