@@ -128,6 +128,13 @@ _ELSEWHERE_IN_ASCII = (
     "partir", "siempre", "nunca", "ahora", "ich ", "lieb", "aime", "prefi", "preferimos", "gusta",
     "odio",
 )  # fmt: skip
+_ANY_OF = tuple(dict.fromkeys((*_ASKING, *_LIKING, *_ELSEWHERE_IN_ASCII)))
+
+
+def may_state_a_wish(text: str) -> bool:
+    """Whether it is worth looking at the sentences of `text` one by one: most texts hold none."""
+    lowered = text.lower()
+    return not text.isascii() or any(word in lowered for word in _ANY_OF)
 
 
 def standing_wish(sentence: str) -> StandingWish | None:

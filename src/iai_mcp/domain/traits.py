@@ -5,7 +5,7 @@ from itertools import islice
 
 from iai_mcp.domain.answer_kinds import Kinds, held_by
 from iai_mcp.domain.passages import passages
-from iai_mcp.domain.standing import Standing, StandingWish, standing_wish
+from iai_mcp.domain.standing import Standing, StandingWish, may_state_a_wish, standing_wish
 from iai_mcp.domain.words import indexed, words
 
 # Raised when any of the fields below, or what goes into the word index, is made differently:
@@ -44,7 +44,8 @@ def traits_of(text: str, role: str) -> Traits:
 
 def standing_wishes(text: str, role: str) -> list[StandingWish]:
     """What the turn asks for once and for all; an assistant asks for nothing."""
-    if role == "assistant":
+    read = text[:_READ_FOR_WISHES]
+    if role == "assistant" or not may_state_a_wish(read):
         return []
-    found = (standing_wish(passage) for passage in passages(text[:_READ_FOR_WISHES]))
+    found = (standing_wish(passage) for passage in passages(read))
     return list(islice((wish for wish in found if wish is not None), _MOST_WISHES))

@@ -55,6 +55,8 @@ def indexed(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words of `text`, lower case, in order, not yet in the index's form."""
+    if text.isascii():
+        return _WORD.findall(text.lower())
     return [word.lower().replace("’", "'") for word in _WORD.findall(text)]
 
 

@@ -28,8 +28,7 @@ from iai_mcp.ports.surroundings import Clock, Projects
 from iai_mcp.ports.vectors import Matrix, Vectors
 
 # More are looked at than asked for: some are folded into others or superseded.
-_SPARE = 2
-_SPARE_AT_LEAST = 20
+_SPARE_SHARE, _SPARE_AT_LEAST = 4, 4
 _MANY = 1000  # all candidates: looked at when repeats took the places of everything else
 _SUPPORTING = 5  # so many of the best support what answered together with them
 _AGES_AGO = 1 << 62  # microseconds: older than any preference for the recent reaches
@@ -75,7 +74,8 @@ class Recall:
             ranker = ranker_for("" if isinstance(leg, str) else leg.embedder.model_id)
             around = Surroundings(knobs, self._here(params))
             slept = self._slept(scope, knobs)
-            for limit in (max(_SPARE * asked.limit, _SPARE_AT_LEAST), _MANY):
+            spare = max(asked.limit // _SPARE_SHARE, _SPARE_AT_LEAST)
+            for limit in (asked.limit + spare, _MANY):
                 found = self._found(sought, cue, ranker, around, limit)
                 made = answer(found, asked, self.memories, _counter(leg), slept)
                 if len(found) < limit or not _crowded_out(made, asked.limit):
