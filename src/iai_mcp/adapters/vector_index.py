@@ -19,7 +19,7 @@ Bits = NDArray[np.uint64]
 EXACT_UP_TO = 4_096
 # How many binary codes choose: one of fifty (2,000 of 100k hold .997 of the exact top ten), and
 # not fewer than this.
-_RESCORED, _RESCORED_OF = 1_000, 50
+_RESCORED, _RESCORED_OF = 600, 50
 _RESCORED_LIKE = 512
 _BLOCK = 4_096  # rows turned into floats at once: 6 MB
 

@@ -19,7 +19,7 @@ from iai_mcp.ports.memories import Scope
 
 Rows = NDArray[np.int64]
 
-_POOL = 100  # of each leg: more changes nothing measurable
+_POOL = 80  # of each leg: more changes nothing measurable
 _WISHES = 24
 _EXACT_AT_MOST = 200  # memories that hold what the cue quotes, newest first
 # A name that many memories hold tells them apart no longer: its worth falls from here on.

@@ -25,7 +25,7 @@ _MOST_TERMS = 12
 # most words are rarer than that.
 _READ_AT_FIRST = 800
 # A word this common is left out even if it is among the rarest, unless it is the rarest of all.
-_TOO_COMMON = 4_000
+_TOO_COMMON = 600
 # Postings of a word kept anyway are cut here: a bound for a cue of nothing but common words.
 _MOST_PLACES = 20_000
 
