@@ -1,7 +1,6 @@
 """JSON-RPC lines as the bridge needs them: whose answer is this, and what to say by itself."""
 
-from iai_mcp.bridge import quick_json
-from iai_mcp.protocol import mcp
+from iai_mcp.protocol import compact_json, mcp
 from iai_mcp.protocol.codes import INVALID_PARAMS, MCP_VERSION_META, UNKNOWN_METHOD
 
 Message = dict[str, object]
@@ -26,19 +25,19 @@ def parse(line: bytes) -> object:
         NotJsonError: it is none; also when it is nested too deep or holds NaN.
     """
     try:
-        return quick_json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError):
+        return compact_json.loads(line.decode("utf-8"), strict=True)
+    except ValueError:
         raise NotJsonError from None
 
 
 def line_of(message: Message) -> bytes:
     """One message as a line of the wire."""
-    return quick_json.dumps(message).encode("utf-8", "surrogatepass") + b"\n"
+    return compact_json.dumps(message, strict=True).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def key_of(identity: object) -> str:
     """One spelling for each id, so that 1 and "1" stay two."""
-    return quick_json.dumps(identity)
+    return compact_json.dumps(identity, strict=True)
 
 
 def answered_key(line: bytes) -> str | None:
@@ -50,7 +49,7 @@ def answered_key(line: bytes) -> str | None:
     for opening in _OPENINGS:
         if head.startswith(opening):
             try:
-                identity, end = quick_json.value_at(head, len(opening))
+                identity, end = compact_json.scan(head, len(opening), strict=True)
             except ValueError:
                 break
             if head.startswith(_FOLLOWED_BY, end):
