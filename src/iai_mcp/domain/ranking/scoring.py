@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,20 +51,43 @@ def ranked(
     """The best `limit` eligible candidates; equal scores in order of arrival, newest first."""
     if not len(found):
         return []
-    reasons, table = _weighed(found, asked, ranker, leaning)
+    layout = _layout(tuple(ranker.weights.items()))
+    table = _weighed(found, asked, ranker, leaning, layout)
     total = table.sum(axis=0, dtype=np.float64).astype(np.float32)
     first = _in_order(np.flatnonzero(found.eligible), total, found)[: _FADING_LOOKED_UP * limit]
-    fading = np.zeros(len(found), np.float32)
-    fading[first] = LEANING * leaning.fading(found.keys[first].tolist())
-    total += fading
+    table[-1, first] = LEANING * leaning.fading(found.keys[first].tolist())
+    total[first] += table[-1, first]
     order = _in_order(first, total, found)[:limit]
-    reasons, parts = _by_reason([*reasons, "fading"], [*table[:, order], fading[order]])
+    parts = (layout.by_reason @ table[:, order]).T.tolist()
     return [
-        Scored(key, place, score, dict(zip(reasons, own, strict=True)))
+        Scored(key, place, score, dict(zip(layout.reasons, own, strict=True)))
         for key, place, score, own in zip(
             found.keys[order].tolist(), order.tolist(), total[order].tolist(), parts, strict=True
         )
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The rows of the table: learned measures, then what is added to them."""
+
+    measures: Sequence[str]
+    weights: Floats  # of the measures
+    reasons: Sequence[str]  # each once
+    by_reason: Floats  # a row for each reason, with 1 where a row of the table counts towards it
+
+
+_ADDED = ("exact", "project", "recency", "use", "fading")
+
+
+@lru_cache(maxsize=4)
+def _layout(weights: tuple[tuple[str, float], ...]) -> _Layout:
+    """The same for every cue that one set of weights judges."""
+    measures = {name: weight for name, weight in weights if weight}
+    each = [*(REASONS[name] for name in measures), *_ADDED]
+    reasons = list(dict.fromkeys(each))
+    by_reason = np.array([[one == reason for one in each] for reason in reasons], np.float32)
+    return _Layout([*measures], np.array([*measures.values()], np.float32), reasons, by_reason)
 
 
 def _in_order(places: Places, total: Floats, found: Candidates) -> Places:
@@ -71,31 +95,20 @@ def _in_order(places: Places, total: Floats, found: Candidates) -> Places:
 
 
 def _weighed(
-    found: Candidates, asked: Asked, ranker: Ranker, leaning: Leaning
-) -> tuple[list[str], NDArray[np.float32]]:
-    """What each measure adds to each candidate's score, a row per measure, with its reason."""
+    found: Candidates, asked: Asked, ranker: Ranker, leaning: Leaning, layout: _Layout
+) -> NDArray[np.float32]:
+    """What speaks for each candidate, a row for each measure; fading is still to come."""
     measures = features(found, asked, ranker.scale)
-    names = [name for name in measures if ranker.weights.get(name)]
-    weights = np.array([ranker.weights[name] for name in names], np.float32)
-    more = {
-        "exact": EXACT * found.exact,
-        "project": LEANING * leaning.project,
-        "recency": LEANING * leaning.recency,
-        "use": SUPPORT * np.clip(found.support, 0.0, 1.0),
-    }
-    learned = np.array([measures[name] for name in names], np.float32).reshape(-1, len(found))
-    table = np.concatenate([learned * weights[:, None], np.array([*more.values()], np.float32)])
-    return [*(REASONS[name] for name in names), *more], table
-
-
-def _by_reason(
-    reasons: Sequence[str], rows: Sequence[Floats]
-) -> tuple[list[str], list[list[float]]]:
-    """The reasons, each once, and for each candidate what speaks for it by reason."""
-    sums: dict[str, Floats] = {}
-    for reason, row in zip(reasons, rows, strict=True):
-        sums[reason] = sums[reason] + row if reason in sums else row
-    return list(sums), np.stack([*sums.values()], axis=1).tolist()
+    count = len(layout.measures)
+    table = np.zeros((count + len(_ADDED), len(found)), np.float32)
+    if count:
+        table[:count] = np.array([measures[name] for name in layout.measures])
+        table[:count] *= layout.weights[:, None]
+    table[count] = EXACT * found.exact
+    table[count + 1] = LEANING * leaning.project
+    table[count + 2] = LEANING * leaning.recency
+    table[count + 3] = SUPPORT * np.clip(found.support, 0.0, 1.0)
+    return table
 
 
 # Which measure counts towards which reason.
