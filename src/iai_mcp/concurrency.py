@@ -68,9 +68,7 @@ class ProcessLock:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
-        with contextlib.suppress(OSError):  # on a full disk it is a lock all the same
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        _sign(descriptor)
         return True
 
     @property
@@ -81,6 +79,7 @@ class ProcessLock:
     def adopt(self, descriptor: int) -> None:
         """Go on holding a lock that this process inherited."""
         self._descriptor = descriptor
+        _sign(descriptor)
 
     def holder(self) -> int | None:
         """The pid that the current exclusive holder wrote, if any."""
@@ -109,6 +108,12 @@ class ProcessLock:
             if os.fstat(self._descriptor).st_mode & 0o077:
                 os.fchmod(self._descriptor, 0o600)
         return self._descriptor
+
+
+def _sign(descriptor: int) -> None:
+    with contextlib.suppress(OSError):  # on a full disk it is a lock all the same
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
 
 
 def is_served(path: Path | str) -> bool:

@@ -3,12 +3,14 @@
 import asyncio
 import contextlib
 import logging
+import socket
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import TYPE_CHECKING
 
 from iai_mcp.adapters.allocator import LARGE
 from iai_mcp.core import UnknownMethodError
-from iai_mcp.daemon import control
+from iai_mcp.daemon import control, succession
 from iai_mcp.daemon.mcp_session import ParseFailure, serve_session
 from iai_mcp.domain.errors import IaiError, InvalidInput
 from iai_mcp.protocol import messages
@@ -22,6 +24,10 @@ _log = logging.getLogger(__name__)
 
 _CHUNK = 1 << 16
 UNPARSED = object()
+# How long after dialling the first line may still come when the daemon ends.
+_FIRST_WORD_SECONDS = 0.1
+# What has been sent is here already: this is for a machine that is busy.
+_LAST_WORDS_SECONDS = 1.0
 
 
 class Connection:
@@ -39,6 +45,10 @@ class Connection:
         self._share = asyncio.Semaphore(max(1, server.settings.workers // 2))
         self._calls: set[asyncio.Task[None]] = set()
         self._large = False  # something large went through since memory was last given back
+        self._began = time.monotonic()
+        self._heard = False
+        self._cut = False  # nothing more can be sent to us
+        self._is_heirs = False  # at the other end is who takes our place: it is not cut off
 
     async def run(self) -> None:
         """Serve until the client ends or the daemon stops; calls in flight are answered first."""
@@ -79,12 +89,15 @@ class Connection:
             while True:
                 reading = asyncio.ensure_future(self._reader.read(_CHUNK))
                 await asyncio.wait({reading, stopping}, return_when=asyncio.FIRST_COMPLETED)
-                if not reading.done():
+                if not reading.done() and not await self._last_words(reading):
                     reading.cancel()
                     with contextlib.suppress(asyncio.CancelledError):
                         await reading
                     return
                 data = reading.result()
+                self._heard = True
+                if not data and self._cut:
+                    return  # half a line that we cut off is no line
                 for line in self._decoder.feed(data) if data else self._decoder.finish():
                     self._large |= not isinstance(line, Oversize) and len(line) >= LARGE
                     yield line
@@ -92,6 +105,33 @@ class Connection:
                     return
         finally:
             stopping.cancel()
+
+    async def _last_words(self, reading: "asyncio.Future[bytes]") -> bool:
+        """The daemon ends: hear what was sent before now and nothing after; whether there is more.
+
+        Whoever sends later is told so by the system: that line was not heard, and can be sent again.
+        """
+        if not self._cut:
+            left = self._began + _FIRST_WORD_SECONDS - time.monotonic()
+            if not self._heard and left > 0:
+                await asyncio.wait({reading}, timeout=left)
+            self._cut = not reading.done() and self._hear_no_more()
+        if self._cut:
+            await asyncio.wait({reading}, timeout=_LAST_WORDS_SECONDS)
+        return reading.done()
+
+    def _hear_no_more(self) -> bool:
+        ours = self._socket()
+        if ours is None or self._is_heirs:
+            return False
+        with contextlib.suppress(OSError):  # it has gone by itself
+            ours.shutdown(socket.SHUT_RD)
+        return True
+
+    def _socket(self) -> socket.socket | None:
+        """The socket behind the streams; None for a test's own pair."""
+        found: socket.socket | None = self._writer.get_extra_info("socket")
+        return found
 
     async def _parsed(self, line: bytes | Oversize) -> object:
         """The message of a line; UNPARSED when it was answered with a parse error already."""
@@ -114,6 +154,9 @@ class Connection:
             await self.send(messages.invalid_request(message, problem))
             return
         assert isinstance(message, dict)  # noqa: S101 - a request is an object
+        if self._server.may_be_succeeded and message["method"] == succession.METHOD:
+            await self._hand_over(message)
+            return
         # Waiting here stops reading, so a client that floods us is slowed, not buffered.
         await self._slots.acquire()
         task = asyncio.ensure_future(self._answer(message))
@@ -150,6 +193,18 @@ class Connection:
                 request_id, FAILED, f"{method} failed inside ({type(broken).__name__})", "INTERNAL"
             )
         return messages.encode_bounded(answer)
+
+    async def _hand_over(self, request: dict[str, object]) -> None:
+        ours = self._socket()
+        assert ours is not None  # noqa: S101 - only the daemon itself may be succeeded
+        try:
+            self._server.succeeded_by(request.get("params"), ours.fileno())
+        except IaiError as refused:
+            answer = messages.error(request["id"], FAILED, refused.message, refused.code)
+        else:
+            self._is_heirs = True
+            answer = messages.result(request["id"], {"handing_over": True})
+        await self.send(answer)
 
     async def _call(self, method: str, params: object) -> dict[str, object]:
         """One call on the daemon's pool. No client gets more than half of the pool for itself."""

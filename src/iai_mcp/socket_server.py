@@ -16,8 +16,9 @@ from typing import TypeVar
 from iai_mcp import __version__, concurrency, paths
 from iai_mcp.connection import Connection
 from iai_mcp.core import dispatch
+from iai_mcp.daemon import succession
 from iai_mcp.daemon.hibernation import is_woken
-from iai_mcp.domain.errors import AlreadyExists, IaiError, InvalidInput, IoFailed
+from iai_mcp.domain.errors import AlreadyExists, Busy, IaiError, InvalidInput, IoFailed
 from iai_mcp.protocol.codes import CONTROL_TYPES
 from iai_mcp.protocol.messages import encode_bounded, result
 from iai_mcp.protocol.peers import peer_uid
@@ -30,6 +31,9 @@ _ACTIVATION_FD = 3
 _BACKLOG = 1024
 _DRAIN_SECONDS = 3.5  # of the five that a stop may take
 _READ_LIMIT = 1 << 16
+_TURNS_UNTIL_HANDLED = (
+    8  # accepting, making the transport, telling the protocol, beginning: with room
+)
 
 
 # Watching is not activity, nor is asking for sleep: none of these keeps the daemon awake.
@@ -69,9 +73,14 @@ class SocketServer:
         self.on_activity: Callable[[], None] = lambda: None
         self.on_request: Callable[[], None] = lambda: None  # one may wait for the lifecycle
         self.handed_over: int | None = None  # the listening socket, kept open for a successor
+        self.http_kept: int | None = None  # and that of HTTP
         self.keep_listening = False
+        self.inherited: socket.socket | None = None  # the place of the daemon before us
+        self.may_be_succeeded = False
+        self.heir: succession.Heir | None = None  # who takes our place when we are done
         self.warm = True  # load the model and work off the backlog as soon as we serve
         self.more_facts: Callable[[], dict[str, object]] = dict
+        self.other_doors: list[asyncio.Task[None]] = []  # they call us too, and end before the pool
         self._connections: set[asyncio.Task[None]] = set()
 
     async def serve(self, socket_path: Path | str | None = None) -> None:
@@ -91,6 +100,7 @@ class SocketServer:
         finally:
             if self.keep_listening:
                 self.handed_over = os.dup(listener.fileno())
+            await accept_no_more(listener)
             server.close()
             if created and inode is not None and not self.keep_listening:
                 _remove_own(created, inode)
@@ -143,6 +153,19 @@ class SocketServer:
             return contextlib.nullcontext()
         return self.store.courtesy.answering()
 
+    def succeeded_by(self, params: object, connection: int) -> None:
+        """Another daemon, at the other end of `connection`, takes our place: answer and end.
+
+        Raises:
+            IaiError: it can not; we go on.
+        """
+        succession.check(params)
+        if self.heir is not None or self.shutdown_event.is_set():
+            raise Busy("this daemon is ending already: try again in a moment")
+        self.heir = succession.Heir(os.dup(connection))
+        self.keep_listening = True
+        self.shutdown_event.set()
+
     def give_back(self) -> None:
         """Something large has gone through: what it left behind goes back to the system."""
         if isinstance(self.store, MemoryStore):
@@ -169,6 +192,8 @@ class SocketServer:
     def _listener(self, socket_path: Path | str | None) -> tuple[socket.socket, str | None]:
         """The listening socket, and the file that we made for it (None under activation)."""
         path = str(socket_path or concurrency.SOCKET_PATH)
+        if self.inherited is not None:
+            return self.inherited, path if os.path.exists(path) else None
         inherited = _activated()
         if inherited is not None:
             # A daemon that woke from hibernation was handed the socket it once made itself.
@@ -203,6 +228,7 @@ class SocketServer:
         """Let calls in flight answer, then end every connection."""
         current = asyncio.current_task()
         waiting = {task for task in self._connections if task is not current}
+        waiting.update(self.other_doors)
         if waiting:
             # Connections watch shutdown_event themselves and end after their last answer.
             self.shutdown_event.set()
@@ -211,6 +237,13 @@ class SocketServer:
                 task.cancel()
             if late:
                 await asyncio.wait(late, timeout=1)
+
+
+async def accept_no_more(listener: socket.socket) -> None:
+    """Stop accepting, and let who was accepted last get a task: a server that is closed drops them."""
+    asyncio.get_running_loop().remove_reader(listener)
+    for _ in range(_TURNS_UNTIL_HANDLED):
+        await asyncio.sleep(0)
 
 
 async def _start(handle: _Handler, listener: socket.socket) -> asyncio.Server:

@@ -142,10 +142,10 @@ os.execv(sys.executable, [sys.executable, "-m", "iai_mcp.daemon"])
 """
 
 
-def activated(home: ScratchHome, listener: socket.socket, fds: str, pid: str):
+def activated(home: ScratchHome, listener: socket.socket, fds: str, pid: str, **more: str):
     return subprocess.Popen(
         [sys.executable, "-c", PASS_FD_3, str(listener.fileno()), fds, pid],
-        env=home.environment,
+        env={**home.environment, **more},
         pass_fds=[listener.fileno()],
         stderr=subprocess.PIPE,
         text=True,

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.e2e.test_taking_over import free_port, over_http
 from tests.support.daemon import DaemonProcess, until
 
 QUICKLY = {
@@ -95,6 +96,17 @@ class TestHibernation:
         assert dormant.ask({"type": "status"})["ok"]
         assert dormant.stop() == 0
         assert not dormant.home.socket.exists()
+
+    def test_whoever_comes_over_http_wakes_it_too(self, home):
+        port = free_port()
+        daemon = DaemonProcess(home, IAI_MCP_HTTP=f"127.0.0.1:{port}", **QUICKLY).start()
+        say = over_http(home, port)
+        until((home.store / "http-token").exists, "HTTP is served")
+        say("the heron nests in april")
+        until(lambda: is_dormant(daemon.process.pid), "it lies down", deadline=40)
+        say("the heron left in august")
+        assert len(daemon.call("memory_timeline", session_id="s")["records"]) == 2
+        assert daemon.stop() == 0
 
 
 @pytest.mark.parametrize(

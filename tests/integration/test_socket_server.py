@@ -1,8 +1,11 @@
 """`SocketServer` as other programs embed it: with or without a store, wired or not."""
 
 import asyncio
+import contextlib
 import json
+import socket
 import tempfile
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -136,3 +139,75 @@ def test_dispatch_names_the_unknown_method():
     with pytest.raises(UnknownMethodError) as unknown:
         dispatch(None, "nothing", {})
     assert unknown.value.args[0] == "nothing"
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_who_was_accepted_at_the_last_moment_is_answered_and_the_others_stay_in_the_queue(
+    store, turns
+):
+    server = SocketServer(store)
+    server.keep_listening = True
+    path = Path(tempfile.mkdtemp(prefix="iai-s-")) / "d.sock"
+    clients: list[socket.socket] = []
+
+    async def story() -> None:
+        task = asyncio.create_task(server.serve(socket_path=path))
+        while not path.exists():
+            await asyncio.sleep(0.005)
+        for _ in range(10):
+            client = socket.socket(socket.AF_UNIX)
+            client.settimeout(5)
+            clients.append(client)
+            client.connect(str(path))
+            client.sendall(b'{"jsonrpc": "2.0", "id": 1, "method": "memory_timeline"}\n')
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        server.shutdown_event.set()
+        await asyncio.wait_for(task, 6)
+
+    asyncio.run(story())
+    waiting = 0
+    with socket.socket(fileno=server.handed_over) as queue, contextlib.suppress(BlockingIOError):
+        queue.setblocking(False)
+        while True:
+            queue.accept()[0].close()
+            waiting += 1
+    answered = 0
+    for client in clients:
+        with client, contextlib.suppress(ConnectionError, TimeoutError):
+            answered += b'"result"' in client.recv(1000)
+    assert answered + waiting == len(clients)
+
+
+def test_a_line_that_was_sent_whole_is_answered_even_while_the_daemon_ends():
+    server = SocketServer(None)
+    sent, answered = [0], [0]
+
+    def talk(path: Path, talking: threading.Event) -> None:
+        with socket.socket(socket.AF_UNIX) as client, client.makefile("rb") as answers:
+            client.connect(str(path))
+            with contextlib.suppress(ConnectionError):
+                while True:
+                    client.sendall(b'{"type": "status"}\n')
+                    sent[0] += 1
+                    talking.set()
+                    if sent[0] > answered[0] + 50:
+                        answered[0] += bool(answers.readline())
+            answered[0] += len(answers.readlines())
+
+    async def story() -> None:
+        path = Path(tempfile.mkdtemp(prefix="iai-s-")) / "d.sock"
+        task = asyncio.create_task(server.serve(socket_path=path))
+        while not path.exists():
+            await asyncio.sleep(0.005)
+        talking = threading.Event()
+        talk_ends = asyncio.get_running_loop().run_in_executor(None, talk, path, talking)
+        while not talking.is_set() or sent[0] < 250:
+            await asyncio.sleep(0.005)
+        server.shutdown_event.set()
+        await asyncio.wait_for(task, 6)
+        await asyncio.wait_for(talk_ends, 6)
+
+    asyncio.run(story())
+    assert sent[0] >= 250
+    assert answered == sent

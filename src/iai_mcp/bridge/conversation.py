@@ -50,11 +50,12 @@ class Wires:
 class _Waiting:
     """A request that the host has sent and nobody has answered yet."""
 
-    __slots__ = ("deadline", "message")
+    __slots__ = ("deadline", "message", "said_again")
 
     def __init__(self, message: Message, deadline: float | None) -> None:
         self.message = message
         self.deadline = deadline
+        self.said_again = False
 
 
 class Conversation:
@@ -119,13 +120,29 @@ class Conversation:
             self._waiting.pop(key, None)
         self._wires.to_host(line + b"\n")
 
-    def daemon_gone(self, reason: str = _LOST) -> None:
-        """The connection ended: whoever waits is told, nobody is left in silence."""
-        abandoned = list(self._waiting.values())
-        self._waiting.clear()
+    def daemon_gone(
+        self, reason: str = _LOST, unheard: "list[bytes] | None" = None, now: float = 0.0
+    ) -> None:
+        """The connection ended: whoever waits is told, nobody is left in silence.
+
+        Lines that went out only in part, or not at all, were `unheard`: their requests are not lost, but
+        said once more to the daemon that has taken the place of the one that ended.
+        """
+        waiting, self._waiting = self._waiting, {}
         self._answered_late.clear()
-        for waiting in abandoned:
-            self._answer_alone(waiting.message, reason)
+        to_say = []
+        for line in unheard or ():
+            message = messages.parse(line)
+            key = messages.key_of(message.get("id")) if isinstance(message, dict) else ""
+            if isinstance(message, dict) and key in waiting and not waiting[key].said_again:
+                del waiting[key]
+                to_say.append((key, message, line))
+        for lost in waiting.values():
+            self._answer_alone(lost.message, reason)
+        for key, message, line in to_say:
+            self._request(message, line[:-1], now)
+            if key in self._waiting:
+                self._waiting[key].said_again = True
 
     def next_deadline(self) -> float | None:
         """When `expire` should be called next."""

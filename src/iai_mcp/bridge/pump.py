@@ -32,26 +32,28 @@ class _Outbox:
 
     def __init__(self) -> None:
         self.size = 0
-        self._lines: list[memoryview] = []
+        self._lines: list[bytes] = []
+        self._sent_of_first = 0
 
     def put(self, line: bytes) -> None:
-        self._lines.append(memoryview(line))
+        self._lines.append(line)
         self.size += len(line)
 
     def head(self, limit: int) -> memoryview:
-        return self._lines[0][:limit]
+        return memoryview(self._lines[0])[self._sent_of_first : self._sent_of_first + limit]
 
     def sent(self, count: int) -> None:
         self.size -= count
-        rest = self._lines[0][count:]
-        if rest:
-            self._lines[0] = rest
-        else:
+        self._sent_of_first += count
+        if self._sent_of_first == len(self._lines[0]):
             del self._lines[0]
+            self._sent_of_first = 0
 
-    def clear(self) -> None:
-        self._lines.clear()
-        self.size = 0
+    def taken(self) -> list[bytes]:
+        """Every line that did not go out whole; none is left."""
+        lines, self._lines = self._lines, []
+        self.size = self._sent_of_first = 0
+        return lines
 
 
 class HostGoneError(Exception):
@@ -68,6 +70,7 @@ class Pump(Wires):
         self._host_lines = LineDecoder()
         self._daemon_lines = LineDecoder()
         self._daemon: socket | None = None
+        self._deaf = False  # the daemon still speaks, but hears no more
         self._ends_at: float | None = None
 
     def connected(self) -> bool:
@@ -86,6 +89,7 @@ class Pump(Wires):
             missing = not os.path.exists(path)
             return f"the memory daemon {'is not running' if missing else 'does not answer'}"
         self._daemon = daemon
+        self._deaf = False
         self._daemon_lines = LineDecoder()
         return ""
 
@@ -93,7 +97,7 @@ class Pump(Wires):
         if self._daemon is not None:
             self._daemon.close()
             self._daemon = None
-            self._for_daemon.clear()
+            self._for_daemon.taken()
 
     def to_daemon(self, line: bytes) -> None:
         self._for_daemon.put(line)
@@ -139,7 +143,7 @@ class Pump(Wires):
             poll.register(_STDIN, select.POLLIN)
         if self._daemon is not None:
             wanted = select.POLLIN if host_keeps_up else 0
-            wanted |= select.POLLOUT if self._for_daemon.size else 0
+            wanted |= select.POLLOUT if self._for_daemon.size and not self._deaf else 0
             if wanted:
                 poll.register(self._daemon.fileno(), wanted)
         return poll
@@ -173,10 +177,12 @@ class Pump(Wires):
     def _serve_daemon(self, events: int) -> None:
         assert self._daemon is not None  # noqa: S101 - the caller has just looked
         if events & (select.POLLIN | _BROKEN) and not self._read_daemon(self._daemon):
+            unheard = self._for_daemon.taken()
             self.hang_up()
-            self._conversation.daemon_gone()
+            self._conversation.daemon_gone(unheard=unheard, now=time.monotonic())
             return
-        if events & select.POLLOUT and self._for_daemon.size and self._daemon is not None:
+        writable = events & select.POLLOUT and not self._deaf
+        if writable and self._for_daemon.size and self._daemon is not None:
             self._write_daemon(self._daemon)
 
     def _read_daemon(self, daemon: socket) -> bool:
@@ -197,8 +203,8 @@ class Pump(Wires):
         except BlockingIOError:
             return
         except OSError:
-            # It has closed its end; what it still had to say is read until its end of file.
-            self._for_daemon.clear()
+            # It hears no more; what it still has to say is read until its end of file.
+            self._deaf = True
 
 
 def _connect(daemon: socket, path: str) -> None:

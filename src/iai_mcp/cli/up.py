@@ -1,7 +1,8 @@
 """Start the memory daemon in the background, and say how to connect your agents to it.
 
 It keeps running after this terminal closes. Running it again changes nothing, except after an upgrade:
-then the daemon of the other version finishes what is in flight, and the new one takes its place.
+then the daemon of the other version finishes what is in flight, and the new one takes its place. Whoever
+calls meanwhile waits a moment and is answered; if the new one can not open the store, the old one goes on.
 
   iai-mcp up                start, and show the line that connects each agent program
   iai-mcp up --service      let systemd or launchd start it at the first connection, and after a reboot
@@ -17,9 +18,11 @@ import time
 from iai_mcp import __version__, paths
 from iai_mcp.cli import down, output
 from iai_mcp.client import connection
+from iai_mcp.concurrency import is_served
 from iai_mcp.domain.errors import DaemonUnreachable, IaiError, IoFailed
 
 _WAIT_SECONDS = 20.0
+_CAN_NOT_TAKE_OVER = 3  # how such a daemon ends
 _SILENT = "the daemon ended without a word: is the disk full, and may your user write to it?"
 
 
@@ -36,12 +39,11 @@ def run(arguments: argparse.Namespace) -> int:
         return _service(arguments.json)
     status = _status_of_running()
     swapped = status is not None and status.get("version") != __version__
-    if swapped:
-        # Calls in flight are finished first; bridges reconnect, hooks spool meanwhile.
-        down.stop_running()
     started = status is None or swapped
-    if status is None or swapped:
+    if status is None:
         status = start()
+    elif swapped:
+        status = swap()
     result = {"started": started, "swapped": swapped, **status}
     output.emit(result, _told(status, _word(started, swapped)), as_json=arguments.json)
     if not arguments.json:
@@ -71,7 +73,35 @@ def _service(as_json: bool) -> int:
     return 0
 
 
-def start() -> dict[str, object]:
+def swap() -> dict[str, object]:
+    """Put a daemon of this version in the place of the running one; its first status.
+
+    Whoever calls meanwhile waits and is answered. One that is too old to be asked is stopped first, and
+    one that a service manager started is started by it again.
+
+    Raises:
+        IaiError: it did not work; unless the old one had to be stopped, it goes on.
+    """
+    try:
+        return start("--take-over")
+    except NotTakenOver:
+        down.stop_running()
+    if not is_served(paths.socket_path()):
+        return start()
+    status = connection.control("status", timeout=_WAIT_SECONDS)
+    if status.get("version") != __version__:
+        raise IoFailed(
+            f"the service starts version {status.get('version')} again: "
+            "'iai-mcp up --service' makes it start this one"
+        )
+    return status
+
+
+class NotTakenOver(IoFailed):
+    """The running daemon has to be stopped before this one can start."""
+
+
+def start(*arguments: str) -> dict[str, object]:
     """Start a daemon and return its first status.
 
     Raises:
@@ -82,7 +112,7 @@ def start() -> dict[str, object]:
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         process = subprocess.Popen(
-            [sys.executable, "-m", "iai_mcp.daemon"],
+            [sys.executable, "-m", "iai_mcp.daemon", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=descriptor,
             stderr=descriptor,
@@ -94,16 +124,26 @@ def start() -> dict[str, object]:
     deadline = time.monotonic() + _WAIT_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            with open(log, encoding="utf-8", errors="replace") as said:
-                raise IoFailed(_last_line(said.read()))
+            return _of_another_or_failed(process.returncode, log)
         try:
             status = connection.control("status", timeout=2.0)
         except (IaiError, ValueError):
             time.sleep(0.01)
             continue
-        if status.get("ok"):
+        if status.get("ok") and status.get("pid") == process.pid:
             return status
+        time.sleep(0.01)
     raise IoFailed(f"the daemon did not answer within {_WAIT_SECONDS:.0f} s; its log is {log}")
+
+
+def _of_another_or_failed(code: int, log: str) -> dict[str, object]:
+    """Ours ended. Whoever started one at the same moment was first; else its log says why."""
+    status = _status_of_running()
+    if status is not None and status.get("version") == __version__:
+        return status
+    with open(log, encoding="utf-8", errors="replace") as file:
+        said = _last_line(file.read())
+    raise NotTakenOver(said) if code == _CAN_NOT_TAKE_OVER else IoFailed(said)
 
 
 def _last_line(said: str) -> str:

@@ -46,9 +46,8 @@ def exchange(message: dict[str, object], timeout: float) -> dict[str, object]:
     line = encode(message)
     if len(line) > MAX_LINE:
         raise InvalidInput(f"that is {len(line)} bytes and one call may carry {MAX_LINE}: split it")
-    connection = dial(timeout)
+    connection = _sent(line, timeout)
     try:
-        connection.sendall(line)
         answer = _read_line(connection)
     except OSError as broken:
         raise DaemonUnreachable(f"the memory daemon stopped answering; {_HINT}") from broken
@@ -98,6 +97,23 @@ def is_up(timeout: float = 1.0) -> bool:
         return bool(control("status", timeout=timeout).get("ok"))
     except (DaemonUnreachable, InvalidInput, ValueError):
         return False
+
+
+def _sent(line: bytes, timeout: float, *, once_more: bool = True) -> socket.socket:
+    """A connection over which the whole line went.
+
+    A line that did not go through whole was not heard: a daemon that takes the place of the one that
+    ends at that moment is told it anew.
+    """
+    connection = dial(timeout)
+    try:
+        connection.sendall(line)
+    except OSError as broken:
+        connection.close()
+        if once_more and isinstance(broken, ConnectionError):
+            return _sent(line, timeout, once_more=False)
+        raise DaemonUnreachable(f"the memory daemon stopped answering; {_HINT}") from broken
+    return connection
 
 
 def _read_line(connection: socket.socket) -> bytes:

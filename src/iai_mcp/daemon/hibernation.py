@@ -24,15 +24,16 @@ _ABOVE = 10  # locks are moved out of the way of fd 3
 DORMANT = "IAI_MCP_DORMANT"  # the waiting process
 WOKEN = "IAI_MCP_WOKEN"  # the full daemon that follows it; it owns the socket file it was handed
 _LOCKS = "IAI_MCP_LOCK_FDS"
+_HTTP = "IAI_MCP_HTTP_FD"  # where HTTP listens, if it does
 _HAND_MADE = (
     f"{DORMANT}, {WOKEN} and {_LOCKS} are what the daemon tells itself when it lies down, and these "
     "values are not its own: unset them and start again"
 )
 
 
-def lie_down(listening: int, locks: list[ProcessLock]) -> NoReturn:
+def lie_down(listening: int, locks: list[ProcessLock], http: int | None = None) -> NoReturn:
     """Become the waiting process. The store is closed, nothing is in flight."""
-    _become({DORMANT: "1"}, listening, [lock.descriptor for lock in locks])
+    _become({DORMANT: "1"}, listening, [lock.descriptor for lock in locks], http)
 
 
 def is_dormant() -> bool:
@@ -53,6 +54,11 @@ def is_woken() -> bool:
     return bool(os.environ.get(WOKEN)) and _from_ourselves()
 
 
+def is_managed() -> bool:
+    """Whether a service manager gave us our socket, and starts us again at the next connection."""
+    return _from_ourselves() and not is_woken()
+
+
 def wait() -> NoReturn:
     """Wait for the first client, then become the full daemon again."""
     for number in _STOPPING:
@@ -60,9 +66,21 @@ def wait() -> NoReturn:
     hear_signals()
     poll = select.poll()
     poll.register(LISTENING, select.POLLIN)
+    http = _http_descriptor()
+    if http is not None:
+        poll.register(http, select.POLLIN)
     while not poll.poll():
         continue
-    _become({WOKEN: "1"}, LISTENING, _locks())
+    _become({WOKEN: "1"}, LISTENING, _locks(), http)
+
+
+def http_listening() -> socket.socket | None:
+    """Where HTTP listened before we lay down; it is ours from now on."""
+    found = _http_descriptor() if is_woken() else None
+    if found is None:
+        return None
+    os.set_inheritable(found, False)
+    return socket.socket(fileno=found)
 
 
 def adopt(locks: list[ProcessLock]) -> bool:
@@ -87,15 +105,17 @@ def hear_signals() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
 
 
-def _become(marks: dict[str, str], listening: int, locks: list[int]) -> NoReturn:
+def _become(marks: dict[str, str], listening: int, locks: list[int], http: int | None) -> NoReturn:
     # Between two images nobody handles signals, and the default would be to die of them.
     signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
     moved = [fcntl.fcntl(lock, fcntl.F_DUPFD, _ABOVE) for lock in locks]
+    if http is not None:
+        marks = {**marks, _HTTP: str(fcntl.fcntl(http, fcntl.F_DUPFD, _ABOVE))}
     if listening == LISTENING:
         os.set_inheritable(LISTENING, True)
     else:
         os.dup2(listening, LISTENING, inheritable=True)
-    kept = {k: v for k, v in os.environ.items() if k not in (DORMANT, WOKEN)}
+    kept = {k: v for k, v in os.environ.items() if k not in (DORMANT, WOKEN, _HTTP)}
     environment = {
         **kept,
         **marks,
@@ -107,7 +127,7 @@ def _become(marks: dict[str, str], listening: int, locks: list[int]) -> NoReturn
 
 
 def _from_ourselves() -> bool:
-    """The process that replaced itself by us had the same pid."""
+    """The process that replaced itself by us had the same pid; so has a service manager's child."""
     return os.environ.get("LISTEN_PID") == str(os.getpid())
 
 
@@ -120,6 +140,16 @@ def _locks() -> list[int]:
     except (ValueError, OverflowError, OSError):
         return []
     return named
+
+
+def _http_descriptor() -> int | None:
+    try:
+        named = int(os.environ.get(_HTTP, ""))
+        with socket.socket(fileno=os.dup(named)) as there:
+            listens = there.family != socket.AF_UNIX and there.type == socket.SOCK_STREAM
+    except (ValueError, OverflowError, OSError):
+        return None
+    return named if listens else None
 
 
 def _is_open_on(descriptor: int, lock: ProcessLock) -> bool:

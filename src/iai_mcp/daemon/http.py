@@ -19,10 +19,13 @@ from iai_mcp.daemon.http_address import token
 from iai_mcp.daemon.mcp_server import build_server
 from iai_mcp.daemon.mcp_session import Call
 from iai_mcp.protocol.codes import MAX_LINE
+from iai_mcp.socket_server import accept_no_more
 
 _MOST_REQUESTS = 64
 # The daemon has 5 s to stop in all.
 _LAST_ANSWERS_SECONDS = 3
+# Whoever has just dialled is about to ask.
+_FIRST_WORD_SECONDS = 0.1
 
 
 async def serve(listening: socket.socket, call: Call, stopping: asyncio.Event) -> None:
@@ -45,6 +48,8 @@ async def serve(listening: socket.socket, call: Call, stopping: asyncio.Event) -
         await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
     finally:
         waiting.cancel()
+        await accept_no_more(listening)
+        await asyncio.sleep(_FIRST_WORD_SECONDS)
         server.should_exit = True
         await serving
         listening.close()

@@ -19,6 +19,30 @@ def listener(setting: str) -> socket.socket:
         InvalidInput: not HOST:PORT, or the host is not loopback.
         IoFailed: the port is taken.
     """
+    address, number = _address(setting)
+    family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
+    try:
+        return socket.create_server((str(address), number), family=family)
+    except OSError as taken:
+        raise IoFailed(
+            f"{setting} can not be listened on ({taken.strerror}): set IAI_MCP_HTTP to a free port"
+        ) from taken
+
+
+def listens_on(there: socket.socket, setting: str) -> bool:
+    """Whether a socket listens where the setting wants it.
+
+    Raises:
+        InvalidInput: as `listener`.
+    """
+    if not setting:
+        return False
+    address, number = _address(setting)
+    host, port = there.getsockname()[:2]
+    return ipaddress.ip_address(host) == address and number in (0, port)
+
+
+def _address(setting: str) -> tuple[ipaddress.IPv4Address | ipaddress.IPv6Address, int]:
     host, _, port = setting.rpartition(":")
     host = "127.0.0.1" if host == "localhost" else host.strip("[]")
     try:
@@ -27,13 +51,7 @@ def listener(setting: str) -> socket.socket:
         raise InvalidInput(f"IAI_MCP_HTTP must be 127.0.0.1:PORT, not {setting!r}") from None
     if not address.is_loopback or not 0 <= number <= 65535:
         raise InvalidInput(f"IAI_MCP_HTTP serves loopback only: 127.0.0.1:PORT, not {setting!r}")
-    family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
-    try:
-        return socket.create_server((host, number), family=family)
-    except OSError as taken:
-        raise IoFailed(
-            f"{setting} can not be listened on ({taken.strerror}): set IAI_MCP_HTTP to a free port"
-        ) from taken
+    return address, number
 
 
 def token() -> str:

@@ -7,23 +7,29 @@ from collections.abc import Mapping
 
 from iai_mcp.connection import with_context
 from iai_mcp.daemon import mcp_session
-from iai_mcp.daemon.http_address import listener
+from iai_mcp.daemon.http_address import listener, listens_on
 from iai_mcp.domain.errors import IoFailed
 from iai_mcp.socket_server import SocketServer
 
 _log = logging.getLogger(__name__)
 
 
-def start(server: SocketServer) -> list[asyncio.Task[None]]:
+def start(server: SocketServer, kept: socket.socket | None = None) -> list[asyncio.Task[None]]:
     """The door's task; none when it is off or its port is taken.
+
+    Args:
+        kept: where the process before us listened. It is used if that is still what is wanted.
 
     Raises:
         InvalidInput: the address is not one of loopback. A daemon must not start half open.
     """
+    if kept is not None and not listens_on(kept, server.settings.http):
+        kept.close()
+        kept = None
     if not server.settings.http:
         return []
     try:
-        listening = listener(server.settings.http)
+        listening = kept or listener(server.settings.http)
     except IoFailed as taken:
         # The socket serves all the same: one busy port must not cost everybody their memory.
         _log.error("http_not_served", extra={"reason": taken.message})
@@ -38,6 +44,7 @@ async def _serve(server: SocketServer, listening: socket.socket) -> None:
         return await server.call(method, with_context(method, params, context))
 
     loop = asyncio.get_running_loop()
+    spare = listening.dup()  # who dials while one daemon follows another waits in the queue
     try:
         # In a thread: the library takes a second to import, and the socket answers meanwhile.
         door = await loop.run_in_executor(None, mcp_session.load, "iai_mcp.daemon.http")
@@ -47,3 +54,6 @@ async def _serve(server: SocketServer, listening: socket.socket) -> None:
         _log.exception("http_failed")
     finally:
         listening.close()
+        if server.keep_listening:
+            server.http_kept = spare.detach()
+        spare.close()

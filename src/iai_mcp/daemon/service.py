@@ -2,16 +2,17 @@
 
 import asyncio
 import logging
-import os
 import signal
 import threading
+from dataclasses import dataclass
 
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.core import dispatch
 from iai_mcp.daemon import agent_news, control, http_service, mcp_session
 from iai_mcp.daemon.drain import SpoolDrain
-from iai_mcp.daemon.hibernation import hear_signals, is_woken
+from iai_mcp.daemon.hibernation import hear_signals, http_listening, is_managed, is_woken
 from iai_mcp.daemon.lifecycle_loop import LifecycleLoop
+from iai_mcp.daemon.succession import Estate, Heir
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.lifecycle import Thresholds
 from iai_mcp.settings import Settings
@@ -21,15 +22,28 @@ from iai_mcp.store import MemoryStore
 _log = logging.getLogger(__name__)
 
 
-async def run(lock: ProcessLock) -> int | None:
-    """Serve until a signal asks to stop, or until it is time to hibernate.
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """The daemon serves no more, and its place on the socket goes on: to `heir`, or to us later."""
+
+    listening: int
+    http: int | None
+    heir: Heir | None
+
+
+async def run(lock: ProcessLock, estate: Estate | None = None) -> Leaving | None:
+    """Serve until a signal asks to stop, until it is time to hibernate, or until another takes over.
 
     Returns:
-        None after a stop; the listening socket's descriptor when the process should lie down.
+        None after a stop.
     """
     store = MemoryStore()
     state: dict[str, object] = {"fsm_state": "WAKE", "scheduler_paused": False, "requests": []}
     server = SocketServer(store, lock=lock, state=state)
+    server.may_be_succeeded = True
+    if estate is not None:
+        server.inherited = estate.listening
+        estate.opened()
     drain = SpoolDrain(
         lambda header, events: dispatch(store, "capture_events", {**header, "events": events})
     )
@@ -53,13 +67,17 @@ async def run(lock: ProcessLock) -> int | None:
         asyncio.ensure_future(_warm(store, server.shutdown_event)),
     ]
     try:
-        background += http_service.start(server)
+        kept = estate.http if estate else http_listening()
+        server.other_doors = http_service.start(server, kept)
+        background += server.other_doors
         await server.serve()
     finally:
         server.shutdown_event.set()  # also when it never came to serving
         await asyncio.gather(*background, return_exceptions=True)
         await loop.run_in_executor(None, store.close)
-    return server.handed_over
+    if server.handed_over is None:
+        return None
+    return Leaving(server.handed_over, server.http_kept, server.heir)
 
 
 def _lifecycle(
@@ -77,8 +95,7 @@ def _lifecycle(
 
     def hibernate() -> None:
         # A service manager starts us again at the next connection; without one we wait ourselves.
-        managed = os.environ.get("LISTEN_PID") == str(os.getpid()) and not is_woken()
-        server.keep_listening = not managed
+        server.keep_listening = not is_managed()
         loop.call_soon_threadsafe(server.shutdown_event.set)
 
     def session_opened(cwd: str) -> None:

@@ -8,11 +8,15 @@ import resource
 import signal
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from iai_mcp import paths, settings
 from iai_mcp.concurrency import ProcessLock, is_served
 from iai_mcp.daemon import hibernation
 from iai_mcp.domain.errors import Busy, IaiError
+
+if TYPE_CHECKING:
+    from iai_mcp.daemon.service import Leaving
 
 _log = logging.getLogger(__name__)
 
@@ -23,6 +27,10 @@ _PATIENCE_SECONDS = 5.0
 _POLL_SECONDS = 0.01
 
 
+TAKE_OVER = "--take-over"  # take the place of the daemon that runs
+CAN_NOT_TAKE_OVER = 3
+
+
 def main() -> int:
     """Run the daemon until it is told to stop. The exit code says how it went."""
     _prepare_process()
@@ -30,21 +38,27 @@ def main() -> int:
     try:
         if hibernation.is_dormant():
             hibernation.wait()
-        if not hibernation.adopt([lock, socket_lock]):
+        if not hibernation.adopt([lock, socket_lock]) and TAKE_OVER not in sys.argv:
             _claim(lock, socket_lock)
         import asyncio
 
-        from iai_mcp.daemon import logs
+        from iai_mcp.daemon import logs, succession
         from iai_mcp.daemon.service import run
 
+        estate = None
+        if TAKE_OVER in sys.argv:
+            # Only now: whatever could be loaded before is loaded, so the gap is short.
+            estate = succession.take([lock, socket_lock])
+            if estate is None:
+                _claim(lock, socket_lock)
         logs.start(settings.load().log_level)
-        listening = asyncio.run(run(lock))
-        if listening is not None:
+        leaving = asyncio.run(run(lock, estate))
+        if leaving is not None:
             logging.shutdown()
-            hibernation.lie_down(listening, [lock, socket_lock])
+            _pass_on(leaving, [lock, socket_lock])
     except IaiError as refused:
         sys.stderr.write(f"iai-mcp daemon: {refused.message}\n")
-        return 1
+        return CAN_NOT_TAKE_OVER if refused.code == "NOT_HANDED_OVER" else 1
     except OSError as refused:
         sys.stderr.write(f"iai-mcp daemon: {refused.strerror}: {refused.filename}\n")
         return 1
@@ -52,6 +66,12 @@ def main() -> int:
         for held in (socket_lock, lock):
             held.close()
     return 0
+
+
+def _pass_on(leaving: "Leaving", locks: list[ProcessLock]) -> None:
+    """Give our place to who asked for it, or keep it and wait."""
+    if leaving.heir is None or not leaving.heir.receives(leaving.listening, locks, leaving.http):
+        hibernation.lie_down(leaving.listening, locks, leaving.http)
 
 
 def _prepare_process() -> None:

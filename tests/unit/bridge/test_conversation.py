@@ -262,3 +262,28 @@ def test_an_answer_that_is_too_long_ends_in_an_error_for_all_who_wait() -> None:
     bridge.conversation.from_daemon(OVERSIZE)
     assert bridge.codes() == [(1, -32002), (2, -32002)]
     assert not bridge.wires.connected()
+
+
+def test_what_an_ending_daemon_did_not_hear_is_said_once_more_to_its_successor() -> None:
+    bridge = Bridge(up=True)
+    bridge.host_says(initialize(), INITIALIZED, call(1), call(2, cue="unheard"))
+    unheard = json.dumps(bridge.wires.daemon[-1]).encode() + b"\n"
+    bridge.wires.daemon.clear()
+    bridge.wires.linked = False
+    bridge.conversation.daemon_gone(unheard=[unheard])
+    assert bridge.codes() == [(1, -32002)]
+    methods = [message["method"] for message in bridge.wires.daemon]
+    assert methods == ["initialize", "notifications/initialized", "tools/call"]
+    assert bridge.wires.daemon[-1]["id"] == 2
+    bridge.daemon_says(result(2))
+    assert bridge.wires.host[-1] == result(2)
+
+
+def test_what_is_not_heard_twice_is_given_up() -> None:
+    bridge = Bridge(up=True)
+    bridge.host_says(call(2))
+    for _ in range(2):
+        unheard = json.dumps(bridge.wires.daemon[-1]).encode() + b"\n"
+        bridge.wires.linked = False
+        bridge.conversation.daemon_gone(unheard=[unheard])
+    assert bridge.codes() == [(2, -32002)]

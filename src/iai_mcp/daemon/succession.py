@@ -1,0 +1,157 @@
+"""One daemon takes another one's place, and nobody is turned away meanwhile.
+
+The heir asks on the socket. The daemon that serves stops accepting, answers what was sent to it, closes
+the store, and passes the listening socket and its locks over that same connection: whoever dials in
+between waits in the socket's queue. It ends when the heir says that the store is open, and goes on by
+itself if the heir ends before.
+"""
+
+import json
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from iai_mcp import __version__, paths
+from iai_mcp.adapters.sqlite.schema import STEPS
+from iai_mcp.concurrency import ProcessLock
+from iai_mcp.daemon import hibernation
+from iai_mcp.domain.errors import Busy, DaemonUnreachable, IaiError, InvalidInput
+from iai_mcp.protocol import messages
+from iai_mcp.protocol.codes import UNKNOWN_METHOD
+
+METHOD = "daemon_hand_over"
+
+_HERE = b"here\n"
+_OPENED = b"opened\n"
+_MOST_DESCRIPTORS = 8
+# Calls in flight have a few seconds to end, then the store is closed.
+_PATIENCE = 15.0
+# Opening may bring an old store up to date. Whoever takes longer and lives has it all the same.
+_OPENING = 120.0
+
+
+class NotHandedOver(IaiError):
+    """The daemon that runs can not be asked: it has to be stopped first."""
+
+    code = "NOT_HANDED_OVER"
+
+
+@dataclass(frozen=True, slots=True)
+class Heir:
+    """The process that asked for our place, at the other end of a connection."""
+
+    descriptor: int
+
+    def receives(self, listening: int, locks: Sequence[ProcessLock], http: int | None) -> bool:
+        """Give everything away; whether it arrived and the store was opened with it."""
+        with socket.socket(fileno=self.descriptor) as connection:
+            connection.settimeout(_OPENING)
+            try:
+                held = [listening, *(lock.descriptor for lock in locks)]
+                held += [] if http is None else [http]
+                socket.send_fds(connection, [_HERE], held)
+                return connection.recv(len(_OPENED)) == _OPENED
+            except TimeoutError:
+                return True
+            except OSError:
+                return False
+
+
+@dataclass(frozen=True, slots=True)
+class Estate:
+    """What the daemon before us left: its place on the socket, and its locks."""
+
+    listening: socket.socket
+    http: socket.socket | None
+    connection: socket.socket
+
+    def opened(self) -> None:
+        """The store is open: the daemon before us may end."""
+        with self.connection:
+            self.connection.sendall(_OPENED)
+
+
+def check(params: object) -> None:
+    """Whether whoever asks can follow this daemon.
+
+    Raises:
+        NotHandedOver: a service manager owns the socket, and starts the next daemon itself.
+        InvalidInput: it serves another store, or can not read this one.
+    """
+    if hibernation.is_managed():
+        raise NotHandedOver(
+            "a service manager owns the socket: stop this daemon, and it starts another"
+        )
+    asked = params if isinstance(params, dict) else {}
+    known = asked.get("schema")
+    if asked.get("store") != _store():
+        raise InvalidInput(f"the daemon on {paths.socket_path()} serves another store, {_store()}")
+    if not isinstance(known, int) or known < len(STEPS):
+        raise InvalidInput(
+            f"the store was written by iai-mcp {__version__}, which is newer: upgrade iai-mcp; "
+            "nothing was changed"
+        )
+
+
+def take(locks: Sequence[ProcessLock]) -> Estate | None:
+    """Take the place of the daemon that serves the socket; None where nobody does.
+
+    Raises:
+        NotHandedOver: it does not know how to.
+        IaiError: it refused, and says why.
+    """
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(_PATIENCE)
+    try:
+        connection.connect(paths.socket_path())
+        params = {"store": _store(), "schema": len(STEPS)}
+        asked = {"jsonrpc": "2.0", "id": 1, "method": METHOD, "params": params}
+        connection.sendall(messages.encode(asked))
+        received = _received(connection)
+    except (FileNotFoundError, ConnectionRefusedError):
+        connection.close()
+        return None
+    except OSError as broken:
+        connection.close()
+        raise DaemonUnreachable(f"the running daemon did not hand over: {broken}") from broken
+    except IaiError:
+        connection.close()
+        raise
+    listening, *held = received
+    for lock, descriptor in zip(locks, held, strict=False):
+        lock.adopt(descriptor)
+    http = [socket.socket(fileno=descriptor) for descriptor in held[len(locks) :]]
+    return Estate(socket.socket(fileno=listening), http[0] if http else None, connection)
+
+
+def _store() -> str:
+    return os.path.realpath(paths.user_data())
+
+
+def _received(connection: socket.socket) -> list[int]:
+    """The descriptors, after an answer that promised them."""
+    text, descriptors = b"", list[int]()
+    # Always asked for together: bytes that are read without them throw them away.
+    while not text.endswith(b"\n" + _HERE):
+        part, found, _, _ = socket.recv_fds(connection, 1 << 16, _MOST_DESCRIPTORS)
+        if not part:
+            raise Busy("the running daemon ended before it handed over: try again")
+        text += part
+        descriptors += found
+        if text.endswith(b"\n") and not text.endswith(b"\n" + _HERE):
+            _check(json.loads(text))
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, False)
+    return descriptors
+
+
+def _check(answer: Mapping[str, object]) -> None:
+    error = answer.get("error")
+    if not isinstance(error, dict):
+        return
+    data = error.get("data")
+    code = data.get("code") if isinstance(data, dict) else None
+    if error.get("code") == UNKNOWN_METHOD or code == NotHandedOver.code:
+        raise NotHandedOver("the running daemon has to be stopped before another one can start")
+    raise InvalidInput(str(error.get("message")))
