@@ -106,3 +106,11 @@ def test_nothing_of_a_dropped_vector_stays_in_memory():
     assert kept()
     index.drop([2])
     assert not kept()
+
+
+def test_of_vectors_that_are_all_the_same_no_more_are_compared_than_wanted(monkeypatch):
+    monkeypatch.setattr(vector_index, "EXACT_UP_TO", 10)
+    monkeypatch.setattr(vector_index, "_RESCORED", 20)
+    one = random_vectors(1)
+    index = filled(np.repeat(one, 3000, axis=0))
+    assert [key for key, _ in index.nearest(one[0], 10)] == list(range(1, 11))
