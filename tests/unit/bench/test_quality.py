@@ -1,5 +1,6 @@
 """The sets of our own, and how finding is counted."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,14 @@ def test_the_coding_set_asks_enough_of_every_kind() -> None:
 def test_the_language_set_asks_in_eight_languages() -> None:
     kinds = {asked.category for talk in own(DATA / "languages") for asked in talk.questions}
 
-    assert kinds == {"en", "de", "fr", "es", "ru", "ar", "zh", "ja"}
+    assert kinds == {"en", "de", "fr", "es", "ru", "ar", "zh", "ja", "across"}
+
+
+def test_each_language_answers_cues_in_others_as_often_as_any() -> None:
+    (talk,) = [one for one in own(DATA / "languages") if one.project == "languages-across"]
+    spoken = Counter(turn[1:3] for asked in talk.questions for turn in asked.evidence)
+
+    assert spoken == dict.fromkeys(("en", "de", "fr", "es", "ru", "ar", "zh", "ja"), 3)
 
 
 def test_a_session_counts_at_its_first_hit() -> None:

@@ -87,7 +87,7 @@ def test_what_stands_before_the_answer_of_who_is_named_is_measured() -> None:
     assert measured["named_asks"].tolist() == [0, 0, 1]
 
 
-@pytest.mark.parametrize("model", ["all-minilm-l6-v2", "gte-small"])
+@pytest.mark.parametrize("model", ["all-minilm-l6-v2", "gte-small", "use-multilingual-v3"])
 def test_each_measure_has_a_learned_weight_and_each_weight_a_measure(model: str) -> None:
     learned = ranker_for(f"{model}.q8a.0123456789ab")
     assert set(learned.weights) == set(FEATURES)

@@ -21,12 +21,19 @@ _LEAST = 1e-5
 
 
 class Exact:
-    """Float32, as the model was trained. Remembers what is multiplied, for calibration."""
+    """Float32, as the model was trained. Remembers what is multiplied, for calibration.
 
-    def __init__(self) -> None:
+    `small_words`: the words in int8 all the same, where they were published so; a large vocabulary
+    in float32 is copied more than once on its way into a graph.
+    """
+
+    def __init__(self, *, small_words: bool = False) -> None:
         self.multiplied: dict[str, str] = {}
+        self._small_words = small_words
 
     def look_up(self, draft: Draft, words: Floats) -> str:
+        if self._small_words:
+            return _look_up_small(draft, words)
         return draft.node("Gather", draft.constant(WORDS, words), IDS)
 
     def multiply(self, draft: Draft, linear: Linear, value: str) -> str:
@@ -48,12 +55,7 @@ class Int8:
         self._reach = reach
 
     def look_up(self, draft: Draft, words: Floats) -> str:
-        # A scale for each word: one for all would lose the quiet ones.
-        scales = np.maximum(np.abs(words).max(axis=1, keepdims=True) / 127, _LEAST)
-        small = np.rint(words / scales).astype(np.int8)
-        rows = draft.node("Gather", draft.constant(WORDS, small), IDS)
-        scale = draft.node("Gather", draft.constant(f"{WORDS}.scale", scales), IDS)
-        return draft.node("Mul", draft.node("Cast", rows, to=TensorProto.FLOAT), scale)
+        return _look_up_small(draft, words)
 
     def multiply(self, draft: Draft, linear: Linear, value: str) -> str:
         name = linear.name
@@ -76,3 +78,15 @@ def _divisor(reach: Floats, weight: Floats) -> Floats:
     weights = np.maximum(np.abs(weight).max(axis=1), _LEAST)
     divisor = np.maximum(reach, _LEAST) ** _SHARE / weights ** (1 - _SHARE)
     return np.asarray(divisor / np.exp(np.log(divisor).mean()), dtype=np.float32)
+
+
+def _look_up_small(draft: Draft, words: Floats) -> str:
+    # A scale for each word: one for all would lose the quiet ones.
+    largest = np.maximum(words.max(axis=1, keepdims=True), -words.min(axis=1, keepdims=True))
+    scales = np.maximum(largest / 127, _LEAST)
+    # A large vocabulary is a quarter of a gigabyte: one copy of it is enough.
+    steps = words / scales
+    small = np.rint(steps, out=steps).astype(np.int8)
+    rows = draft.node("Gather", draft.constant(WORDS, small), IDS)
+    scale = draft.node("Gather", draft.constant(f"{WORDS}.scale", scales), IDS)
+    return draft.node("Mul", draft.node("Cast", rows, to=TensorProto.FLOAT), scale)

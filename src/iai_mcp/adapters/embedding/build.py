@@ -2,9 +2,10 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import onnx
@@ -14,12 +15,15 @@ from onnx import external_data_helper
 
 from iai_mcp.adapters.embedding import manifest
 from iai_mcp.adapters.embedding.arithmetic import Exact, Int8
+from iai_mcp.adapters.embedding.averaging import QuantisedGraph, read_averager
+from iai_mcp.adapters.embedding.averaging_graph import averaging_encoder
 from iai_mcp.adapters.embedding.bert import Architecture, Encoder, Tensors, read_encoder
-from iai_mcp.adapters.embedding.calibration import CALIBRATE, CHECK
+from iai_mcp.adapters.embedding.calibration import CALIBRATE, CHECK, LANGUAGES
 from iai_mcp.adapters.embedding.graph import (
     IDS,
     SENTENCE,
     WORDS,
+    Arithmetic,
     Pooling,
     give_out,
     sentence_encoder,
@@ -27,7 +31,9 @@ from iai_mcp.adapters.embedding.graph import (
 from iai_mcp.adapters.embedding.location import GRAPH, TOKENIZER, sha256
 from iai_mcp.adapters.embedding.manifest import FileMark, Manifest, Probe
 from iai_mcp.adapters.embedding.onnx_weights import OnnxWeights
+from iai_mcp.adapters.embedding.pieces import Pieces, write_pieces
 from iai_mcp.adapters.embedding.safetensors import TensorFile
+from iai_mcp.adapters.embedding.sentencepiece import read_vocabulary
 from iai_mcp.adapters.embedding.tokens import Tokens
 from iai_mcp.domain.errors import ModelDamaged
 
@@ -47,10 +53,27 @@ class Source:
     weights: Path
     config: Path
     tokenizer: Path
+    shape: Literal["bert", "averaging"]
     model_id: str
     max_tokens: int
     pooling: Pooling
     licence: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is to be built, whatever the encoder's shape."""
+
+    words: int
+    write: Callable[[Arithmetic], onnx.ModelProto]
+    tokens: Tokens | Pieces
+    calibrate: tuple[str, ...]
+    check: tuple[str, ...]
+    small_words: bool
+    # The share of a layer's mean reach that its quiet channels count for. A Relu leaves channels
+    # that no calibration stirs: scaled up by what was seen of them, the first text that does
+    # stir one would drown all others.
+    quiet: float
 
 
 def build(source: Source, directory: Path) -> Manifest:
@@ -60,17 +83,16 @@ def build(source: Source, directory: Path) -> Manifest:
         ModelDamaged: the weights are not whole, or the result strays too far from them.
         OSError: the directory can not be written.
     """
-    encoder = _encoder(source)
-    _write_tokenizer(source.tokenizer, directory / TOKENIZER)
-    tokens = Tokens(directory / TOKENIZER, source.max_tokens)
-    check = [tokens.ids(text) for text in CHECK]
+    plan = _plan(source, directory)
+    check = [plan.tokens.ids(text) for text in plan.check]
 
-    exact = Exact()
-    model = sentence_encoder(encoder, exact, source.pooling)
+    exact = Exact(small_words=plan.small_words)
+    model = plan.write(exact)
     expected = _vectors(_session(model.SerializeToString()), check)
-    reach = _reach(model, exact.multiplied, [tokens.ids(text) for text in CALIBRATE])
+    ids = [plan.tokens.ids(text) for text in plan.calibrate]
+    reach = _reach(model, exact.multiplied, ids, plan.quiet)
 
-    _write_graph(sentence_encoder(encoder, Int8(reach), source.pooling), directory)
+    _write_graph(plan.write(Int8(reach)), directory)
     found = _vectors(_session(str(directory / GRAPH)), check)
     fidelity = float((expected * found).sum(axis=1).mean())
     if not fidelity >= _FAITHFUL:
@@ -82,14 +104,50 @@ def build(source: Source, directory: Path) -> Manifest:
         max_tokens=source.max_tokens,
         pooling="graph",
         files=_marks(directory),
-        probe=Probe(CHECK[0], tuple(round(float(x), 5) for x in found[0])),
-        words=(_WORDS_FILE, len(encoder.words)),
+        probe=Probe(plan.check[0], tuple(round(float(x), 5) for x in found[0])),
+        words=(_WORDS_FILE, plan.words),
         fidelity=round(fidelity, 4),
         licence=source.licence,
     )
     (directory / manifest.NAME).write_text(made.to_json(), encoding="utf-8")
     _settle(directory)
     return made
+
+
+def _plan(source: Source, directory: Path) -> _Plan:
+    """Read the weights, and write the tokenizer."""
+    return (
+        _averaging(source, directory) if source.shape == "averaging" else _bert(source, directory)
+    )
+
+
+def _averaging(source: Source, directory: Path) -> _Plan:
+    graph = QuantisedGraph(source.weights)
+    averager = read_averager(graph)
+    write_pieces(read_vocabulary(graph.pieces()), directory, TOKENIZER)
+    return _Plan(
+        words=len(averager.words),
+        write=lambda arithmetic: averaging_encoder(averager, arithmetic),
+        tokens=Pieces(directory / TOKENIZER, source.max_tokens),
+        calibrate=CALIBRATE + LANGUAGES[::2],
+        check=CHECK + LANGUAGES[1::2],
+        small_words=True,
+        quiet=1.0,
+    )
+
+
+def _bert(source: Source, directory: Path) -> _Plan:
+    encoder = _encoder(source)
+    _write_tokenizer(source.tokenizer, directory / TOKENIZER)
+    return _Plan(
+        words=len(encoder.words),
+        write=lambda arithmetic: sentence_encoder(encoder, arithmetic, source.pooling),
+        tokens=Tokens(directory / TOKENIZER, source.max_tokens),
+        calibrate=CALIBRATE,
+        check=CHECK,
+        small_words=False,
+        quiet=0.0,
+    )
 
 
 def _encoder(source: Source) -> Encoder:
@@ -127,7 +185,10 @@ def _vectors(session: onnxruntime.InferenceSession, texts: Sequence[list[int]]) 
 
 
 def _reach(
-    model: onnx.ModelProto, multiplied: Mapping[str, str], texts: Sequence[list[int]]
+    model: onnx.ModelProto,
+    multiplied: Mapping[str, str],
+    texts: Sequence[list[int]],
+    quiet: float,
 ) -> dict[str, Floats]:
     """How far from zero each channel goes that `model` multiplies by weights."""
     give_out(model, sorted(set(multiplied.values())))
@@ -136,9 +197,9 @@ def _reach(
     for ids in texts:
         values = session.run(list(multiplied.values()), {IDS: np.array([ids])})
         for name, value in zip(multiplied, values, strict=True):
-            largest = np.abs(value[0]).max(axis=0)
+            largest = np.abs(value).reshape(-1, value.shape[-1]).max(axis=0)
             reach[name] = np.maximum(reach.get(name, largest), largest)
-    return reach
+    return {name: np.maximum(seen, quiet * seen.mean()) for name, seen in reach.items()}
 
 
 def _write_graph(model: onnx.ModelProto, directory: Path) -> None:
@@ -151,8 +212,7 @@ def _write_graph(model: onnx.ModelProto, directory: Path) -> None:
 
 
 def _marks(directory: Path) -> dict[str, FileMark]:
-    names = (GRAPH, _WEIGHTS_FILE, _WORDS_FILE, TOKENIZER)
-    return {n: FileMark((directory / n).stat().st_size, sha256(directory / n)) for n in names}
+    return {p.name: FileMark(p.stat().st_size, sha256(p)) for p in sorted(directory.iterdir())}
 
 
 def _settle(directory: Path) -> None:

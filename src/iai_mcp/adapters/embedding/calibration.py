@@ -78,3 +78,23 @@ CHECK: tuple[str, ...] = (
     "The old server will be switched off at the end of the year. Until then both run side by "
     "side, and every write goes to both; reads come from the new one unless it is behind.",
 )
+
+# For encoders of more than English: every second one to calibrate with, the others to check with.
+LANGUAGES: tuple[str, ...] = (
+    "Die Schnittstelle antwortet seit dem letzten Update mit einem Zeitfehler.",
+    "Am Samstag holen wir die neuen Fahrräder beim Händler in der Altstadt ab.",
+    "Le fichier de configuration est lu une seule fois, au démarrage du service.",
+    "Ma sœur a trouvé un appartement lumineux près de la gare de Lyon.",
+    "El contenedor se reinicia cada vez que falta la variable de entorno.",
+    "Mañana vamos a cenar con los abuelos después del partido.",
+    "Миграция добавляет новый столбец и заполняет его в фоновом режиме.",
+    "Вчера мы долго гуляли по набережной и ели мороженое.",
+    "يجب تجديد شهادة الخادم قبل نهاية الشهر القادم.",
+    "اشترت أمي كتابين عن تاريخ المدينة القديمة.",
+    "请在合并之前运行全部测试，并检查日志里的警告。",
+    "周末我们打算去山里看红叶，顺便拜访老朋友。",
+    "設定を変更したら、必ずサービスを再起動してください。",
+    "弟は去年から大阪の病院で看護師として働いています。",
+    "Il server di prova non risponde più sulla porta 8443. Sunucu yeniden başlatıldı.",
+    "서버 로그는 매일 밤 압축됩니다. De kinderen spelen in de tuin. Jutro jest święto.",
+)

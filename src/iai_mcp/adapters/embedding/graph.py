@@ -83,7 +83,7 @@ def sentence_encoder(encoder: Encoder, arithmetic: Arithmetic, pooling: Pooling)
     table = draft.constant("positions", encoder.positions)
     positions = draft.node("Slice", table, draft.numbers(0), tokens, draft.numbers(0))
     value = draft.node("Add", arithmetic.look_up(draft, encoder.words), positions)
-    value = _norm(draft, encoder.norm, value, encoder.epsilon)
+    value = layer_norm(draft, encoder.norm, value, encoder.epsilon)
     for layer in encoder.layers:
         value = _layer(draft, layer, value, encoder, arithmetic)
     pooled = _pool(draft, value, pooling)
@@ -100,13 +100,13 @@ def _layer(draft: Draft, layer: Layer, value: str, encoder: Encoder, arithmetic:
         "MultiHeadAttention", *parts, domain=_RUNTIME_OPS, num_heads=encoder.heads, scale=1.0
     )
     seen = arithmetic.multiply(draft, layer.attention_out, seen)
-    value = _norm(draft, layer.attention_norm, draft.node("Add", seen, value), encoder.epsilon)
+    value = layer_norm(draft, layer.attention_norm, draft.node("Add", seen, value), encoder.epsilon)
     wide = draft.node("Gelu", arithmetic.multiply(draft, layer.widen, value))
     narrow = arithmetic.multiply(draft, layer.narrow, wide)
-    return _norm(draft, layer.norm, draft.node("Add", narrow, value), encoder.epsilon)
+    return layer_norm(draft, layer.norm, draft.node("Add", narrow, value), encoder.epsilon)
 
 
-def _norm(draft: Draft, norm: Norm, value: str, epsilon: float) -> str:
+def layer_norm(draft: Draft, norm: Norm, value: str, epsilon: float) -> str:
     weight = draft.constant(f"{norm.name}.weight", norm.weight)
     bias = draft.constant(f"{norm.name}.bias", norm.bias)
     return draft.node("LayerNormalization", value, weight, bias, axis=-1, epsilon=epsilon)

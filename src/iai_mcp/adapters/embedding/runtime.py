@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from iai_mcp.adapters.allocator import LARGE, give_back
 from iai_mcp.adapters.embedding import location
 from iai_mcp.adapters.embedding.location import Place
+from iai_mcp.adapters.embedding.pieces import NAMES, Pieces
 from iai_mcp.adapters.embedding.session import REFUSALS, map_words, open_session
 from iai_mcp.adapters.embedding.tokens import Tokens
 from iai_mcp.domain.errors import ModelDamaged
@@ -18,6 +19,9 @@ from iai_mcp.ports.embedder import Vectors
 _SAME = 0.98
 # Work of this many tokens leaves megabytes behind in the allocator: give them back after it.
 _MUCH = 1024
+# The system maps sixteen pages of the words' file for each that is touched. After this many tokens
+# they are let go of, or a large vocabulary would be held whole before long (65 MB).
+_TOUCHED = 64
 
 
 def load_configured() -> "OnnxEmbedder":
@@ -42,8 +46,9 @@ class OnnxEmbedder:
         self._place = place
         self._words = map_words(place)
         self._session = open_session(place, self._words)
-        self._tokens = Tokens(place.tokenizer, place.max_tokens)
+        self._tokens = _tokens(place)
         self._model_id = place.model_id()
+        self._touched = 0
         self._dimensions = self._try_out()
         self.release()
 
@@ -64,6 +69,9 @@ class OnnxEmbedder:
             tokens += len(ids)
         if tokens >= _MUCH or sum(map(len, texts)) >= LARGE:
             self.release()
+        self._touched += tokens
+        if self._touched >= _TOUCHED:
+            self._let_go_of_words()
         return vectors
 
     def count_tokens(self, text: str) -> int:
@@ -71,10 +79,14 @@ class OnnxEmbedder:
 
     def release(self) -> None:
         """Give back memory that is held only in case it is needed again."""
+        self._let_go_of_words()
+        give_back()
+
+    def _let_go_of_words(self) -> None:
+        self._touched = 0
         if self._words is not None:
             # Pages of the file: gone from this process, still in the system's cache.
             self._words.madvise(mmap.MADV_DONTNEED)
-        give_back()
 
     def _vector(self, ids: list[int]) -> NDArray[np.float32]:
         session = self._session
@@ -103,6 +115,11 @@ class OnnxEmbedder:
 
     def _damaged(self, what: str) -> ModelDamaged:
         return ModelDamaged(f"the model {self._place.graph} {what}; {self._place.remedy()}")
+
+
+def _tokens(place: Place) -> Tokens | Pieces:
+    unigram = NAMES in place.manifest.files
+    return (Pieces if unigram else Tokens)(place.tokenizer, place.max_tokens)
 
 
 def _input(name: str, ids: list[int], kind: type[np.generic]) -> NDArray[np.generic]:

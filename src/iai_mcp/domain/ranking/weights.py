@@ -114,9 +114,52 @@ _GTE: Mapping[str, float] = {
     "name_asked": 0.722,
 }
 
+_USE: Mapping[str, float] = {
+    "words": 3.741,
+    "coverage": -0.111,
+    "coverage_squared": 1.647,
+    "words_advice": -1.707,
+    "words_covered": -3.240,
+    "turn": 0.301,
+    "passage": 0.216,
+    "context": 0.242,
+    "meaning_advice": 0.253,
+    "passage_nearest": -0.073,
+    "near": 0.183,
+    "before": 0.015,
+    "after": 0.108,
+    "answer": 0.021,
+    "session_words": 0.462,
+    "session_best": 0.239,
+    "session_best_words": 0.664,
+    "session_advice": 0.094,
+    "date": 2.656,
+    "named": 0.413,
+    "not_named": -0.411,
+    "named_asks": -0.769,
+    "named_passage": 0.088,
+    "named_after": -0.789,
+    "person": -0.053,
+    "person_of_self": 1.375,
+    "person_not_asked": -1.095,
+    "instruction": -0.022,
+    "instruction_topic": 3.037,
+    "instruction_advice": 1.182,
+    "preference": -1.015,
+    "preference_topic": 0.533,
+    "preference_advice": 1.484,
+    "asks": -0.281,
+    "length": -0.253,
+    "time": 0.249,
+    "time_asked": 0.625,
+    "name": 0.112,
+    "name_asked": 0.844,
+}
+
 _BY_MODEL: Mapping[str, Ranker] = {
     "all-minilm-l6-v2": Ranker(CosineScale(0.1597, 0.1319), _MINILM),
     "gte-small": Ranker(CosineScale(0.7756, 0.0381), _GTE),
+    "use-multilingual-v3": Ranker(CosineScale(0.1624, 0.1244), _USE),
 }
 _OTHERWISE = Ranker(CosineScale(0.1, 0.12), _HAND_SET)
 
