@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _REINDEXED_AT_ONCE = 200
+# After a change of the model, or when one was installed late. A few are embedded in no time.
+_BEHIND = "meaning: most memories have no vector of this model yet, and are found by their words"
+_WORTH_A_WORD = 100
 
 
 class MemoryStore:
@@ -68,6 +71,7 @@ class MemoryStore:
         self.journal = SqliteJournal(self.database)
         self.agent_news = AgentNews(self.directory, self.journal)
         self.vectors: SqliteVectors | None = None
+        self.behind = False  # whether many memories have no vector of the model yet
         self._vectors_to_come: SqliteVectors | None = None
         self.embedder = LazyEmbedder(load_embedder or _load_embedder, self._model_ready)
         self.backlog = _Backlog(self)
@@ -191,6 +195,8 @@ class MemoryStore:
         vectors = SqliteVectors(self.database, embedder.model_id, embedder.dimensions)
         self._vectors_to_come = vectors
         vectors.load()
+        missing = self.memories.pending_count()
+        self.behind = missing > max(_WORTH_A_WORD, self.memories.count() / 2)
         self.vectors = vectors
         self.backlog.wake()
 
@@ -200,7 +206,7 @@ class MemoryStore:
             return embedder
         if vectors is None:
             return "meaning: the vectors are still loading; answered by words"
-        return MeaningLeg(embedder, vectors)
+        return MeaningLeg(embedder, vectors, _BEHIND if self.behind else "")
 
     def _read_sheet(self) -> None:
         """What the first recall would otherwise wait for."""
@@ -260,7 +266,10 @@ class _Backlog:
         embedder, vectors = self._store.embedder.get(), self._store.vectors
         if renewed or isinstance(embedder, str) or vectors is None:
             return renewed
-        return EmbedBacklog(self._store.memories, embedder, vectors)(limit)
+        done = EmbedBacklog(self._store.memories, embedder, vectors)(limit)
+        if not done:
+            self._store.behind = False
+        return done
 
 
 def _recalls_at_once() -> int:

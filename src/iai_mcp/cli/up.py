@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         os.execv(sys.executable, [sys.executable, "-m", "iai_mcp.daemon"])  # noqa: S606 - our own interpreter
     if arguments.service:
         return _service(arguments.json)
-    status = _status_of_running()
+    status = status_of_running()
     swapped = status is not None and status.get("version") != __version__
     started = status is None or swapped
     if status is None:
@@ -53,7 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _status_of_running() -> dict[str, object] | None:
+def status_of_running() -> dict[str, object] | None:
+    """What the daemon says of itself, or None when there is none."""
     try:
         return connection.control("status")
     except DaemonUnreachable:
@@ -138,7 +139,7 @@ def start(*arguments: str) -> dict[str, object]:
 
 def _of_another_or_failed(code: int, log: str) -> dict[str, object]:
     """Ours ended. Whoever started one at the same moment was first; else its log says why."""
-    status = _status_of_running()
+    status = status_of_running()
     if status is not None and status.get("version") == __version__:
         return status
     with open(log, encoding="utf-8", errors="replace") as file:

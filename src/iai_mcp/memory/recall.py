@@ -40,6 +40,7 @@ class MeaningLeg:
 
     embedder: Embedder
     vectors: Vectors
+    behind: str = ""  # what to tell while most memories have no vector of this model yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +81,11 @@ class Recall:
                 made = answer(found, asked, self.memories, _counter(leg), slept)
                 if len(found) < limit or not _crowded_out(made, asked.limit):
                     break
-        degraded = [leg] if isinstance(leg, str) else []
+        degraded = leg if isinstance(leg, str) else leg.behind
         return {
             **_told(made, short=knobs.verbosity == "short"),
-            "cue_mode": "words" if degraded else "words+meaning",
-            "degraded": degraded,
+            "cue_mode": "words" if isinstance(leg, str) else "words+meaning",
+            "degraded": [degraded] if degraded else [],
         }
 
     def _slept(self, scope: Scope, knobs: Knobs) -> Slept:

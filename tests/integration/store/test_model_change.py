@@ -1,0 +1,88 @@
+"""Another model on the same store: its vectors never mix with the old ones, and recall says what is missing."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.fakes.embedder import FakeEmbedder
+
+from iai_mcp.core import dispatch
+from iai_mcp.ports.embedder import Embedder
+from iai_mcp.store import MemoryStore
+
+MANY = 150
+
+
+def other_embedder() -> Embedder:
+    """Vectors of another length, in another space."""
+    return FakeEmbedder(96, "other.1")
+
+
+@pytest.fixture(autouse=True)
+def store_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "store"))
+
+
+def _opened(load: Callable[[], Embedder]) -> MemoryStore:
+    store = MemoryStore(load_embedder=load)
+    store.embedder.wait(10)
+    return store
+
+
+def _degraded(store: MemoryStore) -> object:
+    return dispatch(store, "memory_recall", {"cue": "which port does server 7 use?"})["degraded"]
+
+
+def _fill(store: MemoryStore, count: int) -> None:
+    events = [
+        {"text": f"server {number} listens on port {5000 + number}"} for number in range(count)
+    ]
+    dispatch(store, "capture_events", {"session_id": "s", "events": events})
+
+
+def _embed(store: MemoryStore) -> None:
+    while store.backlog.page():
+        continue
+
+
+def test_until_most_have_a_vector_of_the_new_model_recall_says_so() -> None:
+    store = _opened(FakeEmbedder)
+    _fill(store, MANY)
+    _embed(store)
+    assert _degraded(store) == []
+    store.close()
+
+    changed = _opened(other_embedder)
+    assert len(changed.vectors or ()) == 0
+    (said,) = _degraded(changed)  # type: ignore[misc] # a list of one sentence
+    assert "have no vector of this model yet" in said
+    _embed(changed)
+
+    assert _degraded(changed) == []
+    assert len(changed.vectors or ()) == MANY
+    changed.close()
+
+
+def test_a_change_that_was_cut_short_still_says_so_after_a_restart() -> None:
+    store = _opened(FakeEmbedder)
+    _fill(store, MANY)
+    _embed(store)
+    store.close()
+    _opened(other_embedder).close()
+
+    again = _opened(other_embedder)
+
+    assert _degraded(again) != []
+    again.close()
+
+
+def test_a_few_turns_without_vectors_are_not_worth_a_word() -> None:
+    store = _opened(FakeEmbedder)
+    _fill(store, 5)
+    store.close()
+
+    again = _opened(FakeEmbedder)
+
+    assert _degraded(again) == []
+    again.close()
