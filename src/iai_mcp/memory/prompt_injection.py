@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 
 from iai_mcp.domain.briefing_text import Briefing, CountTokens, Source, day, speaker
 from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.ranking.weights import usual
 from iai_mcp.domain.relevance import Mode, confident, match, read_prompt
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.params import Params
@@ -82,7 +83,8 @@ class PromptInjection:
         if isinstance(leg, str) or not found:
             return {}
         vector = leg.embedder.embed([text[:_LONGEST_CUE]])[0]
-        return dict(leg.vectors.nearest(vector, len(found), sorted(m.key for m in found)))
+        near = leg.vectors.nearest(vector, len(found), sorted(m.key for m in found))
+        return {key: usual(leg.embedder.model_id, cosine) for key, cosine in near}
 
 
 def _within(chosen: Sequence[tuple[Memory, str]], budget: int, count: CountTokens) -> Briefing:

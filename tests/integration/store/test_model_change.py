@@ -1,9 +1,11 @@
 """Another model on the same store: its vectors never mix with the old ones, and recall says what is missing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.fakes.embedder import FakeEmbedder
 
 from iai_mcp.core import dispatch
@@ -16,6 +18,21 @@ MANY = 150
 def other_embedder() -> Embedder:
     """Vectors of another length, in another space."""
     return FakeEmbedder(96, "other.1")
+
+
+class CrowdedEmbedder(FakeEmbedder):
+    """As gte-small does, puts even unrelated texts at a cosine of three quarters."""
+
+    def __init__(self) -> None:
+        super().__init__(64, "gte-small.q8a.0")
+
+    @property
+    def dimensions(self) -> int:
+        return 65
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        alike = np.full((len(texts), 1), np.sqrt(0.75), np.float32)
+        return np.hstack([alike, 0.5 * super().embed(texts)]).astype(np.float32)
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +92,27 @@ def test_a_change_that_was_cut_short_still_says_so_after_a_restart() -> None:
 
     assert _degraded(again) != []
     again.close()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "told"),
+    [
+        ("tell me about quantum gravity and black holes", False),
+        ("does the header parser drop empty cookies?", True),
+    ],
+)
+def test_nobody_is_interrupted_because_a_model_finds_everything_alike(
+    prompt: str, told: bool
+) -> None:
+    store = _opened(CrowdedEmbedder)
+    said = [{"text": "the header parser does drop empty cookies"}]
+    dispatch(store, "capture_events", {"session_id": "s", "events": said})
+    _embed(store)
+
+    answer = dispatch(store, "prompt_injection", {"prompt": prompt, "session_id": "new"})
+
+    assert bool(answer["text"]) is told
+    store.close()
 
 
 def test_a_few_turns_without_vectors_are_not_worth_a_word() -> None:

@@ -10,7 +10,7 @@ from iai_mcp.domain.cue.analysis import read
 from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats
 from iai_mcp.domain.ranking.features import Asked, CosineScale, features
 from iai_mcp.domain.ranking.scoring import FEATURES
-from iai_mcp.domain.ranking.weights import ranker_for
+from iai_mcp.domain.ranking.weights import bar_of, ranker_for, usual
 
 _SCALE = CosineScale(0.0, 1.0)
 _NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -92,6 +92,19 @@ def test_each_measure_has_a_learned_weight_and_each_weight_a_measure(model: str)
     learned = ranker_for(f"{model}.q8a.0123456789ab")
     assert set(learned.weights) == set(FEATURES)
     assert set(_measured(_candidates(1), "anything")) == set(FEATURES)
+
+
+@pytest.mark.parametrize("model", ["gte-small", "use-multilingual-v3"])
+def test_a_bar_set_for_one_model_lies_elsewhere_for_another(model: str) -> None:
+    scale = ranker_for(f"{model}.q8a.0").scale
+    ordinary = ranker_for("all-minilm-l6-v2").scale
+
+    assert usual(f"{model}.q8a.0", scale.mean) == pytest.approx(ordinary.mean)
+    assert bar_of(f"{model}.q8a.0", ordinary.mean + ordinary.spread) == pytest.approx(
+        scale.mean + scale.spread
+    )
+    assert usual("own.something", 0.4) == bar_of("own.something", 0.4) == 0.4
+    assert usual("all-minilm-l6-v2.q8a.0", 0.4) == pytest.approx(0.4)
 
 
 def test_a_model_that_nothing_was_learned_for_gets_weights_all_the_same() -> None:

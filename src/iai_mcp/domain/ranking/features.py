@@ -28,6 +28,10 @@ class CosineScale:
     def of(self, cosines: Floats) -> Floats:
         return ((cosines - self.mean) / self.spread).astype(np.float32)
 
+    def moved(self, cosine: float, to: "CosineScale") -> float:
+        """Where a cosine of this space lies in another model's."""
+        return to.mean + (cosine - self.mean) / self.spread * to.spread
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:

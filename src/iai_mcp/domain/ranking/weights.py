@@ -161,9 +161,25 @@ _BY_MODEL: Mapping[str, Ranker] = {
     "gte-small": Ranker(CosineScale(0.7756, 0.0381), _GTE),
     "use-multilingual-v3": Ranker(CosineScale(0.1624, 0.1244), _USE),
 }
+_USUAL = _BY_MODEL["all-minilm-l6-v2"].scale
 _OTHERWISE = Ranker(CosineScale(0.1, 0.12), _HAND_SET)
 
 
 def ranker_for(model_id: str) -> Ranker:
     """The weights of a model; those set by hand for a model that none were learned for."""
     return _BY_MODEL.get(model_id.partition(".")[0], _OTHERWISE)
+
+
+def usual(model_id: str, cosine: float) -> float:
+    """A cosine of a model as the default model would have it: bars are set in its space.
+
+    Unchanged for a model of which nothing is known.
+    """
+    known = _BY_MODEL.get(model_id.partition(".")[0])
+    return cosine if known is None else known.scale.moved(cosine, _USUAL)
+
+
+def bar_of(model_id: str, bar: float) -> float:
+    """Where a bar that was set for the default model's cosines lies among another's."""
+    known = _BY_MODEL.get(model_id.partition(".")[0])
+    return bar if known is None else _USUAL.moved(bar, known.scale)

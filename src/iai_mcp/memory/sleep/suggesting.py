@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from iai_mcp.domain.claims import Claim, Conflict, claims, conflict
 from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.ranking.weights import bar_of
 from iai_mcp.memory.recall import MeaningLeg
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.sleep import Enough, Page, Suggested, never
@@ -82,7 +83,8 @@ class SuggestCorrections:
             keys = [hit.key for hit in hits]
         else:
             near = leg.vectors.like(memory.key, _NEAR)
-            keys = [key for key, cosine in near if cosine >= _ABOUT_THE_SAME]
+            bar = bar_of(leg.embedder.model_id, _ABOUT_THE_SAME)
+            keys = [key for key, cosine in near if cosine >= bar]
         return [
             other
             for other in self.memories.get(keys)

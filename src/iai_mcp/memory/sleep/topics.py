@@ -14,6 +14,7 @@ from iai_mcp.domain.nearness import (
     without_splinters,
     word_vectors,
 )
+from iai_mcp.domain.ranking.weights import bar_of
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.sleep import Assigned, Derived, Enough, Grouped, Page, Settled, never
 from iai_mcp.ports.topics import Communities, Topic, Topics, Window
@@ -63,7 +64,7 @@ class FindTopics:
     def _grouped(self, window: Window) -> Grouped:
         if len(window.keys) < _FEWEST:
             return Grouped(window.id, {}, {})
-        vectors, floor = window.vectors, MEANING_FLOOR
+        vectors, floor = window.vectors, bar_of(self.space(), MEANING_FLOOR)
         if vectors is None:
             vectors = word_vectors(self.topics.opening_words(window.keys, _OPENING))
             floor = WORDS_FLOOR
