@@ -18,6 +18,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
     "interruption": ("interruption", "recalls that come while sleep works, beside the same awake"),
     "soak": ("soak", "captures, recalls, sleeps and restarts for minutes on end"),
     "faults": ("faults", "kill -9 at random moments under three writers"),
+    "nights": ("nights", "kill -9 in sleep, retention, backup and rotation: nothing is lost"),
     "capture": ("capture", "hooks beside bare Python, drain latency and rate, kills"),
     "care": ("care", "redaction, import of history, and what sessions are told"),
     "sessions": ("sessions", "terminal sessions beside tmux and dtach: speed, latency, memory"),

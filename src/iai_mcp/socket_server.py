@@ -31,6 +31,7 @@ _ACTIVATION_FD = 3
 _BACKLOG = 1024
 _DRAIN_SECONDS = 3.5  # of the five that a stop may take
 _READ_LIMIT = 1 << 16
+_LOOK_SECONDS = 2.0  # between two looks at whether our socket file is still there
 _TURNS_UNTIL_HANDLED = (
     8  # accepting, making the transport, telling the protocol, beginning: with room
 )
@@ -91,21 +92,44 @@ class SocketServer:
             AlreadyExists: somebody else serves that socket.
         """
         listener, created = self._listener(socket_path)
-        inode = os.stat(created).st_ino if created else None
-        server = await _start(self.handle, listener)
+        listening = [(listener, await _start(self.handle, listener))]
+        made = [_inode(created)] if created else []
+        watching = asyncio.ensure_future(self._keep_reachable(created, listening, made))
         if self.warm and isinstance(self.store, MemoryStore):
             self.store.start_background()
         try:
             await self.shutdown_event.wait()
         finally:
+            watching.cancel()
             if self.keep_listening:
-                self.handed_over = os.dup(listener.fileno())
-            await accept_no_more(listener)
-            server.close()
-            if created and inode is not None and not self.keep_listening:
-                _remove_own(created, inode)
+                self.handed_over = os.dup(listening[-1][0].fileno())
+            for place, server in listening:
+                await accept_no_more(place)
+                server.close()
+            if created and not self.keep_listening:
+                _remove_own(created, made[-1])
             await self._finish_connections()
             self.pool.shutdown(wait=False, cancel_futures=True)
+
+    async def _keep_reachable(
+        self,
+        path: str | None,
+        listening: list[tuple[socket.socket, asyncio.Server]],
+        made: list[int | None],
+    ) -> None:
+        """Make our socket file anew when somebody has deleted it: else nobody could ever reach us."""
+        while path is not None:
+            await asyncio.sleep(_LOOK_SECONDS)
+            if not _deleted(path):
+                continue
+            try:
+                listener = _bound(path)
+                made.append(_inode(path))
+            except (IaiError, OSError):
+                _log.warning("socket_not_made_again")
+                continue
+            listening.append((listener, await _start(self.handle, listener)))
+            _log.warning("socket_made_again")
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One client from its first byte to its last."""
@@ -193,26 +217,17 @@ class SocketServer:
         """The listening socket, and the file that we made for it (None under activation)."""
         path = str(socket_path or concurrency.SOCKET_PATH)
         if self.inherited is not None:
-            return self.inherited, path if os.path.exists(path) else None
+            return self.inherited, path
         inherited = _activated()
         if inherited is not None:
             # A daemon that woke from hibernation was handed the socket it once made itself.
-            return inherited, path if is_woken() and os.path.exists(path) else None
+            return inherited, path if is_woken() else None
         problem = paths.socket_path_problem(path)
         if problem:
             raise InvalidInput(problem)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         concurrency.cleanup_stale_socket(path)
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            listener.bind(path)
-        except OSError as refused:
-            listener.close()
-            raise _not_bound(path, refused) from refused
-        # Nobody can connect before listen(), so there is no moment with looser modes.
-        os.chmod(path, 0o600)
-        listener.listen(_BACKLOG)
-        return listener, path
+        return _bound(path), path
 
     def _is_same_user(self, writer: asyncio.StreamWriter) -> bool:
         connection = writer.get_extra_info("socket")
@@ -269,6 +284,20 @@ def _activated() -> socket.socket | None:
     return socket.socket(fileno=_ACTIVATION_FD)
 
 
+def _bound(path: str) -> socket.socket:
+    """A socket that listens at `path`, where nothing is yet."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(path)
+    except OSError as refused:
+        listener.close()
+        raise _not_bound(path, refused) from refused
+    # Nobody can connect before listen(), so there is no moment with looser modes.
+    os.chmod(path, 0o600)
+    listener.listen(_BACKLOG)
+    return listener
+
+
 def _not_bound(path: str, refused: OSError) -> IaiError:
     hint = "set IAI_DAEMON_SOCKET_PATH to another path"
     if refused.errno != errno.EADDRINUSE:
@@ -278,8 +307,20 @@ def _not_bound(path: str, refused: OSError) -> IaiError:
     return AlreadyExists(f"{path} is there already and is no socket of a daemon: {hint}")
 
 
-def _remove_own(path: str, inode: int) -> None:
+def _deleted(path: str) -> bool:
+    """Whether nothing is at `path`, although its directory is there."""
+    return not os.path.lexists(path) and os.path.isdir(os.path.dirname(path))
+
+
+def _inode(path: str) -> int | None:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return None
+
+
+def _remove_own(path: str, inode: int | None) -> None:
     """Remove the socket file if it is still the one we made."""
     with contextlib.suppress(FileNotFoundError):
-        if os.stat(path).st_ino == inode:
+        if inode is not None and _inode(path) == inode:
             os.unlink(path)

@@ -1,5 +1,6 @@
 """The units that a service manager gets: absolute, hardened, and accepted by its own checker."""
 
+import plistlib
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ def units(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "my 100% store"))
     monkeypatch.delenv("IAI_DAEMON_SOCKET_PATH", raising=False)
+    monkeypatch.delenv("IAI_MCP_EMBED_MODEL", raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
     return {Path(unit.path).name: unit for unit in service_units.units()}
 
@@ -58,11 +60,20 @@ def test_systemd_s_own_checker_accepts_them(units):
     assert complaints == []
 
 
-def test_on_a_mac_there_is_one_agent_file(units, monkeypatch):
+def test_on_a_mac_there_is_one_agent_file(units, monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "platform", "darwin")
-    import plistlib
-
+    monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "mine & <yours>"))
     (agent,) = service_units.units()
+    assert agent.path == str(tmp_path / "Library/LaunchAgents/dev.iai-mcp.daemon.plist")
     parsed = plistlib.loads(agent.text.encode())
-    assert parsed["ProgramArguments"] == [sys.executable, "-m", "iai_mcp.daemon"]
-    assert "IAI_MCP_STORE" in parsed["EnvironmentVariables"]
+    assert parsed == {
+        "Label": "dev.iai-mcp.daemon",
+        "ProgramArguments": [sys.executable, "-m", "iai_mcp.daemon"],
+        "EnvironmentVariables": {"IAI_MCP_STORE": str(tmp_path / "mine & <yours>")},
+        "RunAtLoad": True,
+        # A crash starts it again; a stop that somebody asked for does not.
+        "KeepAlive": {"SuccessfulExit": False},
+        "ProcessType": "Background",
+        "Umask": 0o077,
+    }
+    assert Path(parsed["ProgramArguments"][0]).is_absolute()

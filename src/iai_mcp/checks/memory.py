@@ -9,6 +9,12 @@ _LONG_BACKLOG = 1000
 
 
 def integrity(store: MemoryStore) -> Check:
+    if not store.database.in_place:
+        return failed(
+            "integrity",
+            f"{store.database.path} was moved or deleted while the daemon had it open",
+            "put it back; or: iai-mcp down, iai-mcp up, iai-mcp restore FILE",
+        )
     with store.database.reading() as db:
         found = verdict(db)
     if found != "ok":

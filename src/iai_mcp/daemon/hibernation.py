@@ -20,6 +20,7 @@ from iai_mcp.domain.errors import InvalidInput
 LISTENING = 3  # where socket activation puts the listening socket, and so do we
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 _ABOVE = 10  # locks are moved out of the way of fd 3
+_LOOK_MS = 60_000  # between two looks at whether the socket file is still there
 
 DORMANT = "IAI_MCP_DORMANT"  # the waiting process
 WOKEN = "IAI_MCP_WOKEN"  # the full daemon that follows it; it owns the socket file it was handed
@@ -69,8 +70,9 @@ def wait() -> NoReturn:
     http = _http_descriptor()
     if http is not None:
         poll.register(http, select.POLLIN)
-    while not poll.poll():
-        continue
+    while not poll.poll(_LOOK_MS):
+        if _socket_deleted():
+            break  # the full daemon makes it anew
     _become({WOKEN: "1"}, LISTENING, _locks(), http)
 
 
@@ -150,6 +152,13 @@ def _http_descriptor() -> int | None:
     except (ValueError, OverflowError, OSError):
         return None
     return named if listens else None
+
+
+def _socket_deleted() -> bool:
+    from iai_mcp import paths
+
+    path = paths.socket_path()
+    return not os.path.lexists(path) and os.path.isdir(os.path.dirname(path))
 
 
 def _is_open_on(descriptor: int, lock: ProcessLock) -> bool:

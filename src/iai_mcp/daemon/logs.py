@@ -27,11 +27,14 @@ _EXTRA = (
 class _Formatter(logging.Formatter):
     """One line per record; of an exception only its type and where it came from.
 
-    Messages of exceptions may quote values, and values may be what somebody said.
+    Messages of exceptions may quote values, and values may be what somebody said. So may the messages
+    of libraries: of those only the place is kept.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        parts = [self.formatTime(record), record.levelname, record.name, str(record.msg)]
+        ours = record.name.partition(".")[0] == "iai_mcp"
+        said = str(record.msg) if ours else f"at={record.filename}:{record.lineno}"
+        parts = [self.formatTime(record), record.levelname, record.name, said]
         parts += [f"{k}={getattr(record, k)!r}" for k in _EXTRA if hasattr(record, k)]
         if record.exc_info and record.exc_info[0] is not None:
             parts.append(f"error={record.exc_info[0].__name__}")
@@ -56,6 +59,7 @@ def start(level: str = "INFO") -> None:
         os.path.join(directory, "daemon.log"), maxBytes=_BYTES, backupCount=_KEPT, encoding="utf-8"
     )
     handler.setFormatter(_Formatter())
+    logging.raiseExceptions = False  # on a full disk a record is lost, not told elsewhere
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)

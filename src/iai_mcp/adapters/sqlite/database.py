@@ -60,6 +60,12 @@ class Database:
             # The first page tells whether the key fits; nothing is written before that.
             self._writer.execute("SELECT count(*) FROM sqlite_master").fetchall()
             self._writer.pragma("journal_mode", "wal")
+        self._file = _identity(path)
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the file that is open is still the one that will be opened next time."""
+        return _identity(self.path) == self._file
 
     @contextmanager
     def writing(self, *, repeatable: bool = False) -> Iterator[apsw.Connection]:
@@ -70,6 +76,7 @@ class Database:
         """
         with self._write_turn, translated(self.path):
             self._check_open()
+            self._check_in_place()
             if repeatable:
                 self._writer.pragma("synchronous", "NORMAL")
             try:
@@ -136,6 +143,14 @@ class Database:
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError("the store is closed: the daemon is stopping; try again in a moment")
+
+    def _check_in_place(self) -> None:
+        # SQLite would go on writing into a file that nobody ever finds again.
+        if not self.in_place:
+            raise IoFailed(
+                f"{self.path} was moved or deleted while it was open, and nothing is written to it any "
+                "more: put it back, or restart (iai-mcp down, iai-mcp up) and restore a backup"
+            )
 
     def _connect(self) -> apsw.Connection:
         connection = apsw.Connection(str(self.path))
@@ -215,6 +230,14 @@ def verdict(db: apsw.Connection) -> str:
         db.execute("SELECT rowid FROM words WHERE words MATCH 'a' LIMIT 1").fetchall()
         found = db.execute("PRAGMA quick_check(1)").fetchone()
     return "nothing" if found is None else str(found[0])
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 @contextmanager
