@@ -46,7 +46,8 @@ def compose(store: "MemoryStore") -> Sleep:
         Errand("check", upkeep.check),
         Errand("backup", upkeep.back_up, upkeep.backup_due),
     )
-    return Sleep(steps, SqliteLedger(store.database), store.memories, store.clock, store.courtesy)
+    ledger = SqliteLedger(store.database)
+    return Sleep(steps, ledger, store.memories, store.clock, store.courtesy, store.ending.is_set)
 
 
 def _space(store: "MemoryStore") -> str:

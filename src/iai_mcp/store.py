@@ -77,6 +77,7 @@ class MemoryStore:
         self.backlog = _Backlog(self)
         self.redactor = FileRedactor()
         self.courtesy = Courtesy()
+        self.ending = threading.Event()  # set when calls should come to an end
         self._errands = ThreadPoolExecutor(max_workers=1, thread_name_prefix="errand")
         self._wire()
 
@@ -159,6 +160,7 @@ class MemoryStore:
 
     def close(self) -> None:
         """Stop background work and close the file. Calling it twice is harmless."""
+        self.ending.set()
         self._errands.shutdown(wait=True)
         if not self.database.closed:
             self.uses.flush()

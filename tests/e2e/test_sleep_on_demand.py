@@ -1,6 +1,8 @@
 """Sleep through the real daemon: asked for, waited for, seen from the command line, and killed."""
 
 import json
+import signal
+import time
 
 from tests.support.daemon import DaemonProcess, until
 
@@ -79,3 +81,24 @@ def test_people_run_and_see_sleep_with_and_without_a_daemon(home):
     finally:
         daemon.stop()
     assert home.command("sleep", "--pause").returncode == 1
+
+
+def test_whoever_waits_for_a_sleep_gets_its_report_when_the_daemon_ends(fresh_daemon):
+    for n in range(300):
+        events = [
+            {"text": f"{text} Part {n}.", "role": "user", "id": f"{n}-{m}"}
+            for m, text in enumerate(TALK)
+        ]
+        fresh_daemon.call("capture_events", session_id=f"s{n}", events=events, project="/p")
+    with fresh_daemon.line() as line:
+        params = {"wait": True}
+        line.send({"jsonrpc": "2.0", "id": 1, "method": "memory_consolidate", "params": params})
+        until(lambda: fresh_daemon.call("sleep_report")["state"] != "never", "sleep has begun")
+        began = time.monotonic()
+        fresh_daemon.signal(signal.SIGTERM)
+        assert line.receive()["result"]["state"] == "unfinished"
+    assert fresh_daemon.process.wait(10) == 0
+    assert time.monotonic() - began < 3
+    fresh_daemon.stop()
+    fresh_daemon.start()
+    assert fresh_daemon.call("memory_consolidate", wait=True)["state"] == "done"

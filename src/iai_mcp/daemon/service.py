@@ -61,6 +61,7 @@ async def run(lock: ProcessLock, estate: Estate | None = None) -> Leaving | None
 
     store.sleep_wanted = ask_to_sleep
     background = [
+        asyncio.ensure_future(_end_with(server.shutdown_event, store)),
         asyncio.ensure_future(drain.run(server.shutdown_event)),
         asyncio.ensure_future(lifecycle.run(server.shutdown_event)),
         asyncio.ensure_future(agent_news.follow(store.agent_news, server.shutdown_event)),
@@ -128,6 +129,12 @@ def _thresholds(settings: Settings) -> Thresholds:
     return Thresholds(
         settings.drowsy_after, settings.sleep_after, settings.hibernate_after, settings.resume_after
     )
+
+
+async def _end_with(stopping: asyncio.Event, store: MemoryStore) -> None:
+    """Whoever waits for a sleep to end gets its report now: the others wait for the daemon's end."""
+    await stopping.wait()
+    store.ending.set()
 
 
 async def _warm(store: MemoryStore, stopping: asyncio.Event) -> None:

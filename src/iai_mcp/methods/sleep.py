@@ -19,7 +19,8 @@ def _consolidate(store: MemoryStore, params: Params) -> dict[str, object]:
     store.embedder.wait(_MODEL_SECONDS)
     report = store.sleep.run()
     numbers = {name: report[name] for name in ("seconds", "pages", "changed", "folded", "derived")}
-    store.journal.record_event("sleep_finished", numbers, store.clock.now())
+    how = "sleep_finished" if report["state"] == "done" else "sleep_interrupted"
+    store.journal.record_event(how, numbers, store.clock.now())
     return {**report, "queued": False, "suggested": _suggested(store, params)}
 
 

@@ -1,6 +1,6 @@
 """The order of sleep's steps, one page at a time, and the report of what they did."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -28,6 +28,7 @@ class Sleep:
     memories: Memories
     clock: Clock
     courtesy: Courtesy = field(default_factory=Courtesy)
+    ending: Callable[[], bool] = lambda: False  # whether there is no time for another page
     _turnstile: Lock = field(default_factory=Lock)
 
     def begin(self) -> None:
@@ -58,9 +59,12 @@ class Sleep:
             return False
 
     def run(self) -> dict[str, object]:
-        """A whole sleep, or the rest of one, for a caller who waits; the report."""
+        """A whole sleep, or the rest of one, for a caller who waits; the report.
+
+        Where everything ends meanwhile it is the report of an unfinished sleep, which goes on later.
+        """
         self.begin()
-        while not self.step():
+        while not self.ending() and not self.step():
             continue
         return self.report()
 
