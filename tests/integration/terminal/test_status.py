@@ -154,7 +154,7 @@ def test_every_change_is_in_the_journal_of_all_agents(desk: Desk) -> None:
     report(desk, session, "waiting")
     eventually(lambda: len(common_events(desk, session)) >= 2, "the change")
     desk.pty.write(session, b"\r")
-    desk.ended(session)
+    eventually(lambda: common_events(desk, session)[-1]["status"] == "exited", "its end")
 
     told = common_events(desk, session)
 
