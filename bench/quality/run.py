@@ -25,7 +25,8 @@ METHOD = (
     "bootstrap over questions. Goals are those of the dev halves; floors within one point."
 )
 _DEPTH = 100
-_SETS = ("locomo", "longmemeval", "beam", "coding", "languages")
+_OWN_SETS = ("coding", "reversals", "languages")
+_SETS = ("locomo", "longmemeval", "beam", *_OWN_SETS)
 OWN = Path(__file__).parents[1] / "data"
 # column -> (measure, k, goal, floor)
 GOALS: dict[str, tuple[tuple[str, int, float, float], ...]] = {
@@ -36,6 +37,7 @@ GOALS: dict[str, tuple[tuple[str, int, float, float], ...]] = {
     "coding: exact": (("any", 1, 0.95, 0.95),),
     "coding: plain": (("any", 5, 0.90, 0.85),),
     "coding: reversal": (("any", 5, 0.90, 0.80),),
+    "reversals: reversal": (("any", 5, 0.90, 0.80),),  # held apart: nothing is fitted on them
     "coding: wish": (("any", 5, 0.75, 0.65),),
     "coding: time": (("any", 5, 0.75, 0.65),),
     **{
@@ -69,7 +71,7 @@ def main(arguments: list[str]) -> int:
 
 
 def chosen(name: str, options: argparse.Namespace) -> list[Conversation]:
-    if name in ("coding", "languages"):
+    if name in _OWN_SETS:
         return [] if options.no_own else datasets.own(OWN / name)
     path = getattr(options, name)
     if path is None:

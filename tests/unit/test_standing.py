@@ -22,6 +22,9 @@ from iai_mcp.domain.traits import standing_wishes
         "今後は日本語で答えてください",
         "Réponds toujours en français.",
         "Usa siempre tabuladores.",
+        "Benutze niemals globale Variablen.",
+        "N'utilise jamais de mocks.",
+        "Schreib kurz, und bitte nie auf Englisch.",
     ],
 )
 def test_an_instruction_is_recognised(sentence: str) -> None:
@@ -40,6 +43,8 @@ def test_an_instruction_is_recognised(sentence: str) -> None:
         "Our convention is one class per file.",
         "I really hate long functions.",
         "Ich bevorzuge kurze Antworten.",
+        "Wir verwenden immer Tabs.",
+        "En este proyecto siempre usamos tabuladores.",
         "我更喜欢简短的回答",
     ],
 )
@@ -58,6 +63,10 @@ def test_a_preference_is_recognised(sentence: str) -> None:
         "Never mind, it works now.",
         "Don't give up!",
         "The tests pass.",
+        "Rechnungen werden immer als PDF verschickt.",
+        "Es ist immer noch kalt.",
+        "Le serveur est toujours en panne.",
+        "Это было всегда сложно.",
         "How do I run the tests?",
     ],
 )

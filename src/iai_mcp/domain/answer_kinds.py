@@ -1,4 +1,4 @@
-"""What kind of thing a cue asks for, and whether a turn holds one: a time, a name.
+"""What kind of thing a cue asks for, and whether a turn holds one: a time, a name, a change.
 
 "When did she move?" is answered by a turn that says "last week", not by one that only talks about
 moving. Told by words and signs, in no way understood: it decides between near equals.
@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from iai_mcp.domain.changes import asks_for_the_present, tells_a_change
 from iai_mcp.domain.words import indexed
 
 
@@ -17,6 +18,7 @@ class Kinds:
 
     time: bool
     name: bool
+    change: bool = False  # what is so now and was otherwise before
 
 
 _ASKS_TIME = re.compile(
@@ -55,13 +57,18 @@ def asked_for(cue: str) -> Kinds:
     return Kinds(
         time=_ASKS_TIME.search(cue) is not None,
         name=_ASKS_NAME.search(cue) is not None,
+        change=asks_for_the_present(cue),
     )
 
 
 def held_by(text: str, said: Sequence[str]) -> Kinds:
     """What the turn `text` holds; `said` are its words as the index has them."""
-    read = text[:_READ]
-    return Kinds(time=_says_when(read, said[:_READ_WORDS]), name=_NAME.search(read) is not None)
+    read, words = text[:_READ], said[:_READ_WORDS]
+    return Kinds(
+        time=_says_when(read, words),
+        name=_NAME.search(read) is not None,
+        change=tells_a_change(read, words),
+    )
 
 
 def _says_when(text: str, said: Sequence[str]) -> bool:

@@ -80,15 +80,22 @@ _TOPICS = tuple(
         r"\b(?:for|in|on|regarding|about) ([^.!?\n,]+)",
     )
 )
-# Other languages: a word or two that open an instruction or state a preference.
+# Other languages: a word or two that open an instruction or state a preference. "Benutze immer",
+# "bitte nie": first or second in its clause, for "es wird immer kälter" asks for nothing.
+_ELSEWHERE_OPENING = (
+    r"(?:^|[.!?;:,(\n]\s*|\b(?:und|et|y|и) )"
+    r"(?:(?:bitte|merci de|por favor|пожалуйста),? )?(?:(?:ne |n['’]|no )?\w+ )?"
+)
 _ELSEWHERE = (
     (
         Standing.INSTRUCTION,
         re.compile(
-            r"\b(?:immer|niemals|nie|ab jetzt|ab sofort|von nun an|künftig|bitte kein\w*)\b"
-            r"|\b(?:toujours|jamais|désormais|dorénavant|à partir de maintenant)\b"
-            r"|\b(?:siempre|nunca|jamás|de ahora en adelante|a partir de ahora)\b"
-            r"|\b(?:всегда|никогда|отныне|впредь|с этого момента|больше не)\b"
+            _ELSEWHERE_OPENING + r"(?:immer|niemals|nie|toujours|jamais|siempre|nunca|jamás|всегда"
+            r"|никогда)\b(?! (?:noch|wieder|mehr|pas|ещ[её]|que)\b)"
+            r"|\b(?:ab jetzt|ab sofort|von nun an|künftig|bitte kein\w*)\b"
+            r"|\b(?:désormais|dorénavant|à partir de maintenant)\b"
+            r"|\b(?:de ahora en adelante|a partir de ahora)\b"
+            r"|\b(?:отныне|впредь|с этого момента|больше не)\b"
             r"|(?:دائما|دائمًا|أبدا|أبدًا|من الآن فصاعدا|من الآن فصاعدًا)"
             r"|(?:总是|一律|永远不要|从现在开始|以后都?|不要再|务必)"
             r"|(?:常に|必ず|絶対に|今後は|これからは)",
@@ -102,6 +109,10 @@ _ELSEWHERE = (
             r"|\b(?:je préfère|j['’]aime(?:rais)? mieux|je n['’]aime pas|je déteste)\b"
             r"|\b(?:prefiero|preferimos|me gusta más|no me gusta|odio)\b"
             r"|\b(?:я предпочитаю|предпочитаю|мне больше нравится|я не люблю|мне не нравится)\b"
+            r"|\b(?:ich|wir) (?:verwend|nutz|benutz|schreib|nehm)\w+ (?:immer|nie|niemals|nur)\b"
+            r"|\b(?:j['’]|on |nous )(?:utilis|écri)\w+ (?:toujours|jamais)\b"
+            r"|\b(?:siempre|nunca) (?:uso|usamos|escribo|escribimos)\b"
+            r"|\b(?:я|мы) (?:всегда|никогда не) (?:использу|пиш|бер)\w+"
             r"|(?:أفضل|أفضّل|لا أحب|أكره)"
             r"|(?:我更?喜欢|我偏好|我不喜欢|我讨厌|我宁愿)"
             r"|(?:が好き|の方がいい|のほうがいい|が嫌い|を好む)",

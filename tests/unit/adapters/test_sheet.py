@@ -125,7 +125,7 @@ def test_flags_say_what_a_turn_is() -> None:
                 asks=False,
                 standing=Standing.PREFERENCE,
                 spoken=False,
-                holds=Kinds(time=False, name=True),
+                holds=Kinds(time=False, name=True, change=True),
             ),
         ),
     )
@@ -138,6 +138,7 @@ def test_flags_say_what_a_turn_is() -> None:
     assert list(facts.spoken) == list(view.spoken) == [True, False]
     assert list(facts.time) == [True, False]
     assert list(facts.name) == [False, True]
+    assert list(facts.change) == [False, True]
     assert list(view.standing) == [True, True]
 
 

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 from bench.quality.datasets import own
+from bench.quality.fit import SETS
 from bench.quality.metrics import Outcome, ranks, share
 
 DATA = Path(__file__).parents[3] / "bench" / "data"
 
 
-@pytest.mark.parametrize("name", ["coding", "languages"])
+@pytest.mark.parametrize("name", ["coding", "reversals", "languages"])
 def test_every_question_names_evidence_that_was_said(name: str) -> None:
     for talk in own(DATA / name):
         said = {turn.id for turn in talk.turns}
@@ -26,6 +27,17 @@ def test_the_coding_set_asks_enough_of_every_kind() -> None:
     assert len(kinds) >= 60
     assert {"exact", "plain", "reversal", "wish", "time"} <= set(kinds)
     assert kinds.count("exact") >= 20
+
+
+def test_reversals_are_fitted_on_some_and_judged_on_others() -> None:
+    fitted, judged = (
+        {asked.cue for talk in own(DATA / name) for asked in talk.questions}
+        for name in ("coding", "reversals")
+    )
+
+    assert judged
+    assert not fitted & judged
+    assert "reversals" not in SETS
 
 
 def test_the_language_set_asks_in_eight_languages() -> None:

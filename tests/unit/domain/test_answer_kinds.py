@@ -23,7 +23,7 @@ def test_a_cue_asks_for_a_time_or_a_name(cue: str, wants: Kinds) -> None:
 @pytest.mark.parametrize(
     ("text", "holds"),
     [
-        ("We moved last week.", Kinds(time=True, name=False)),
+        ("We met last week.", Kinds(time=True, name=False)),
         ("It started in 2019", Kinds(time=True, name=False)),
         ("then we went to Lisbon", Kinds(time=False, name=True)),
         ('she read "the hobbit" aloud', Kinds(time=False, name=True)),

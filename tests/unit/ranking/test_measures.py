@@ -39,6 +39,7 @@ def _candidates(size: int) -> Candidates:
         spoken=~no,
         time=no,
         name=no,
+        change=no,
         speaker=same,
         session=same,
         project=same,
@@ -64,6 +65,37 @@ def test_a_turn_that_names_something_is_told_apart_only_by_a_cue_that_asks_which
     found = replace(_candidates(2), name=np.array([False, True]))
     assert _measured(found, "Which city was it?")["name_asked"].tolist() == [0, 1]
     assert _measured(found, "Was it cold?")["name_asked"].tolist() == [0, 0]
+
+
+def test_a_turn_that_tells_a_change_and_the_answer_to_it_matter_where_the_present_is_asked_for() -> (
+    None
+):
+    found = replace(
+        _candidates(3),
+        change=np.array([True, False, False]),
+        before=np.array([NONE, 0, 1]),
+    )
+    assert _measured(found, "Which port is it now?")["change_asked"].tolist() == [1, 1, 0]
+    assert _measured(found, "Which port was it?")["change_asked"].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("cue", "measured"),
+    [
+        ("Which port does the API use?", 1),
+        ("For how many days are files kept?", 1),
+        ("Which port did the API use?", 0),
+        ("Which port do I use?", 0),
+        ("Which port is it now?", 0),
+        ("How should we choose a port?", 0),
+        ("What does scripts/serve.sh do?", 0),
+    ],
+)
+def test_a_change_matters_too_where_the_cue_speaks_of_things_in_the_present(
+    cue: str, measured: int
+) -> None:
+    found = replace(_candidates(2), change=np.array([True, False]))
+    assert _measured(found, cue)["change_present"].tolist() == [measured, 0]
 
 
 def test_who_asks_about_himself_is_answered_by_what_people_said() -> None:

@@ -115,6 +115,7 @@ class SqliteFinder:
             spoken=facts.spoken,
             time=facts.time,
             name=facts.name,
+            change=facts.change,
             speaker=view.speaker[rows],
             session=view.sessions(rows),
             project=view.project[rows],

@@ -21,7 +21,7 @@ Mask = NDArray[np.bool_]
 
 NOBODY = -1  # no such row, no such name
 
-_ASKS, _INSTRUCTION, _PREFERENCE, _SPOKEN, _TIME, _NAME = 1, 2, 4, 8, 16, 32
+_ASKS, _INSTRUCTION, _PREFERENCE, _SPOKEN, _TIME, _NAME, _CHANGE = 1, 2, 4, 8, 16, 32, 64
 _NOTHING = Kinds(time=False, name=False)
 _NAMES = ("session", "project", "speaker", "role", "host", "agent_id", "agent_name")
 _COLUMNS: dict[str, type[np.generic]] = {
@@ -56,7 +56,7 @@ class Line:
 def flags(*, asks: bool, standing: Standing | None, spoken: bool, holds: Kinds = _NOTHING) -> int:
     """The yes-or-no facts of a turn in one byte. `spoken`: by a person, not by an assistant."""
     kind = {Standing.INSTRUCTION: _INSTRUCTION, Standing.PREFERENCE: _PREFERENCE, None: 0}
-    held = holds.time * _TIME + holds.name * _NAME
+    held = holds.time * _TIME + holds.name * _NAME + holds.change * _CHANGE
     return asks * _ASKS + kind[standing] + spoken * _SPOKEN + held
 
 
@@ -123,6 +123,7 @@ class View:
             spoken=(held & _SPOKEN) != 0,
             time=(held & _TIME) != 0,
             name=(held & _NAME) != 0,
+            change=(held & _CHANGE) != 0,
         )
 
 
@@ -136,6 +137,7 @@ class Facts:
     spoken: Mask
     time: Mask  # whether it says when
     name: Mask  # whether it names something
+    change: Mask  # whether it says that something is otherwise than before
 
 
 class Sheet:

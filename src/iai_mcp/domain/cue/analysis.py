@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from iai_mcp.domain.answer_kinds import Kinds, asked_for
+from iai_mcp.domain.changes import speaks_in_the_present, spoken_plainly
 from iai_mcp.domain.cue.exact import quoted
 from iai_mcp.domain.cue.stop_words import language_of, stop_words
 from iai_mcp.domain.cue.times import windows
@@ -69,24 +70,41 @@ class CueReading:
     seeks_advice: bool
     windows: tuple[Window, ...]
     wants: Kinds
+    of_the_present: bool  # how things are, not people: not said in so many words
 
 
 def read(
     cue: str, now: datetime, speakers: Sequence[str] = (), language: str | None = None
 ) -> CueReading:
     """Read `cue` as asked at `now`, by somebody who knows `speakers` by name."""
+    plain = spoken_plainly(cue)
     named = tuple(name for name in speakers if _names(cue, name))
-    return CueReading(
-        terms=tuple(_terms(cue, language, named)),
+    times = _windows(plain, now, language)
+    reading = CueReading(
+        terms=tuple(_terms(plain, language, named)),
         exact=quoted(cue),
         meaning=_meaning(cue, named),
         speakers=named,
         of_the_assistant=_OF_THE_ASSISTANT.search(cue) is not None,
         of_the_speaker=_OF_THE_SPEAKER.search(cue) is not None,
         seeks_advice=_SEEKS_ADVICE.search(cue) is not None,
-        windows=_windows(cue, now, language),
-        wants=asked_for(cue),
+        windows=times,
+        wants=_wanted(plain, times),
+        of_the_present=False,
     )
+    return replace(reading, of_the_present=_of_the_present(plain, reading))
+
+
+def _of_the_present(cue: str, reading: CueReading) -> bool:
+    elsewhere = reading.exact or reading.speakers or reading.windows or reading.wants.change
+    of_people = reading.of_the_speaker or reading.of_the_assistant or reading.seeks_advice
+    return not elsewhere and not of_people and speaks_in_the_present(cue)
+
+
+def _wanted(cue: str, times: Sequence[Window]) -> Kinds:
+    """Who names a time asks how things were then, not how they are."""
+    wants = asked_for(cue)
+    return replace(wants, change=wants.change and not times)
 
 
 def _windows(cue: str, now: datetime, language: str | None) -> tuple[Window, ...]:

@@ -39,6 +39,7 @@ class Candidates:
     spoken: Mask  # by a person, not by an assistant
     time: Mask  # whether it says when
     name: Mask  # whether it names something
+    change: Mask  # whether it says that something is otherwise than before
     speaker: NDArray[np.int32]
     session: NDArray[np.int32]
     project: NDArray[np.int32]

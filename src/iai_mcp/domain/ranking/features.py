@@ -90,7 +90,7 @@ def _neighbours(found: Candidates, passage: Floats, turn: Floats) -> dict[str, F
 
 
 def _kinds(found: Candidates, asked: Asked) -> dict[str, Floats]:
-    """Whether it holds a time, a name; and whether the cue asks for one."""
+    """Whether it holds a time, a name; and whether the cue asks for one, or for what changed."""
     wants = asked.reading.wants
     held = {
         "time": (found.time, wants.time),
@@ -100,7 +100,15 @@ def _kinds(found: Candidates, asked: Asked) -> dict[str, Floats]:
     for kind, (holds, wanted) in held.items():
         columns[kind] = holds.astype(np.float32)
         columns[f"{kind}_asked"] = columns[kind] * wanted
+    columns["change_asked"] = _changed(found) if wants.change else np.zeros(len(found), np.float32)
+    columns["change_present"] = found.change * np.float32(asked.reading.of_the_present)
     return columns
+
+
+def _changed(found: Candidates) -> Floats:
+    """Who is told of a change confirms it in other words ("Done")."""
+    told = found.change.astype(np.float32)
+    return np.maximum(told, at_places(told, found.before))
 
 
 def _sessions(found: Candidates, passage: Floats) -> dict[str, Floats]:

@@ -152,5 +152,7 @@ REASONS: Mapping[str, str] = {
     "time_asked": "kind",
     "name": "form",
     "name_asked": "kind",
+    "change_asked": "kind",
+    "change_present": "kind",
 }
 FEATURES: Sequence[str] = tuple(REASONS)
