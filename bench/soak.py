@@ -11,13 +11,14 @@ from bench.report import Row, show
 from bench.scratch import Scratch, scratch
 
 METHOD = (
-    "Rounds of captures (20 turns) and recalls (10); now and then a sleep that the next round interrupts, a sleep that is\n"
-    "waited for and must end without a failed step; every 25th round a `kill -9` or a stop, in turn, and a start. RSS and\n"
-    "descriptors are those of the second half of each daemon's life, when it has read what it works with, and are compared\n"
-    "between the first life and the last. CPU is the daemon's over 60 idle seconds at the end; every acknowledged turn must\n"
-    "be there exactly once."
+    "A store of {size:,} turns, larger than the caches it is read into. Rounds of captures (20) and recalls (10); now and\n"
+    "then a sleep that the next round interrupts, a sleep that is waited for and must end without a failed step; every 25th\n"
+    "round a `kill -9` or a stop, in turn, and a start. RSS and descriptors are those of the second half of each daemon's\n"
+    "life, when it has read what it works with, and are compared between the first life and the last. CPU is the daemon's\n"
+    "over 60 idle seconds at the end; every acknowledged turn must be there exactly once."
 )
 _RESTART_EVERY = 25
+_FILLED = 5000
 
 
 def main(arguments: list[str]) -> int:
@@ -29,6 +30,7 @@ def main(arguments: list[str]) -> int:
     lives: list[list[tuple[float, int]]] = [[]]
     restarts = interrupted = slept = failed = 0
     with scratch() as home:
+        home.fill(_FILLED, corpus)
         home.start()
         home.wait_warm()
         while time.monotonic() < end:
@@ -60,7 +62,7 @@ def main(arguments: list[str]) -> int:
     most = max(rss for life in lives for rss, _ in life)
     return show(
         "soak",
-        METHOD,
+        METHOD.format(size=_FILLED),
         [
             Row("turns, restarts", f"{acknowledged:,}, {restarts}", "", None),
             Row("sleeps interrupted, waited for", f"{interrupted}, {slept}", "", None),

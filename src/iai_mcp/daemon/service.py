@@ -4,6 +4,7 @@ import asyncio
 import logging
 import signal
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from iai_mcp.concurrency import ProcessLock
@@ -15,6 +16,7 @@ from iai_mcp.daemon.lifecycle_loop import LifecycleLoop
 from iai_mcp.daemon.succession import Estate, Heir
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.lifecycle import Thresholds
+from iai_mcp.ports.embedder import Embedder
 from iai_mcp.settings import Settings
 from iai_mcp.socket_server import SocketServer
 from iai_mcp.store import MemoryStore
@@ -31,13 +33,17 @@ class Leaving:
     heir: Heir | None
 
 
-async def run(lock: ProcessLock, estate: Estate | None = None) -> Leaving | None:
+async def run(
+    lock: ProcessLock,
+    estate: Estate | None = None,
+    load_embedder: Callable[[], Embedder] | None = None,
+) -> Leaving | None:
     """Serve until a signal asks to stop, until it is time to hibernate, or until another takes over.
 
     Returns:
         None after a stop.
     """
-    store = MemoryStore()
+    store = MemoryStore(load_embedder=load_embedder)
     state: dict[str, object] = {"fsm_state": "WAKE", "scheduler_paused": False, "requests": []}
     server = SocketServer(store, lock=lock, state=state)
     server.may_be_succeeded = True

@@ -45,14 +45,15 @@ def main() -> int:
         from iai_mcp.daemon import logs, succession
         from iai_mcp.daemon.service import run
 
-        estate = None
+        estate, load_embedder = None, None
         if TAKE_OVER in sys.argv:
-            # Only now: whatever could be loaded before is loaded, so the gap is short.
+            # Everything that takes long comes before: others wait only while the store changes hands.
+            load_embedder = succession.loaded()
             estate = succession.take([lock, socket_lock])
             if estate is None:
                 _claim(lock, socket_lock)
         logs.start(settings.load().log_level)
-        leaving = asyncio.run(run(lock, estate))
+        leaving = asyncio.run(run(lock, estate, load_embedder))
         if leaving is not None:
             logging.shutdown()
             _pass_on(leaving, [lock, socket_lock])

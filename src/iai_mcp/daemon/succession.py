@@ -6,19 +6,24 @@ between waits in the socket's queue. It ends when the heir says that the store i
 itself if the heir ends before.
 """
 
+import contextlib
 import json
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from iai_mcp import __version__, paths
 from iai_mcp.adapters.sqlite.schema import STEPS
 from iai_mcp.concurrency import ProcessLock
-from iai_mcp.daemon import hibernation
+from iai_mcp.daemon import hibernation, mcp_session
 from iai_mcp.domain.errors import Busy, DaemonUnreachable, IaiError, InvalidInput
 from iai_mcp.protocol import messages
 from iai_mcp.protocol.codes import UNKNOWN_METHOD
+
+if TYPE_CHECKING:
+    from iai_mcp.ports.embedder import Embedder
 
 METHOD = "daemon_hand_over"
 
@@ -92,6 +97,22 @@ def check(params: object) -> None:
             f"the store was written by iai-mcp {__version__}, which is newer: upgrade iai-mcp; "
             "nothing was changed"
         )
+
+
+def loaded() -> Callable[[], "Embedder"]:
+    """Load what takes long, the model and the MCP library, while the other daemon still serves.
+
+    Returns how the store gets the model: without another wait, if there is one.
+    """
+    from iai_mcp.adapters.embedding.runtime import load_configured
+
+    with contextlib.suppress(ImportError):  # sessions will be told
+        mcp_session.load()
+    try:
+        embedder = load_configured()
+    except Exception:  # noqa: BLE001 - supervision: the store tries again and says what is wrong
+        return load_configured
+    return lambda: embedder
 
 
 def take(locks: Sequence[ProcessLock]) -> Estate | None:
