@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -321,3 +322,17 @@ def test_one_that_a_service_manager_started_is_started_by_it_again(home, tmp_pat
     assert (swapped["swapped"], swapped["version"]) == (True, __version__)
     assert swapped["pid"] == manager.started[1].pid
     assert len(manager.started) == 2
+
+
+def test_one_of_the_same_version_under_a_service_manager_is_also_started_anew(home):
+    manager = ServiceManager(home, SOURCE)
+    try:
+        outside = DaemonProcess(home)
+        until(outside.answers, "the daemon answers")
+        swap = "import json; from iai_mcp.cli import up; print(json.dumps(up.swap()))"
+        done = subprocess.run(
+            [sys.executable, "-c", swap], env=home.environment, capture_output=True, text=True
+        )
+    finally:
+        manager.close()
+    assert json.loads(done.stdout)["pid"] == manager.started[1].pid, done.stderr

@@ -139,12 +139,14 @@ def start(*arguments: str) -> dict[str, object]:
 
 def _of_another_or_failed(code: int, log: str) -> dict[str, object]:
     """Ours ended. Whoever started one at the same moment was first; else its log says why."""
+    with open(log, encoding="utf-8", errors="replace") as file:
+        said = _last_line(file.read())
+    if code == _CAN_NOT_TAKE_OVER:
+        raise NotTakenOver(said)
     status = status_of_running()
     if status is not None and status.get("version") == __version__:
         return status
-    with open(log, encoding="utf-8", errors="replace") as file:
-        said = _last_line(file.read())
-    raise NotTakenOver(said) if code == _CAN_NOT_TAKE_OVER else IoFailed(said)
+    raise IoFailed(said)
 
 
 def _last_line(said: str) -> str:
