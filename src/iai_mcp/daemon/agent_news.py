@@ -9,10 +9,8 @@ _LOOK_EVERY = 1.0  # seconds: one look at one file; who follows events asks more
 
 async def follow(news: AgentNews, stop: asyncio.Event) -> None:
     """Take in what is there, then what comes, until `stop` is set."""
+    told = asyncio.ensure_future(stop.wait())
     while not stop.is_set():
         if news.waiting():
             await asyncio.to_thread(news.gather)
-        try:
-            await asyncio.wait_for(stop.wait(), _LOOK_EVERY)
-        except TimeoutError:
-            continue
+        await asyncio.wait({told}, timeout=_LOOK_EVERY)

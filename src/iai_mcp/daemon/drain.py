@@ -91,6 +91,7 @@ class SpoolDrain:
         """Drain at once, then whenever something appears, until `stop` is set."""
         await asyncio.to_thread(progress.prune)
         seen: int | None = None
+        told = asyncio.ensure_future(stop.wait())
         while not stop.is_set():
             changed = self._changed_at()
             due = self._retry_at and time.monotonic() >= self._retry_at
@@ -98,7 +99,7 @@ class SpoolDrain:
                 # File systems keep time in ticks: right after a change the next one may not show.
                 seen = changed if time.time_ns() - (changed or 0) > SETTLED_NS else None
                 await self._pass(stop)
-            await _pause(stop, WATCH_EVERY)
+            await asyncio.wait({told}, timeout=WATCH_EVERY)
 
     async def _pass(self, stop: asyncio.Event) -> None:
         """One pass in a thread of its own; a stop ends it after the batch in hand."""
@@ -232,13 +233,6 @@ def _remove_abandoned(directory: Path) -> None:
                     path.unlink()
             except FileNotFoundError:
                 continue
-
-
-async def _pause(stop: asyncio.Event, seconds: float) -> None:
-    try:
-        await asyncio.wait_for(stop.wait(), seconds)
-    except TimeoutError:
-        return
 
 
 def _number(value: object) -> int:

@@ -1,6 +1,7 @@
 """The one place that changes the daemon's phase: it looks, decides by the pure rule, and acts."""
 
 import asyncio
+import contextlib
 import json
 import logging
 import threading
@@ -16,6 +17,8 @@ from iai_mcp.ports.journal import Journal
 _log = logging.getLogger(__name__)
 
 _TICK_SECONDS = 1.0
+# Awake and with nothing to finish, only time can change the phase, and it is known when.
+_LONG_TICK_SECONDS = 5.0
 _SETTING = "lifecycle"
 
 
@@ -76,16 +79,28 @@ class LifecycleLoop:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Tick until told to stop; a sleep in progress ends after its page."""
+        stopping = asyncio.ensure_future(stop.wait())
+        stopping.add_done_callback(lambda _: self._nudge.set())
         try:
             while not stop.is_set():
                 if not self._nothing_to_do():
                     await asyncio.to_thread(self.tick)
                 elif self._only_watched():
                     self._hibernate()
-                await _first(stop, self._nudge, _TICK_SECONDS)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._nudge.wait(), self._patience())
                 self._nudge.clear()
         finally:
+            stopping.cancel()
             await asyncio.to_thread(self.end)
+
+    def _patience(self) -> float:
+        """How long nothing can happen of which nobody tells us."""
+        if self.life.phase is not Phase.WAKE or self.life.unfinished or self._night is not None:
+            return _TICK_SECONDS
+        soonest = min(self._thresholds.drowsy_after, self._thresholds.sleep_after)
+        left = self._activity.last_activity_ts + soonest - self._clock()
+        return min(max(left, _TICK_SECONDS), _LONG_TICK_SECONDS)
 
     def _nothing_to_do(self) -> bool:
         """A look that costs microseconds, so that an idle daemon uses no processor."""
@@ -230,12 +245,3 @@ class LifecycleLoop:
         self._journal.record_event(
             kind, {k: str(v) for k, v in data.items()}, int(time.time() * 1e6)
         )
-
-
-async def _first(stop: asyncio.Event, nudge: asyncio.Event, seconds: float) -> None:
-    waits = [asyncio.ensure_future(stop.wait()), asyncio.ensure_future(nudge.wait())]
-    try:
-        await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for wait in waits:
-            wait.cancel()
