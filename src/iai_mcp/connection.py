@@ -24,6 +24,7 @@ _log = logging.getLogger(__name__)
 
 _CHUNK = 1 << 16
 UNPARSED = object()
+_ENDED = "the daemon ended before this was done, and some of it may be done: ask again"
 # How long after dialling the first line may still come when the daemon ends.
 _FIRST_WORD_SECONDS = 0.1
 # What has been sent is here already: this is for a machine that is busy.
@@ -77,6 +78,8 @@ class Connection:
                 await asyncio.wait(self._calls)
         except asyncio.CancelledError:
             self._drop_calls()
+            if self._calls:
+                await asyncio.wait(self._calls)  # for their last word, which waits for nobody
             raise
 
     def _drop_calls(self) -> None:
@@ -175,8 +178,18 @@ class Connection:
     async def _answer(self, request: dict[str, object]) -> None:
         method, request_id = str(request["method"]), request["id"]
         # The share is held until the answer is out: a client that does not read gets no more of them.
-        async with self._share:
-            await self._write(await self._answer_line(method, request_id, request.get("params")))
+        try:
+            async with self._share:
+                line = await self._answer_line(method, request_id, request.get("params"))
+                await self._write(line)
+        except asyncio.CancelledError:
+            self._say_unfinished(request_id)
+            raise
+
+    def _say_unfinished(self, request_id: object) -> None:
+        """The daemon ends before the call does: say so to who reads, and wait for nobody."""
+        if not self._writer.transport.get_write_buffer_size():
+            self._writer.write(messages.encode(messages.error(request_id, FAILED, _ENDED, "BUSY")))
 
     async def _answer_line(self, method: str, request_id: object, params: object) -> bytes:
         try:

@@ -19,6 +19,9 @@ from tests.support.daemon import DaemonProcess, Line, until
 from tests.support.home import SOURCE, ScratchHome
 
 from iai_mcp import __version__
+from iai_mcp.concurrency import ProcessLock
+from iai_mcp.daemon import succession
+from iai_mcp.domain.errors import DiskFull
 
 OLD = "0.0.9"
 Say = Callable[[str], None]
@@ -232,6 +235,46 @@ def test_a_daemon_whose_heir_dies_goes_on(home, fresh_daemon):
     assert fresh_daemon.ask({"type": "status"})["pid"] == fresh_daemon.process.pid
     assert fresh_daemon.stop() == 0
     assert not home.socket.exists()
+
+
+def test_an_heir_goes_on_when_the_old_daemon_is_killed_once_everything_has_changed_hands(home):
+    home.store.mkdir(mode=0o700)
+    locks = [ProcessLock(home.store / ".lock"), ProcessLock(f"{home.socket}.lock")]
+    assert all(lock.try_acquire_exclusive() for lock in locks)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(home.socket))
+        listener.listen()
+        listener.settimeout(20)
+        heir = subprocess.Popen(
+            [sys.executable, "-m", "iai_mcp.daemon", "--take-over"], env=home.environment
+        )
+        asking, _ = listener.accept()
+        with asking, asking.makefile("rb") as asked:
+            answer = {"jsonrpc": "2.0", "id": json.loads(asked.readline())["id"], "result": {}}
+            asking.sendall(json.dumps(answer).encode() + b"\n")
+            held = [listener.fileno(), *(lock.descriptor for lock in locks)]
+            socket.send_fds(asking, [b"here\n"], held)
+    for lock in locks:
+        lock.close()
+    try:
+        asker = DaemonProcess(home)
+        until(lambda: heir.poll() is not None or asker.answers(), "the heir answers")
+        assert heir.poll() is None
+        assert asker.ask({"type": "status"})["pid"] == heir.pid
+    finally:
+        heir.terminate()
+        assert heir.wait(20) == 0
+
+
+def test_a_daemon_on_a_full_disk_is_not_succeeded_because_nobody_could_open_the_store(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path))
+    asked = {"store": os.path.realpath(tmp_path), "schema": 1000}
+    succession.check(asked)
+    monkeypatch.setattr(succession, "_free", lambda _: 100_000)
+    with pytest.raises(DiskFull, match="goes on"):
+        succession.check(asked)
 
 
 def test_an_heir_that_can_not_open_the_store_leaves_it_to_the_old_daemon(home, tmp_path):

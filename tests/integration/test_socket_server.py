@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from iai_mcp import socket_server
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.core import UnknownMethodError, dispatch
 from iai_mcp.socket_server import SocketServer
@@ -211,3 +212,31 @@ def test_a_line_that_was_sent_whole_is_answered_even_while_the_daemon_ends():
     asyncio.run(story())
     assert sent[0] >= 250
     assert answered == sent
+
+
+def test_a_call_that_takes_longer_than_an_ending_daemon_waits_is_told_so(monkeypatch, store):
+    began, may_end = threading.Event(), threading.Event()
+
+    def slow(*_: object) -> dict[str, object]:
+        began.set()
+        may_end.wait(20)
+        return {}
+
+    monkeypatch.setattr(socket_server, "dispatch", slow)
+    monkeypatch.setattr(socket_server, "_DRAIN_SECONDS", 0.1)
+    server = SocketServer(store)
+
+    async def talk(path: Path) -> dict:
+        request = {"jsonrpc": "2.0", "id": 7, "method": "capture_events", "params": {}}
+        asking = asyncio.ensure_future(ask(path, request))
+        await asyncio.to_thread(began.wait, 20)
+        server.shutdown_event.set()
+        return await asking
+
+    try:
+        answer = served(server, talk)
+    finally:
+        may_end.set()
+    assert answer["id"] == 7
+    assert answer["error"]["data"]["code"] == "BUSY"
+    assert "again" in answer["error"]["message"]

@@ -9,6 +9,7 @@ itself if the heir ends before.
 import contextlib
 import json
 import os
+import shutil
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from iai_mcp import __version__, paths
 from iai_mcp.adapters.sqlite.schema import STEPS
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.daemon import hibernation, mcp_session
-from iai_mcp.domain.errors import Busy, DaemonUnreachable, IaiError, InvalidInput
+from iai_mcp.domain.errors import Busy, DaemonUnreachable, DiskFull, IaiError, InvalidInput
 from iai_mcp.protocol import messages
 from iai_mcp.protocol.codes import UNKNOWN_METHOD
 
@@ -34,6 +35,8 @@ _MOST_DESCRIPTORS = 8
 _PATIENCE = 15.0
 # Opening may bring an old store up to date. Whoever takes longer and lives has it all the same.
 _OPENING = 120.0
+# What closing the store and opening it again may take on the disk, with room.
+_ROOM = 4 * 1024 * 1024
 
 
 class NotHandedOver(IaiError):
@@ -73,7 +76,8 @@ class Estate:
 
     def opened(self) -> None:
         """The store is open: the daemon before us may end."""
-        with self.connection:
+        # Killed meanwhile, it needs no word; nobody else is left to serve.
+        with self.connection, contextlib.suppress(OSError):
             self.connection.sendall(_OPENED)
 
 
@@ -83,6 +87,7 @@ def check(params: object) -> None:
     Raises:
         NotHandedOver: a service manager owns the socket, and starts the next daemon itself.
         InvalidInput: it serves another store, or can not read this one.
+        DiskFull: a store that is closed now could not be opened again, by nobody.
     """
     if hibernation.is_managed():
         raise NotHandedOver(
@@ -97,6 +102,8 @@ def check(params: object) -> None:
             f"the store was written by iai-mcp {__version__}, which is newer: upgrade iai-mcp; "
             "nothing was changed"
         )
+    if _free(paths.user_data()) < _ROOM:
+        raise DiskFull("the disk is full: free some space and try again; this daemon goes on")
 
 
 def loaded() -> Callable[[], "Embedder"]:
@@ -148,6 +155,10 @@ def take(locks: Sequence[ProcessLock]) -> Estate | None:
 
 def _store() -> str:
     return os.path.realpath(paths.user_data())
+
+
+def _free(directory: str) -> int:
+    return shutil.disk_usage(directory).free
 
 
 def _received(connection: socket.socket) -> list[int]:
