@@ -29,7 +29,7 @@ _DECIDED = re.compile(
     re.IGNORECASE,
 )
 _CORRECTED = re.compile(
-    r"^\W*(?:no[,:] (?!i(?:['’]m| think| am)|thanks|that['’]?s)|actually[, ]|correction\b"
+    r"^\W{0,40}(?:no[,:] (?!i(?:['’]m| think| am)|thanks|that['’]?s)|actually[, ]|correction\b"
     r"|that['’]?s (?:wrong|not right|incorrect)|not \w+[,;] (?:but|it['’]?s)|i meant\b|nein, |non, )"
     r"|\b(?:is|was) wrong\b|\bnot true\b|\bno longer\b|\bturned out\b",
     re.IGNORECASE | re.MULTILINE,

@@ -26,7 +26,8 @@ _NEGATION = re.compile(
 )
 _TELLING_MARK = re.compile(r"[^\w\s.,;:'\"()`’“”‘…!。，、；：！「」『』（）-]|!=|(?<!\S)--?\w")
 _DIGIT = re.compile(r"\d")
-_NAME = re.compile(r"\w*(?:_\w|[a-z][A-Z])\w*")
+# Only from a word's beginning: else a long word without any is read once from each of its letters.
+_NAME = re.compile(r"\b\w*(?:_\w|[a-z][A-Z])\w*")
 _BANDS = 4
 _ROWS = 4
 

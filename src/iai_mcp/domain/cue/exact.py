@@ -10,14 +10,15 @@ _QUOTED = re.compile(r"`([^`\n]{2,200})`|\"([^\"\n]{3,200})\"|“([^”\n]{3,200
 _SINGLE_QUOTED = re.compile(r"(?<![\w'])'([^'\n]{3,120})'(?!\w)")
 # `SomeError: what it says`, up to the end of the sentence.
 _ERROR_LINE = re.compile(
-    r"\b((?:[A-Za-z_][\w.]*(?:Error|Exception|Warning|Failure|Panic)|error|fatal|panic)"
+    r"\b((?:[A-Za-z_][\w.]{0,200}(?:Error|Exception|Warning|Failure|Panic)|error|fatal|panic)"
     r"(?:\[[^\]\s]+\])?: [^\n?\"`]{4,160}[^\s?.!,;:\"`])"
 )
+# What may begin anywhere is bounded: a page of dots would else be read once from each of them.
 _IDENTIFIER = re.compile(
     r"""(?<![\w])(?:
-        (?:[a-z][a-z0-9+.-]*://[^\s"'`<>]+)                   # https://host/path
+        (?:[a-z][a-z0-9+.-]{0,30}://[^\s"'`<>]+)              # https://host/path
       | (?:~|\.{1,2})?(?:/[\w@.+-]+)+/?                        # /etc/hosts, ./run, ~/.config
-      | [\w@.+-]+(?:/[\w@.+-]+)+                               # src/app.py, origin/main
+      | [\w@.+-]{1,255}(?:/[\w@.+-]+)+                         # src/app.py, origin/main
       | --?[a-zA-Z][\w-]*(?:=[^\s]+)?                          # --no-cache
       | [A-Za-z_$][\w$]*(?:(?:::|\.|->|\#)[A-Za-z_$][\w$]*)+(?:\(\))?  # a.b, A::b, app.py
       | \.?[A-Za-z0-9]\w*(?:_\w+)+(?:\(\))?                    # snake_case

@@ -263,7 +263,7 @@ _RELATIVE: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     (_pattern(r"this (?P<unit>week|month|year|morning|afternoon|evening)"), _this),
     (_pattern(r"(day before yesterday)"), _named_day),
     (_pattern(r"(yesterday|today|tonight)"), _named_day),
-    (_pattern(r"(?:(?P<which>last|this) |the |of |in |during )+"
+    (_pattern(r"(?:(?P<which>last|this) |the |of |in |during ){1,6}"
               rf"(?P<season>spring|summer|fall|autumn)(?:(?: of)? {_YEAR})?"), _season),
     (_pattern(r"(?:in|during|of|since|until|by|for|last|this|and|early|late|mid|between|from|to)"
               rf"[ -]{_MONTH}"), _month_alone),

@@ -30,7 +30,7 @@ _AGO = re.compile(
     rf"\bvor {_NUMBER} (?P<de>tag|woche|monat|jahr)\w*"
     r"|\bil y a (?P<n2>\w+) (?P<fr>jour|semaine|mois|an)\w*"
     r"|\bhace (?P<n3>\w+) (?P<es>día|dia|semana|mes|año)\w*"
-    r"|(?P<n4>\w+) (?P<ru>дн|день|недел|месяц|год|лет)\w* назад"
+    r"|\b(?P<n4>\w+) (?P<ru>дн|день|недел|месяц|год|лет)\w* назад"
     r"|قبل (?P<n5>\w+) (?P<ar>يوم|أيام|أسبوع|أسابيع|شهر|أشهر|سنة|سنوات)"
     r"|(?P<n6>\d+|[一二两三四五六七八九十])(?:个)?(?P<zh>天|日|周|週間|星期|月|か月|ヶ月|年)(?:之)?前",
     re.IGNORECASE,

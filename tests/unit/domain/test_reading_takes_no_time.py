@@ -1,0 +1,29 @@
+"""Whatever is pasted, reading it takes as long as it is long: while it is read, nobody else is answered."""
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from iai_mcp.domain.briefing import _CORRECTED
+from iai_mcp.domain.cue.analysis import read
+from iai_mcp.domain.repeats import wording
+
+PASTED = ["a", "0a1f", ".", "@", "a.", "a_", "_", "the ", "\n", " \n", "- ", "! ", "=", "a/"]
+
+
+def seconds(read_it: object, text: str) -> float:
+    began = time.thread_time()
+    read_it(text)
+    return time.thread_time() - began
+
+
+@pytest.mark.parametrize("unit", PASTED)
+@pytest.mark.parametrize(
+    "reading",
+    [lambda text: read(text, now=datetime(2026, 5, 1, tzinfo=UTC)), wording, _CORRECTED.search],
+    ids=["a cue", "for repeats", "for corrections"],
+)
+def test_a_long_run_of_the_same_is_read_at_once(reading, unit):
+    text = "x" + (unit * 10_000)[:10_000] + "y"
+    assert seconds(reading, text) < 0.4
