@@ -69,6 +69,22 @@ def test_nobody_is_turned_away_while_the_model_changes(running: ScratchHome) -> 
     assert set(texts) == {"the port is 5433"}
 
 
+def test_doctor_finds_a_model_with_a_damaged_byte_that_still_runs(running: ScratchHome) -> None:
+    _settled(running, ENGLISH.model_id)
+    words = running.store / "models" / ENGLISH.model_id / "words.bin"
+    with words.open("r+b") as file:
+        file.seek(words.stat().st_size // 2)
+        byte = file.read(1)[0]
+        file.seek(-1, 1)
+        file.write(bytes([byte ^ 255]))
+
+    said = running.command("doctor").stdout
+
+    (line,) = [line for line in said.splitlines() if " model " in line]
+    assert line.startswith("WARN")
+    assert "words.bin is damaged" in line
+
+
 def test_choosing_the_model_that_is_used_leaves_the_daemon_alone(running: ScratchHome) -> None:
     _settled(running, ENGLISH.model_id)
     pid = _status(running)["pid"]

@@ -1,8 +1,10 @@
 """Checks on the open store: integrity, schema, backlog, model, redaction."""
 
+from iai_mcp.adapters.embedding import location
 from iai_mcp.adapters.sqlite.database import verdict
 from iai_mcp.adapters.sqlite.schema import STEPS
 from iai_mcp.checks.verdict import Check, failed, passed, warned
+from iai_mcp.domain.errors import IaiError
 from iai_mcp.store import MemoryStore
 
 _LONG_BACKLOG = 1000
@@ -35,6 +37,10 @@ def model(store: MemoryStore) -> Check:
     embedder = store.embedder.get()
     if isinstance(embedder, str):
         return warned("model", embedder.removeprefix("meaning: "), "iai-mcp model install")
+    try:
+        location.check_digests(location.find())  # a start looks at sizes only
+    except IaiError as problem:
+        return warned("model", problem.message, "iai-mcp model install")
     return passed("model", embedder.model_id)
 
 
