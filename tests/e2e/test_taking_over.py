@@ -237,7 +237,8 @@ def test_a_daemon_whose_heir_dies_goes_on(home, fresh_daemon):
     assert not home.socket.exists()
 
 
-def test_an_heir_goes_on_when_the_old_daemon_is_killed_once_everything_has_changed_hands(home):
+@pytest.mark.parametrize("handed", [True, False], ids=["after", "before"])
+def test_an_heir_serves_when_the_old_daemon_is_killed_around_the_handing_over(home, handed):
     home.store.mkdir(mode=0o700)
     locks = [ProcessLock(home.store / ".lock"), ProcessLock(f"{home.socket}.lock")]
     assert all(lock.try_acquire_exclusive() for lock in locks)
@@ -252,10 +253,12 @@ def test_an_heir_goes_on_when_the_old_daemon_is_killed_once_everything_has_chang
         with asking, asking.makefile("rb") as asked:
             answer = {"jsonrpc": "2.0", "id": json.loads(asked.readline())["id"], "result": {}}
             asking.sendall(json.dumps(answer).encode() + b"\n")
-            held = [listener.fileno(), *(lock.descriptor for lock in locks)]
-            socket.send_fds(asking, [b"here\n"], held)
-    for lock in locks:
-        lock.close()
+            if handed:
+                held = [listener.fileno(), *(lock.descriptor for lock in locks)]
+                socket.send_fds(asking, [b"here\n"], held)
+            listener.close()
+            for lock in locks:
+                lock.close()
     try:
         asker = DaemonProcess(home)
         until(lambda: heir.poll() is not None or asker.answers(), "the heir answers")

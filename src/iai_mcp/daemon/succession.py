@@ -19,7 +19,7 @@ from iai_mcp import __version__, paths
 from iai_mcp.adapters.sqlite.schema import STEPS
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.daemon import hibernation, mcp_session
-from iai_mcp.domain.errors import Busy, DaemonUnreachable, DiskFull, IaiError, InvalidInput
+from iai_mcp.domain.errors import DaemonUnreachable, DiskFull, IaiError, InvalidInput
 from iai_mcp.protocol import messages
 from iai_mcp.protocol.codes import UNKNOWN_METHOD
 
@@ -137,7 +137,7 @@ def take(locks: Sequence[ProcessLock]) -> Estate | None:
         asked = {"jsonrpc": "2.0", "id": 1, "method": METHOD, "params": params}
         connection.sendall(messages.encode(asked))
         received = _received(connection)
-    except (FileNotFoundError, ConnectionRefusedError):
+    except (FileNotFoundError, ConnectionError):  # also one that was killed while it handed over
         connection.close()
         return None
     except OSError as broken:
@@ -168,7 +168,7 @@ def _received(connection: socket.socket) -> list[int]:
     while not text.endswith(b"\n" + _HERE):
         part, found, _, _ = socket.recv_fds(connection, 1 << 16, _MOST_DESCRIPTORS)
         if not part:
-            raise Busy("the running daemon ended before it handed over: try again")
+            raise ConnectionResetError("the running daemon ended before it handed over")
         text += part
         descriptors += found
         if text.endswith(b"\n") and not text.endswith(b"\n" + _HERE):
