@@ -76,9 +76,10 @@ def test_a_batch_of_thousands_is_stored_in_parts_and_whole(store: MemoryStore) -
     assert dispatch(store, "capture_events", params)["duplicates"] == 2_500
 
 
-def test_repeats_do_not_take_the_places_of_everything_else(store: MemoryStore) -> None:
+@pytest.mark.parametrize("times", [60, 300])
+def test_repeats_do_not_take_the_places_of_everything_else(store: MemoryStore, times: int) -> None:
     said = "the deploy failed because the migration of the orders table ran into a lock timeout"
-    same = [{"id": f"d{n}", "role": "user", "text": said} for n in range(60)]
+    same = [{"id": f"d{n}", "role": "user", "text": said} for n in range(times)]
     others = [
         {"id": f"o{n}", "role": "user", "text": f"deploy {n} has a migration plan for region {n}"}
         for n in range(12)

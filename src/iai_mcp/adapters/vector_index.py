@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from iai_mcp.domain.ranking.candidates import few_of_equal
 from iai_mcp.ports.vectors import Matrix
 
 Codes = NDArray[np.int8]
@@ -90,9 +91,14 @@ class VectorIndex:
                     self._bits[:, row] = 0
 
     def nearest(
-        self, vector: Matrix, limit: int, within: Sequence[int] | Keys | None = None
+        self,
+        vector: Matrix,
+        limit: int,
+        within: Sequence[int] | Keys | None = None,
+        *,
+        alike: int | None = None,
     ) -> list[tuple[int, float]]:
-        """Keys and cosines, closest first; ties in order of arrival."""
+        """Keys and cosines, closest first; ties in order of arrival, at most `alike` of each."""
         view = self._snapshot()
         rows = self._candidates(view, within)
         if not rows.size:
@@ -104,6 +110,9 @@ class VectorIndex:
             )
         scores = _scores(view, rows, query)
         best = _top(scores, limit)
+        if alike is not None and not few_of_equal(_rounded(scores[best]), alike).all():
+            best = np.argsort(-_rounded(scores), kind="stable")
+            best = best[few_of_equal(_rounded(scores[best]), alike)][:limit]
         return list(zip(view.keys[rows[best]].tolist(), scores[best].tolist(), strict=True))
 
     def like(self, key: int, limit: int) -> list[tuple[int, float]]:
@@ -226,6 +235,12 @@ def _scores(view: _Snapshot, rows: NDArray[np.int64], query: Matrix) -> Matrix:
         part = slice(start, end) if everything else rows[start:end]
         scores[start:end] = (view.codes[part].astype(np.float32) @ query) * view.scales[part]
     return scores
+
+
+def _rounded(scores: Matrix) -> Matrix:
+    """Equal vectors may differ in the last bits of their cosine."""
+    rounded: Matrix = np.round(scores, 5)
+    return rounded
 
 
 def _top(scores: Matrix, limit: int) -> NDArray[np.int64]:

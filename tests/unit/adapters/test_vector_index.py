@@ -114,3 +114,20 @@ def test_of_vectors_that_are_all_the_same_no_more_are_compared_than_wanted(monke
     one = random_vectors(1)
     index = filled(np.repeat(one, 3000, axis=0))
     assert [key for key, _ in index.nearest(one[0], 10)] == list(range(1, 11))
+
+
+def test_copies_leave_places_for_others() -> None:
+    index = VectorIndex(8)
+    vectors = np.vstack([np.tile(_unit(1), (50, 1)), _unit(2)[None], _unit(3)[None]])
+    codes, scales = quantise(vectors.astype(np.float32))
+    index.add(list(range(1, 53)), codes, scales)
+
+    found = [key for key, _ in index.nearest(_unit(1), 10, alike=5)]
+
+    assert found[:5] == [1, 2, 3, 4, 5]
+    assert set(found[5:]) == {51, 52}
+
+
+def _unit(seed: int) -> np.ndarray:
+    vector = np.random.default_rng(seed).standard_normal(8).astype(np.float32)
+    return vector / np.linalg.norm(vector)

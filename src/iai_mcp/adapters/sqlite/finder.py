@@ -12,7 +12,7 @@ from iai_mcp.adapters.sqlite.crowd import Crowds
 from iai_mcp.adapters.sqlite.database import Database
 from iai_mcp.adapters.sqlite.sheet import NOBODY, Mask, Sheet, View
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
-from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats
+from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats, few_of_equal
 from iai_mcp.domain.ranking.lexical import WordScores, word_scores
 from iai_mcp.ports.finding import People, Sought
 from iai_mcp.ports.memories import Scope
@@ -20,6 +20,7 @@ from iai_mcp.ports.memories import Scope
 Rows = NDArray[np.int64]
 
 _POOL = 80  # of each leg: more changes nothing measurable
+_ALIKE = 20  # of them, so many at most that score the same
 _WISHES = 24
 _EXACT_AT_MOST = 200  # memories that hold what the cue quotes, newest first
 # A name that many memories hold tells them apart no longer: its worth falls from here on.
@@ -76,7 +77,7 @@ class SqliteFinder:
         if vectors is None or sought.vector is None:
             return np.zeros(0, np.int64), {}
         keys = None if sought.scope.everything else view.keys[within]
-        near = [key for key, _ in vectors.nearest(sought.vector, _POOL, keys)]
+        near = [key for key, _ in vectors.nearest(sought.vector, _POOL, keys, alike=_ALIKE)]
         standing = np.flatnonzero(within & view.standing)
         if not standing.size:
             return view.rows_of(np.array(near, np.int64)), {}
@@ -142,7 +143,8 @@ class SqliteFinder:
 def _strongest(column: Floats, limit: int) -> Rows:
     rows = np.flatnonzero(column > 0)
     if rows.size > limit:
-        rows = rows[np.argsort(-column[rows], kind="stable")[:limit]]
+        rows = rows[np.argsort(-column[rows], kind="stable")]
+        rows = rows[few_of_equal(column[rows], _ALIKE)][:limit]
     return rows
 
 

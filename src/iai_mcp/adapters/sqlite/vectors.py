@@ -57,9 +57,14 @@ class SqliteVectors:
         self.passages.put(found)
 
     def nearest(
-        self, vector: Matrix, limit: int, within: Sequence[int] | Keys | None = None
+        self,
+        vector: Matrix,
+        limit: int,
+        within: Sequence[int] | Keys | None = None,
+        *,
+        alike: int | None = None,
     ) -> list[tuple[int, float]]:
-        return self._index.nearest(vector, limit, within)
+        return self._index.nearest(vector, limit, within, alike=alike)
 
     def cosines(self, vector: Matrix, keys: Keys) -> Matrix:
         """The cosine of each of `keys`; NaN for one that has no vector."""

@@ -60,3 +60,15 @@ def supported(found: Candidates, gained: Mapping[int, float]) -> Candidates:
 def at_places(column: Floats, places: Places) -> Floats:
     """The column's values at `places`; 0 where there is none."""
     return np.where(places == NONE, 0.0, column[places]).astype(np.float32)
+
+
+def few_of_equal(scores: Floats, most: int) -> Mask:
+    """Which of the scores, in order, to keep so that at most so many are equal.
+
+    Copies of one text score alike, and hundreds of them would take the place of everything else.
+    """
+    changes = np.flatnonzero(scores[1:] != scores[:-1]) + 1
+    starts = np.concatenate([[0], changes]).astype(np.int64)
+    sizes = np.concatenate([changes, [len(scores)]]).astype(np.int64) - starts
+    kept: Mask = np.arange(len(scores)) - np.repeat(starts, sizes) < most
+    return kept
