@@ -102,6 +102,18 @@ def test_a_project_on_the_list_is_not_remembered(store: MemoryStore, tmp_path: P
     assert texts(store) == ["three"]
 
 
+def test_a_pause_begins_no_later_than_it_was_asked_for(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as clock:
+        clock.setattr(consent.time, "time", lambda: 1_700_000_000.0006)
+        consent.pause()
+        assert consent.paused_since() == 1_700_000_000.0
+        clock.setattr(consent.time, "time", lambda: 1_700_000_009.0004)
+        consent.resume()
+    assert consent.pauses() == [(1_700_000_000.0, 1_700_000_009.001)]
+
+
 def test_a_pause_keeps_out_what_was_said_in_it_and_nothing_else(store: MemoryStore) -> None:
     consent.pause()
     counts = deliver(

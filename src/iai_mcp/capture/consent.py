@@ -59,7 +59,8 @@ def paused_since() -> float | None:
 def pause() -> None:
     """Capture nothing from now on."""
     if not paused():
-        _append(_marker(), f"{time.time():.3f}\n")
+        # Never later than now: what is said in the same millisecond is in the pause already.
+        _append(_marker(), f"{int(time.time() * 1000) / 1000:.3f}\n")
 
 
 def resume() -> None:
@@ -67,7 +68,7 @@ def resume() -> None:
     since = _lines(_marker())
     if paused():
         start = since[0] if since else f"{os.stat(_marker()).st_mtime:.3f}"
-        _append(_history(), f"{start} {time.time():.3f}\n")
+        _append(_history(), f"{start} {(int(time.time() * 1000) + 1) / 1000:.3f}\n")
         os.unlink(_marker())
 
 
