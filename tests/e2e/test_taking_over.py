@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,72 +16,12 @@ from tests.e2e.test_one_daemon import activated
 from tests.integration.mcp_sessions.processes import BridgeProcess
 from tests.support.daemon import DaemonProcess, Line, until
 from tests.support.home import SOURCE, ScratchHome
+from tests.support.older import OLD, Caller, Say, older_source
 
 from iai_mcp import __version__
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.daemon import succession
 from iai_mcp.domain.errors import DiskFull
-
-OLD = "0.0.9"
-Say = Callable[[str], None]
-
-
-def older_source(place: Path, **changed: tuple[str, str]) -> Path:
-    """The same program, but for its version and what is changed."""
-    package = place / "iai_mcp"
-    package.mkdir()
-    for each in (SOURCE / "iai_mcp").iterdir():
-        if each.name == "__pycache__":
-            continue
-        if each.stem in changed:
-            text = each.read_text()
-            assert changed[each.stem][0] in text
-            (package / each.name).write_text(text.replace(*changed[each.stem]))
-        elif each.name != "__init__.py":
-            (package / each.name).symlink_to(each)
-    (package / "__init__.py").write_text(f'__version__ = "{OLD}"\n')
-    return place
-
-
-@pytest.fixture
-def old_daemon(home: ScratchHome, tmp_path: Path) -> Iterator[DaemonProcess]:
-    daemon = DaemonProcess(home, PYTHONPATH=str(older_source(tmp_path))).start()
-    yield daemon
-    home.command("down")
-    daemon.stop()
-
-
-class Caller:
-    """Calls one time after the other on a thread of its own, and asks for nothing twice."""
-
-    def __init__(self, name: str, say: Say) -> None:
-        self.said: list[str] = []
-        self.failed = ""
-        self._name = name
-        self._say = say
-        self._enough = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self) -> None:
-        number = 0
-        while not self._enough.is_set():
-            number += 1
-            words = f"{self._name} says sentence number {number}"
-            try:
-                self._say(words)
-            except (OSError, AssertionError) as problem:
-                self.failed = f"{words}: {problem!r}"
-                return
-            self.said.append(words)
-
-    def says_more(self, count: int = 20) -> None:
-        goal = len(self.said) + count
-        until(lambda: len(self.said) >= goal or self.failed, "more was said")
-
-    def finish(self) -> None:
-        self._enough.set()
-        self._thread.join(60)
 
 
 def capture(words: str, identity: int = 1) -> dict[str, object]:

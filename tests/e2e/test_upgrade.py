@@ -5,75 +5,23 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 
-import pytest
 from tests.support.daemon import DaemonProcess, until
-from tests.support.home import SOURCE, ScratchHome
+from tests.support.home import ScratchHome
+from tests.support.older import OLD, Caller, Say
 
 from iai_mcp import __version__
 
-OLD = "0.0.9"
 
-
-def older_source(place: Path) -> Path:
-    """The same program, but for its version."""
-    package = place / "iai_mcp"
-    package.mkdir()
-    for each in (SOURCE / "iai_mcp").iterdir():
-        if each.name not in ("__init__.py", "__pycache__"):
-            (package / each.name).symlink_to(each)
-    (package / "__init__.py").write_text(f'__version__ = "{OLD}"\n')
-    return place
-
-
-@pytest.fixture
-def old_daemon(home, tmp_path):
-    daemon = DaemonProcess(home, PYTHONPATH=str(older_source(tmp_path))).start()
-    yield daemon
-    home.command("down")
-    daemon.stop()
-
-
-class Speaker:
-    """Says one thing after the other on a thread of its own; knows what was acknowledged."""
-
-    def __init__(self, name: str, say: Callable[[str], str]) -> None:
-        self.said: list[str] = []
-        self.refused: list[str] = []
-        self._name = name
-        self._say = say
-        self._enough = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self) -> None:
-        number = 0
-        while not self._enough.is_set():
-            number += 1
-            words = f"{self._name} says sentence number {number}"
-            problem = self._say(words)
-            (self.refused if problem else self.said).append(problem or words)
-
-    def says_more(self, count: int = 3) -> None:
-        goal = len(self.said) + count
-        until(lambda: len(self.said) >= goal or self.refused, "more was said")
-
-    def finish(self) -> None:
-        self._enough.set()
-        self._thread.join(60)
-
-
-def by_command(home: ScratchHome) -> Callable[[str], str]:
-    def say(words: str) -> str:
+def by_command(home: ScratchHome) -> Say:
+    def say(words: str) -> None:
         done = home.command("capture", words)
-        return done.stderr if done.returncode else ""
+        assert done.returncode == 0, done.stderr
 
     return say
 
 
-def by_socket(daemon: DaemonProcess) -> Callable[[str], str]:
+def by_socket(daemon: DaemonProcess) -> Say:
     """A program of somebody's: it asks again when nobody answers, with the same words."""
 
     def attempt(words: str) -> bool:
@@ -84,9 +32,8 @@ def by_socket(daemon: DaemonProcess) -> Callable[[str], str]:
         assert "result" in answer, answer
         return True
 
-    def say(words: str) -> str:
+    def say(words: str) -> None:
         until(lambda: attempt(words), "a daemon takes it")
-        return ""
 
     return say
 
@@ -103,24 +50,24 @@ def test_a_newer_client_says_that_the_daemon_is_older(home, old_daemon):
 def test_the_swap_loses_nothing_and_doubles_nothing_of_what_is_said_meanwhile(home, old_daemon):
     outside = DaemonProcess(home)  # only its questions: the process behind them changes
     speakers = [
-        Speaker("the command", by_command(home)),
-        Speaker("the other command", by_command(home)),
-        Speaker("the program", by_socket(outside)),
+        Caller("the command", by_command(home)),
+        Caller("the other command", by_command(home)),
+        Caller("the program", by_socket(outside)),
     ]
     try:
         for speaker in speakers:
-            speaker.says_more()
+            speaker.says_more(3)
         swapped = home.command("up", "--json")
         assert swapped.returncode == 0, swapped.stdout
         for speaker in speakers:
-            speaker.says_more()
+            speaker.says_more(3)
     finally:
         for speaker in speakers:
             speaker.finish()
     result = json.loads(swapped.stdout)
     assert (result["swapped"], result["version"]) == (True, __version__)
     assert result["pid"] != old_daemon.process.pid
-    assert [speaker.refused for speaker in speakers] == [[], [], []]
+    assert [speaker.failed for speaker in speakers] == ["", "", ""]
     shown = home.command("timeline", "--all", "--limit", "100000", "--json").stdout
     stored = Counter(record["text"] for record in json.loads(shown)["records"])
     assert stored == Counter(words for speaker in speakers for words in speaker.said)

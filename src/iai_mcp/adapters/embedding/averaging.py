@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import onnx
-from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
 from iai_mcp.adapters.embedding.bert import Linear, Norm
+from iai_mcp.adapters.embedding.onnx_weights import read_graph
 from iai_mcp.domain.errors import ModelDamaged
 
 Floats = NDArray[np.float32]
@@ -63,10 +62,7 @@ class QuantisedGraph:
             ModelDamaged: the file is absent or no graph.
         """
         self._path = path
-        try:
-            graph = onnx.load(str(path)).graph
-        except (OSError, DecodeError) as error:
-            raise ModelDamaged(f"the weights in {path} can not be read: {error}") from error
+        graph = read_graph(path)
         self._tensors = {tensor.name: tensor for tensor in graph.initializer}
         self._models = [
             attribute.s

@@ -15,6 +15,17 @@ from onnx import numpy_helper
 from iai_mcp.domain.errors import ModelDamaged
 
 
+def read_graph(path: Path) -> onnx.GraphProto:
+    """
+    Raises:
+        ModelDamaged: the file is absent or no graph.
+    """
+    try:
+        return onnx.load(str(path)).graph
+    except (OSError, DecodeError) as error:
+        raise ModelDamaged(f"the weights in {path} can not be read: {error}") from error
+
+
 class OnnxWeights:
     """The tensors of one graph under the names that the published model gives them."""
 
@@ -24,10 +35,7 @@ class OnnxWeights:
             ModelDamaged: the file is absent or no graph.
         """
         self._path = path
-        try:
-            graph = onnx.load(str(path)).graph
-        except (OSError, DecodeError) as error:
-            raise ModelDamaged(f"the weights in {path} can not be read: {error}") from error
+        graph = read_graph(path)
         self._tensors = {tensor.name: tensor for tensor in graph.initializer}
         # The matrix of a product stands the other way round: inputs first.
         self._turned = {
