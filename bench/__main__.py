@@ -21,6 +21,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
     "nights": ("nights", "kill -9 in sleep, retention, backup and rotation: nothing is lost"),
     "capture": ("capture", "hooks beside bare Python, drain latency and rate, kills"),
     "care": ("care", "redaction, import of history, and what sessions are told"),
+    "attacks": ("attacks", "what attackers try, tried again: held or not held"),
     "sessions": ("sessions", "terminal sessions beside tmux and dtach: speed, latency, memory"),
 }
 
