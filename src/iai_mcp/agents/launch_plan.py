@@ -1,15 +1,15 @@
 """Planning a launch: everything that can be refused is refused here, before anything is touched."""
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from iai_mcp.agents.launches import Launches, launch_key
 from iai_mcp.agents.profiles import Profiles
 from iai_mcp.domain.agent_profiles import AgentProfile
 from iai_mcp.domain.agents import Agent, FromTemplate
-from iai_mcp.domain.composing import Composition, compose, typed_persona
-from iai_mcp.domain.errors import NotFound, NotInstalled
+from iai_mcp.domain.composing import Composition, Skill, compose, typed_persona
+from iai_mcp.domain.errors import InvalidInput, NotFound, NotInstalled
 from iai_mcp.domain.invocations import HostTraits, Invocation, MemoryWiring, Resume
 from iai_mcp.domain.launching import (
     ArgsPlan,
@@ -25,6 +25,7 @@ from iai_mcp.domain.terminals import TerminalSize
 from iai_mcp.ports.agent_contexts import AgentContextStore
 from iai_mcp.ports.agent_runtime import AgentRuntime
 from iai_mcp.ports.documents import SkillStore, TemplateStore
+from iai_mcp.ports.file_system import LARGEST_FILE
 from iai_mcp.ports.ids import IdGenerator
 from iai_mcp.ports.shared_memory import SharedMemory
 
@@ -188,11 +189,24 @@ class PlanLaunch:
                 project=launch.project,
                 run_dir=launch.run_dir,
                 persona=persona,
-                skills=[self.skills.get(request.project, name) for name in agent.skills],
+                skills=self._skills(request.project, agent),
                 remembered=remembered,
             )
         )
         return (RunFile(plan.target, document),)
+
+    def _skills(self, project: ProjectPath, agent: Agent) -> Sequence[Skill]:
+        found: list[Skill] = []
+        left = LARGEST_FILE
+        for name in agent.skills:
+            found.append(self.skills.get(project, name))
+            left -= len(found[-1].text)
+            if left < 0:
+                raise InvalidInput(
+                    f"the skills of {agent.name} are too large together: at most "
+                    f"{LARGEST_FILE >> 20} MB can be used"
+                )
+        return found
 
     def _notes(
         self,

@@ -15,6 +15,7 @@ CONTEXTS = "agents"
 # A file name may have 255 bytes; this leaves room for "-2" and ".md" in any script.
 _LONGEST_SLUG = 48
 _LONGEST_NAME = 100
+_MOST_SKILLS = 100
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 _AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}\Z")
 
@@ -92,6 +93,8 @@ class Agent:
                 f"a context lies at {CONTEXTS}/<name>.md, not at {quoted(self.context_path)}"
             )
         bare_file_name(file)
+        if len(self.skills) > _MOST_SKILLS:
+            raise InvalidInput(f"an agent can have at most {_MOST_SKILLS} skills")
         if self.synchronized and isinstance(self.origin, Scratch):
             raise InvalidInput("only an agent made from a template can be synchronized with one")
 

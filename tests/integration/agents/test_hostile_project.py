@@ -264,6 +264,26 @@ def test_a_file_beyond_all_measure_is_refused_and_not_read(clone: Clone, place: 
     assert clone.sessions() == []
 
 
+@pytest.mark.parametrize(
+    ("skills", "sentence"),
+    [
+        (["s0"] * 200_000, "at most 100 skills"),
+        ([f"s{n}" for n in range(8)], "too large together"),
+    ],
+    ids=["many", "large"],
+)
+def test_skills_that_add_up_beyond_all_measure_are_refused(
+    clone: Clone, skills: list[str], sentence: str
+) -> None:
+    clone.manifest(ENTRY | {"skills": skills})
+    for name in set(skills):
+        clone.file(f"skills/{name}.md", "x" * 1_000_000)
+    clone.arrive()
+
+    assert sentence in refusal(clone.launch())
+    assert clone.sessions() == []
+
+
 def test_a_persona_that_is_no_text_is_refused(clone: Clone) -> None:
     (clone.data / "agents" / "ada.md").write_bytes(bytes(range(256)))
     clone.arrive()
@@ -408,6 +428,28 @@ def test_what_a_program_is_told_to_write_is_no_link_either(
     assert "link" in refusal(clone.launch())
     assert everything(clone.home) == before
     assert clone.sessions() == []
+
+
+@pytest.mark.parametrize(
+    ("profile", "program", "folder"),
+    [
+        ("gemini", "gemini", "x,~"),
+        ("qwen", "qwen", "x,.."),
+        ("crush", "crush", "$(touch pwned)"),
+        ("opencode", "opencode", "{env:HOME}"),
+        ("claude-code", "claude", "x\u001b[2J"),
+    ],
+)
+def test_a_directory_whose_name_would_mean_something_to_a_program_is_refused(
+    clone: Clone, profile: str, program: str, folder: str
+) -> None:
+    clone.manifest(ENTRY | {"profile_id": profile})
+    clone.machine.program(program, TELLER)
+    clone.path = clone.machine.root / folder
+    clone.arrive()
+
+    assert refusal(clone.launch()).isprintable()
+    assert not (clone.path / ".ideai" / "run").exists()
 
 
 def test_a_launch_that_fails_takes_back_only_what_it_made(clone: Clone) -> None:
