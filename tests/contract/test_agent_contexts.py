@@ -21,7 +21,7 @@ ADA = Agent("a-1", "Ada", "agents/ada.md", "codex", skills=("testing",), extra={
 def store(request: pytest.FixtureRequest) -> AgentContextStore:
     if request.param == "fake":
         return FakeAgentContextStore()
-    return FileAgentContextStore(LocalFileSystem())
+    return FileAgentContextStore(LocalFileSystem)
 
 
 @pytest.fixture

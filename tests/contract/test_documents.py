@@ -23,14 +23,14 @@ def project(tmp_path: Path) -> ProjectPath:
 def templates(request: pytest.FixtureRequest, tmp_path: Path) -> TemplateStore:
     if request.param == "fake":
         return FakeTemplateStore()
-    return FileTemplateStore(LocalFileSystem(), lambda: str(tmp_path / "data"))
+    return FileTemplateStore(LocalFileSystem, LocalFileSystem, lambda: str(tmp_path / "data"))
 
 
 @pytest.fixture(params=["fake", "files"])
 def skills(request: pytest.FixtureRequest, tmp_path: Path) -> SkillStore:
     if request.param == "fake":
         return FakeSkillStore()
-    return FileSkillStore(LocalFileSystem(), lambda: str(tmp_path / "data"))
+    return FileSkillStore(LocalFileSystem, LocalFileSystem, lambda: str(tmp_path / "data"))
 
 
 def test_a_new_template_has_version_one(templates: TemplateStore, project: ProjectPath) -> None:

@@ -33,7 +33,7 @@ OPUS = AgentProfile(
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ProfileStore:
     if request.param == "fake":
         return FakeProfileStore()
-    return FileProfileStore(LocalFileSystem(), lambda: str(tmp_path / "data"))
+    return FileProfileStore(LocalFileSystem, lambda: str(tmp_path / "data"))
 
 
 def test_there_are_no_profiles_at_first(store: ProfileStore) -> None:

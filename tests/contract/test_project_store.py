@@ -19,7 +19,7 @@ SHOP = Project("p-1", "Shop", ProjectPath("/home/ann/shop"), 1_700_000_000_000)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ProjectStore:
     if request.param == "fake":
         return FakeProjectStore()
-    return FileProjectStore(LocalFileSystem(), lambda: str(tmp_path / "data"))
+    return FileProjectStore(LocalFileSystem, lambda: str(tmp_path / "data"))
 
 
 def test_saved_projects_come_back_in_the_order_they_were_added(store: ProjectStore) -> None:

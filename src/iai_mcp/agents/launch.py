@@ -3,15 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from iai_mcp.agents.launch_plan import LaunchPlan, last_launch
+from iai_mcp.agents.launch_plan import LaunchPlan
+from iai_mcp.agents.launches import Launches
 from iai_mcp.domain.agent_events import AgentLaunched
 from iai_mcp.domain.errors import IaiError
+from iai_mcp.domain.projects import run_path
 from iai_mcp.domain.terminals import Phase, SessionLabel, SessionStatus, TerminalSession
 from iai_mcp.ports.agent_contexts import AgentContextStore
 from iai_mcp.ports.agent_runtime import AgentRuntime
 from iai_mcp.ports.clock import Clock
 from iai_mcp.ports.event_bus import EventBus
-from iai_mcp.ports.file_system import FileSystem
+from iai_mcp.ports.file_system import FilesBelow, FileSystem
 from iai_mcp.ports.pty import PtyPort
 
 
@@ -19,7 +21,8 @@ from iai_mcp.ports.pty import PtyPort
 class LaunchAgent:
     contexts: AgentContextStore
     runtime: AgentRuntime
-    files: FileSystem
+    files: FilesBelow
+    launches: Launches
     pty: PtyPort
     clock: Clock
     events: EventBus
@@ -57,45 +60,44 @@ class LaunchAgent:
         return session
 
     def _inject(self, plan: LaunchPlan) -> Callable[[], None]:
-        """Write the run directory; returns what takes it back."""
+        """Write the run directory and the record; returns what takes them back."""
+        project, agent_id, run = plan.project, plan.agent.id, run_path(plan.agent.id)
+        files = self.files(project.text)
+        earlier = self.launches.last(project, agent_id)
         made: list[str] = []
 
         def undo() -> None:
             for path in reversed(made):
-                self.files.remove(path)
+                files.remove(path)
+            if earlier is None:
+                self.launches.forget(project, agent_id)
+            else:
+                self.launches.save(project, agent_id, earlier)
 
         # Under the lock, so that an agent deleted meanwhile does not leave a run directory.
-        with self.contexts.exclusive(plan.project):
-            self.contexts.load_manifest(plan.project).by_id(plan.agent.id)
+        with self.contexts.exclusive(project):
+            self.contexts.load_manifest(project).by_id(agent_id)
             try:
-                if not self.files.exists(plan.run_dir):
-                    made.append(plan.run_dir)
-                self.files.create_dir_all(plan.run_dir)
-                self._clear_stale(plan)
+                if not files.exists(run):
+                    made.append(run)
+                files.create_dir_all(run)
+                wanted = [file.path for file in plan.files]
+                for path in (*wanted, *plan.spec.keeps):
+                    files.require_plain(f"{run}/{path}")
+                # What an earlier launch wrote and this one does not: the profile has changed.
+                for path in set(earlier.files if earlier else ()).difference(wanted):
+                    files.remove(f"{run}/{path}")
                 for file in plan.files:
-                    self._write(f"{plan.run_dir}/{file.path}", file.text, made)
-                self._write(plan.project.launch_record(plan.agent.id), plan.record, made)
+                    _write(files, f"{run}/{file.path}", file.text, made)
+                self.launches.save(project, agent_id, plan.record)
             except IaiError:
                 undo()
                 raise
         return undo
 
-    def _clear_stale(self, plan: LaunchPlan) -> None:
-        """Files of an earlier launch that this one does not write: the profile has changed."""
-        record = last_launch(self.files, plan.project, plan.agent.id) or {}
-        earlier = record.get("files")
-        wanted = {file.path for file in plan.files}
-        for path in earlier if isinstance(earlier, list) else []:
-            if isinstance(path, str) and path not in wanted and not _leaves(path):
-                self.files.remove(f"{plan.run_dir}/{path}")
 
-    def _write(self, path: str, text: str, made: list[str]) -> None:
-        self.files.create_dir_all(path.rpartition("/")[0])
-        if not self.files.exists(path):
-            made.append(path)
-        self.files.write(path, text.encode())
-
-
-def _leaves(path: str) -> bool:
-    """Whether a recorded path, which anybody may have edited, would leave the run directory."""
-    return path.startswith("/") or any(part in ("", ".", "..") for part in path.split("/"))
+def _write(files: FileSystem, path: str, text: str, made: list[str]) -> None:
+    files.create_dir_all(path.rpartition("/")[0])
+    if not files.exists(path):
+        made.append(path)
+    files.write(path, text.encode())

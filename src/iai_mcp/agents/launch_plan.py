@@ -1,23 +1,31 @@
 """Planning a launch: everything that can be refused is refused here, before anything is touched."""
 
-import json
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from iai_mcp.agents.launches import Launches, launch_key
 from iai_mcp.agents.profiles import Profiles
 from iai_mcp.domain.agent_profiles import AgentProfile
 from iai_mcp.domain.agents import Agent, FromTemplate
-from iai_mcp.domain.composing import Composition, compose, typed_persona
-from iai_mcp.domain.errors import NotFound, NotInstalled
+from iai_mcp.domain.composing import Composition, Skill, compose, typed_persona
+from iai_mcp.domain.errors import InvalidInput, NotFound, NotInstalled
 from iai_mcp.domain.invocations import HostTraits, Invocation, MemoryWiring, Resume
-from iai_mcp.domain.launching import ArgsPlan, EnvPlan, FilePlan, RunFile, SpawnSpec, StdinPlan
+from iai_mcp.domain.launching import (
+    ArgsPlan,
+    EnvPlan,
+    FilePlan,
+    LaunchRecord,
+    RunFile,
+    SpawnSpec,
+    StdinPlan,
+)
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.domain.terminals import TerminalSize
 from iai_mcp.ports.agent_contexts import AgentContextStore
 from iai_mcp.ports.agent_runtime import AgentRuntime
-from iai_mcp.ports.clock import Clock
 from iai_mcp.ports.documents import SkillStore, TemplateStore
-from iai_mcp.ports.file_system import FileSystem
+from iai_mcp.ports.file_system import LARGEST_FILE
 from iai_mcp.ports.ids import IdGenerator
 from iai_mcp.ports.shared_memory import SharedMemory
 
@@ -54,23 +62,12 @@ class LaunchPlan:
     run_dir: str
     spec: SpawnSpec
     files: tuple[RunFile, ...]
-    record: str
+    record: LaunchRecord
     typed: bytes
     size: TerminalSize
     host: str | None
     trusted: bool
     notes: tuple[str, ...]
-
-
-def last_launch(
-    files: FileSystem, project: ProjectPath, agent_id: str
-) -> Mapping[str, object] | None:
-    """What the agent's last launch wrote down; None if there was none."""
-    try:
-        record = json.loads(files.read(project.launch_record(agent_id)))
-    except (NotFound, ValueError):
-        return None
-    return record if isinstance(record, dict) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +79,9 @@ class PlanLaunch:
     skills: SkillStore
     templates: TemplateStore
     runtime: AgentRuntime
-    files: FileSystem
+    launches: Launches
     memory: SharedMemory
     ids: IdGenerator
-    clock: Clock
     wiring: Callable[[Mapping[str, str]], MemoryWiring]
 
     def __call__(self, request: LaunchRequest) -> LaunchPlan:
@@ -117,7 +113,7 @@ class PlanLaunch:
             run_dir=run_dir,
             spec=spec,
             files=files,
-            record=self._record(launch, profile, files),
+            record=LaunchRecord(launch.session_id, tuple(file.path for file in files)),
             typed=typed,
             size=request.size,
             host=profile.host,
@@ -141,6 +137,7 @@ class PlanLaunch:
             "IAI_MCP_PROJECT": request.project.text,
             "IAI_MCP_SESSION_ID": session_id,
             "IAI_MCP_AGENT_PROFILE": profile.id,
+            "IAI_MCP_LAUNCH": launch_key(request.project, agent.id),
         }
         return Invocation(
             agent_id=agent.id,
@@ -155,18 +152,13 @@ class PlanLaunch:
         )
 
     def _conversation(self, project: ProjectPath, agent: Agent) -> Resume:
-        record = last_launch(self.files, project, agent.id)
-        if record is None:
+        known = self.launches.conversation(project, agent.id)
+        if known is None:
             raise NotFound(
-                f"{agent.name} has not run here yet, so there is nothing to resume: "
-                f"'iai-mcp agent launch {agent.slug}' starts it"
+                f"you have not launched {agent.name} here yet, so there is nothing to resume: "
+                f"'iai-mcp agent launch {shlex.quote(agent.slug)}' starts it"
             )
-        try:
-            reported = self.files.read(project.conversation(agent.id)).decode(errors="replace")
-        except NotFound:
-            reported = ""
-        assigned = record.get("session_id")
-        return Resume(reported.strip() or None, assigned if isinstance(assigned, str) else None)
+        return known
 
     def _typed(
         self, profile: AgentProfile, launch: Invocation, spec: SpawnSpec, persona: str
@@ -197,20 +189,24 @@ class PlanLaunch:
                 project=launch.project,
                 run_dir=launch.run_dir,
                 persona=persona,
-                skills=[self.skills.get(request.project, name) for name in agent.skills],
+                skills=self._skills(request.project, agent),
                 remembered=remembered,
             )
         )
         return (RunFile(plan.target, document),)
 
-    def _record(self, launch: Invocation, profile: AgentProfile, files: tuple[RunFile, ...]) -> str:
-        record = {
-            "session_id": launch.session_id,
-            "profile_id": profile.id,
-            "started_ms": self.clock.now_ms(),
-            "files": [file.path for file in files],
-        }
-        return json.dumps(record, indent=2) + "\n"
+    def _skills(self, project: ProjectPath, agent: Agent) -> Sequence[Skill]:
+        found: list[Skill] = []
+        left = LARGEST_FILE
+        for name in agent.skills:
+            found.append(self.skills.get(project, name))
+            left -= len(found[-1].text)
+            if left < 0:
+                raise InvalidInput(
+                    f"the skills of {agent.name} are too large together: at most "
+                    f"{LARGEST_FILE >> 20} MB can be used"
+                )
+        return found
 
     def _notes(
         self,
@@ -248,5 +244,5 @@ class PlanLaunch:
             return None
         return (
             f"template '{current.id}' has version {current.version} and {agent.name} follows "
-            f"{agent.origin.version}: 'iai-mcp agent sync {agent.slug}' shows the difference"
+            f"{agent.origin.version}: 'iai-mcp agent sync {shlex.quote(agent.slug)}' shows the difference"
         )

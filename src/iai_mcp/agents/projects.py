@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from iai_mcp.domain.errors import InvalidInput, NotFound
 from iai_mcp.domain.projects import PROJECT_DATA, Project, ProjectPath
 from iai_mcp.ports.clock import Clock
-from iai_mcp.ports.file_system import FileSystem
+from iai_mcp.ports.file_system import FilesBelow
 from iai_mcp.ports.ids import IdGenerator
 from iai_mcp.ports.projects import ProjectStore
 
 
-def nearest_project(files: FileSystem, start: ProjectPath) -> ProjectPath:
+def nearest_project(files: FilesBelow, start: ProjectPath) -> ProjectPath:
     """The nearest directory upward with `.ideai`, else the git root, else `start` itself."""
     upward = [start.text]
     while upward[-1] != "/":
         upward.append(posixpath.dirname(upward[-1]))
     for marker in (PROJECT_DATA, ".git"):
         for directory in upward:
-            if files.exists(posixpath.join(directory, marker)):
+            if files(directory).exists(marker):
                 return ProjectPath(directory)
     return start
 

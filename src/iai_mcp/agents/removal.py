@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from iai_mcp.agents.launches import Launches
 from iai_mcp.domain.agent_events import AgentDeleted
-from iai_mcp.domain.agents import Agent, context_path_of
+from iai_mcp.domain.agents import Agent, context_path_of, is_agent_id
 from iai_mcp.domain.errors import Busy
-from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.projects import PROJECT_DATA, RUNS, ProjectPath, run_path
 from iai_mcp.domain.terminals import TerminalSession
 from iai_mcp.ports.agent_contexts import AgentContextStore
 from iai_mcp.ports.event_bus import EventBus
-from iai_mcp.ports.file_system import FileSystem
+from iai_mcp.ports.file_system import FilesBelow
 from iai_mcp.ports.pty import PtyPort, Sessions
 
 
@@ -19,7 +20,8 @@ class DeleteAgent:
     """Entry, context and run directory go."""
 
     contexts: AgentContextStore
-    files: FileSystem
+    files: FilesBelow
+    launches: Launches
     sessions: Sessions
     pty: PtyPort
     events: EventBus
@@ -43,16 +45,10 @@ class DeleteAgent:
             manifest = self.contexts.load_manifest(project)
             self.contexts.save_manifest(project, manifest.without(agent.id))
             self.contexts.remove_context(project, agent.context_path)
-            remove_runs(self.files, project, agent.id)
+            self.files(project.text).remove(run_path(agent.id))
+            self.launches.forget(project, agent.id)
         self.events.publish(AgentDeleted(agent.id, project.text))
         return agent
-
-
-def remove_runs(files: FileSystem, project: ProjectPath, agent_id: str) -> None:
-    """Remove the run directory of an agent, and what its launches wrote down."""
-    files.remove(project.run_dir(agent_id))
-    files.remove(project.launch_record(agent_id))
-    files.remove(project.conversation(agent_id))
 
 
 def live_sessions(sessions: Sessions, agent_id: str) -> Sequence[TerminalSession]:
@@ -73,24 +69,28 @@ class PruneRuns:
     """Remove the run directories of agents that are gone; report what else does not match."""
 
     contexts: AgentContextStore
-    files: FileSystem
+    files: FilesBelow
+    launches: Launches
     sessions: Sessions
 
     def __call__(self, project: ProjectPath, *, dry_run: bool = False) -> Pruned:
         entries = self.contexts.load_manifest(project).entries
-        if dry_run or not self.files.exists(project.data):
+        files = self.files(project.text)
+        if dry_run or not files.exists(PROJECT_DATA):
             return self._find(project, entries)
         with self.contexts.exclusive(project):
             found = self._find(project, self.contexts.load_manifest(project).entries)
             for path in found.run_dirs:
-                remove_runs(self.files, project, path.rpartition("/")[2])
+                agent_id = path.rpartition("/")[2]
+                files.remove(run_path(agent_id))
+                self.launches.forget(project, agent_id)
         return found
 
     def _find(self, project: ProjectPath, entries: Sequence[Agent]) -> Pruned:
         known = {agent.id for agent in entries}
         known |= {s.label.agent_id or "" for s in self.sessions.all() if s.status.alive}
         slugs = self.contexts.context_slugs(project)
-        runs = [n for n in self.files.list(f"{project.data}/run") if not n.startswith(".")]
+        runs = [n for n in self.files(project.text).list(RUNS) if is_agent_id(n)]
         return Pruned(
             run_dirs=tuple(project.run_dir(n) for n in runs if n not in known),
             contexts_without_agent=tuple(

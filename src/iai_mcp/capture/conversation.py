@@ -1,11 +1,12 @@
 """Notes which conversation a launched agent is in, so that `agent resume` can take it up again.
 
 Hosts give a conversation an id of their own, and a new one when a person starts over. The note
-lies beside the agent's run directory, where the launch looks for it.
+lies in the user data, under the key that the launch gave: nobody but this person writes there.
 """
 
 import os
 
+from iai_mcp import paths
 from iai_mcp.capture.host_input import Input
 
 
@@ -15,9 +16,10 @@ def note(given: Input) -> None:
     Only what runs in the agent's own run directory counts: another program that the agent
     starts somewhere else inherits the same variables.
     """
-    path = _path(given)
-    if path is None or not given.session_id:
+    key = os.environ.get("IAI_MCP_LAUNCH", "")
+    if not given.session_id or not key.isalnum() or not _in_run_directory(given):
         return
+    path = paths.in_user_data("launches", f"{key}.conversation")
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -27,15 +29,13 @@ def note(given: Input) -> None:
             os.close(descriptor)
         os.replace(temporary, path)
     except OSError:
-        return  # the agent was deleted meanwhile: nobody will resume it
+        return  # the user data is gone: nobody will resume anything
 
 
-def _path(given: Input) -> str | None:
+def _in_run_directory(given: Input) -> bool:
     agent = os.environ.get("IAI_MCP_AGENT_ID", "")
     project = os.environ.get("IAI_MCP_PROJECT", "")
-    if not project or not agent or "/" in agent or agent.startswith("."):
-        return None
-    runs = os.path.join(project, ".ideai", "run")
-    if os.path.realpath(given.cwd) != os.path.realpath(os.path.join(runs, agent)):
-        return None
-    return os.path.join(runs, ".launches", f"{agent}.conversation")
+    if not project or not agent:
+        return False
+    run = os.path.join(project, ".ideai", "run", agent)
+    return os.path.realpath(given.cwd) == os.path.realpath(run)

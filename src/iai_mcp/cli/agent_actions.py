@@ -93,6 +93,7 @@ def edit(workspace: Workspace, arguments: argparse.Namespace) -> int:
             raise InvalidInput(
                 "say what to change: --context-file, --name, --profile, --add-skill …"
             )
+        workspace.agents.persona(project, agent)  # refused here if it is a link to elsewhere
         _open_editor(f"{project.data}/{agent.context_path}")
     result = call(workspace, "agents_edit", params)
     output.emit(result, f"{agent.name} is changed", as_json=arguments.json)

@@ -68,17 +68,36 @@ def _size(arguments: argparse.Namespace) -> TerminalSize:
 
 
 def _trusted(workspace: Workspace, project: ProjectPath, arguments: argparse.Namespace) -> bool:
-    """What the person said about this project; asked once where there is somebody to ask."""
+    """What the person said about this project; asked once where there is somebody to ask.
+
+    It comes before the plan: what a project says is read into a context, and anything written, only
+    after that.
+
+    Raises:
+        InvalidInput: they said no, now or earlier.
+    """
     if arguments.trust:
         return True
     answer = workspace.project_store.trust(project)
-    if answer is not None:
-        return answer
+    if answer is None:
+        answer = _asked(workspace, project, arguments)
+    if answer is False and not arguments.print_only:
+        raise InvalidInput(
+            f"nothing was started: you do not trust the files in {project}. If you do by now, "
+            "launch with --trust"
+        )
+    return answer is True
+
+
+def _asked(
+    workspace: Workspace, project: ProjectPath, arguments: argparse.Namespace
+) -> bool | None:
+    """The person's answer, which is remembered; None where nobody is asked."""
     agent = workspace.agents.named(project, arguments.agent)
     profile = workspace.profiles.named(agent.profile_id)
     asks = workspace.profiles.runtime.traits(profile).asks_trust
     if not asks or arguments.json or arguments.print_only or not workspace_door.is_terminal():
-        return False
+        return None
     trusted = workspace_door.asks(
         f"{profile.name} asks whether to trust a directory it has not seen. "
         f"Do you trust the files in {project}, for all agents you launch there?"

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.launching import bare_file_name
+from iai_mcp.domain.foreign_text import bare_file_name
 
 RUN_DIR_TEMPLATE = "{agentRunDir}"
 PROJECT_TEMPLATE = "{projectRoot}"

@@ -7,15 +7,21 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput, NotFound
-from iai_mcp.domain.launching import bare_file_name
+from iai_mcp.domain.foreign_text import bare_file_name, is_seen, quoted
 
 MANIFEST_VERSION = 1
 CONTEXTS = "agents"
 
 # A file name may have 255 bytes; this leaves room for "-2" and ".md" in any script.
 _LONGEST_SLUG = 48
+_LONGEST_NAME = 100
+_MOST_SKILLS = 100
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 _AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}\Z")
+
+
+def is_agent_id(text: str) -> bool:
+    return _AGENT_ID.match(text) is not None
 
 
 def slug_of(name: str) -> str:
@@ -48,8 +54,7 @@ class FromTemplate:
     version: int
 
     def __post_init__(self) -> None:
-        if not self.id.strip():
-            raise InvalidInput("a template has an id, and this one was blank")
+        bare_file_name(self.id)
         if self.version < 1:
             raise InvalidInput(f"a template's versions start at 1, not at {self.version}")
 
@@ -71,22 +76,25 @@ class Agent:
     extra: Mapping[str, object] = field(default_factory=lambda: _NOTHING)
 
     def __post_init__(self) -> None:
-        if not _AGENT_ID.match(self.id):
+        if not is_agent_id(self.id):
             raise InvalidInput(
-                f"'{self.id}' can not be an agent's id: use letters, digits, '-' and '_'"
+                f"{quoted(self.id)} can not be an agent's id: use letters, digits, '-' and '_'"
             )
-        if not self.name.strip() or any(unicodedata.category(char) == "Cc" for char in self.name):
+        if not self.name.strip() or not is_seen(self.name) or len(self.name) > _LONGEST_NAME:
             raise InvalidInput(
-                "give the agent a name of one line: it was blank or had control characters"
+                f"give the agent a name of one line: {quoted(self.name)} is blank, longer than "
+                f"{_LONGEST_NAME} characters or has control characters"
             )
-        if not self.profile_id.strip():
-            raise InvalidInput("an agent needs a profile: it was blank")
+        if not self.profile_id.strip() or not is_seen(self.profile_id):
+            raise InvalidInput(f"an agent needs a profile, and {quoted(self.profile_id)} is none")
         folder, _, file = self.context_path.partition("/")
         if folder != CONTEXTS or not file.endswith(".md") or file == ".md":
             raise InvalidInput(
-                f"a context lies at {CONTEXTS}/<name>.md, not at '{self.context_path}'"
+                f"a context lies at {CONTEXTS}/<name>.md, not at {quoted(self.context_path)}"
             )
         bare_file_name(file)
+        if len(self.skills) > _MOST_SKILLS:
+            raise InvalidInput(f"an agent can have at most {_MOST_SKILLS} skills")
         if self.synchronized and isinstance(self.origin, Scratch):
             raise InvalidInput("only an agent made from a template can be synchronized with one")
 
@@ -99,10 +107,23 @@ def context_path_of(slug: str) -> str:
     return f"{CONTEXTS}/{slug}.md"
 
 
-def _all_different(what: str, values: Sequence[str]) -> None:
-    for number, value in enumerate(values):
-        if value in values[:number]:
-            raise AlreadyExists(f"two agents have the same {what}: {value}")
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """The first entry, by its number, that has the id or the context of one before it."""
+
+    number: int
+    what: str
+    value: str
+
+
+def first_repeated(entries: Sequence[Agent]) -> Repeated | None:
+    seen: set[tuple[str, str]] = set()
+    for number, agent in enumerate(entries):
+        for what, value in (("id", agent.id), ("context", agent.context_path)):
+            if (what, value) in seen:
+                return Repeated(number, what, value)
+            seen.add((what, value))
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +140,9 @@ class AgentManifest:
                 f"the manifest has version {self.version}, and this iai-mcp knows "
                 f"{MANIFEST_VERSION}: update iai-mcp"
             )
-        _all_different("id", [agent.id for agent in self.entries])
-        _all_different("context", [agent.context_path for agent in self.entries])
+        repeated = first_repeated(self.entries)
+        if repeated is not None:
+            raise AlreadyExists(f"two agents have the same {repeated.what}: {repeated.value}")
 
     def with_agent(self, agent: Agent) -> "AgentManifest":
         return replace(self, entries=(*self.entries, agent))

@@ -1,5 +1,6 @@
 """The document an agent reads first: where it is, what it can, who it is. In that order, always."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -59,12 +60,19 @@ by accident.
 
 # A terminal in line mode hands a program at most this many bytes of one line, and drops the rest.
 LONGEST_TYPED_LINE = 4095
+# Keys like Ctrl-C, Ctrl-D and Escape: everything but tabs and line ends.
+_OBEYED = re.compile(rb"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f]")
 
 
 def typed_persona(persona: str) -> bytes:
-    """The persona as bytes to type, refused where a terminal would cut a line."""
+    """The persona as bytes to type, refused where a terminal would cut a line or obey it."""
     data = persona.encode()
     for number, line in enumerate(data.split(b"\n"), start=1):
+        if _OBEYED.search(line):
+            raise InvalidInput(
+                f"line {number} of the persona has control characters, which a terminal obeys "
+                "instead of handing them on: take them out, or use a profile that takes a file"
+            )
         if len(line) > LONGEST_TYPED_LINE:
             raise InvalidInput(
                 f"line {number} of the persona has {len(line)} bytes, and a terminal takes "

@@ -4,13 +4,26 @@ A host's wiring is a function `wire(launch: Invocation) -> LaunchWiring`: which 
 and files make that program start with this agent's context and the shared memory.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.foreign_text import is_seen, quoted
 from iai_mcp.domain.launching import RunFile
 
 _NO_ENV: Mapping[str, str] = MappingProxyType({})
+# Hosts name their conversations by UUIDs or short words of this kind; never an option.
+_CONVERSATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
+# What programs put something else in place of when they read their own configuration: variables,
+# what a command prints, another file ($NAME, ${NAME}, $(command), `command`, {env:…}, {file:…}).
+_REPLACED = re.compile(r"\$[\w({]|`|\{(?:env|file):")
+
+
+def is_conversation(text: str) -> bool:
+    """Whether `text` can be a host's id of a conversation, safe in any place of a command line."""
+    return _CONVERSATION.match(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +50,19 @@ class Resume:
     host_session_id: str | None = None
     assigned_id: str | None = None
 
+    def __post_init__(self) -> None:
+        for given in (self.host_session_id, self.assigned_id):
+            if given is not None and not is_conversation(given):
+                raise InvalidInput(f"{quoted(given)} can not be the id of a conversation")
+
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """One launch as a host's wiring sees it. `trusted`: the person said so for this project."""
+    """One launch as a host's wiring sees it. `trusted`: the person said so for this project.
+
+    Name and project may be of somebody else's choosing, and both end up in a program's configuration
+    or on its command line: whatever would mean something there is refused.
+    """
 
     agent_id: str
     agent_name: str
@@ -52,6 +74,19 @@ class Invocation:
     resume: Resume | None = None
     trusted: bool = False
 
+    def __post_init__(self) -> None:
+        for what, value in (
+            ("an agent's name", self.agent_name),
+            ("a project's path", self.project),
+        ):
+            if not is_seen(value) or _REPLACED.search(value):
+                raise InvalidInput(
+                    f"{quoted(value)} can not be {what}: programs would put something else in its "
+                    "place, so rename it"
+                )
+        if not self.project.startswith("/") or not self.run_dir.startswith("/"):
+            raise InvalidInput(f"a project's path is absolute, and {quoted(self.project)} is not")
+
     def in_run_dir(self, path: str) -> str:
         return f"{self.run_dir}/{path}"
 
@@ -61,12 +96,14 @@ class LaunchWiring:
     """What a host's wiring adds to the profile's own command.
 
     `types_prompt`: the program takes no first prompt by itself, so it is typed into the terminal.
+    `keeps`: what the program is told to keep in the run directory itself.
     """
 
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=lambda: _NO_ENV)
     files: tuple[RunFile, ...] = ()
     types_prompt: bool = False
+    keeps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.foreign_text import bare_file_name
 
 _NO_ENV: Mapping[str, str] = MappingProxyType({})
-
-
-def bare_file_name(name: str) -> str:
-    """`name` if it is one file in the directory at hand, never a way out of it."""
-    if not name.strip() or name in (".", "..") or "/" in name or "\\" in name or "\0" in name:
-        raise InvalidInput(
-            f"'{name}' is not a bare file name: give one like CLAUDE.md, without a path"
-        )
-    return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +71,8 @@ class SpawnSpec:
     """One program to start: `command` with `args`, at `cwd` (absolute).
 
     `env` is what we add to the environment of the person who launches, not the whole of it.
-    `files` are what the program's own configuration needs in the run directory.
+    `files` are what the program's own configuration needs in the run directory, `keeps` what the
+    program was told to keep there itself.
     """
 
     command: str
@@ -88,6 +81,7 @@ class SpawnSpec:
     env: Mapping[str, str] = field(default_factory=lambda: _NO_ENV)
     context_plan: ContextInjectionPlan | None = None
     files: tuple[RunFile, ...] = ()
+    keeps: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.command.strip():
@@ -99,3 +93,11 @@ class SpawnSpec:
                 raise InvalidInput(
                     "a command, its arguments and its environment can not hold a NUL byte"
                 )
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRecord:
+    """What the next launch of an agent has to know of this one: `files` are in its run directory."""
+
+    session_id: str
+    files: tuple[str, ...]

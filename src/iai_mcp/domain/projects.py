@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 
 from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.foreign_text import is_seen, quoted
 
 # Everything the agents half keeps in a project lives below this directory.
 PROJECT_DATA = ".ideai"
@@ -12,10 +13,16 @@ PROJECT_DATA = ".ideai"
 _SSH = re.compile(r"ssh://(?P<user>[^@/:\s]+)@(?P<host>[^@/:\s]+):(?P<port>\d{1,5})\Z")
 
 
-def _plain(agent_id: str) -> str:
+RUNS = f"{PROJECT_DATA}/run"
+
+
+def run_path(agent_id: str) -> str:
+    """Where the agent of that id runs, below the project: a directory no other agent shares."""
     if not agent_id or "/" in agent_id or agent_id.startswith("."):
-        raise InvalidInput(f"'{agent_id}' can not be an agent's id: it would not name a directory")
-    return agent_id
+        raise InvalidInput(
+            f"{quoted(agent_id)} can not be an agent's id: it would not name a directory"
+        )
+    return f"{RUNS}/{agent_id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +34,10 @@ class ProjectPath:
     def __post_init__(self) -> None:
         if not self.text.startswith("/"):
             raise InvalidInput(f"a project's path is absolute, and '{self.text}' is not")
-        if "\0" in self.text or "\n" in self.text:
-            raise InvalidInput("a project's path can not hold a NUL byte or a line break")
+        if not is_seen(self.text):
+            raise InvalidInput(
+                f"a project's path can not hold control characters: rename {quoted(self.text)}"
+            )
         object.__setattr__(self, "text", posixpath.normpath("/" + self.text.lstrip("/")))
 
     def __str__(self) -> str:
@@ -40,16 +49,8 @@ class ProjectPath:
         return posixpath.join(self.text, PROJECT_DATA)
 
     def run_dir(self, agent_id: str) -> str:
-        """Where the agent of that id runs: a directory no other agent shares."""
-        return posixpath.join(self.data, "run", _plain(agent_id))
-
-    def launch_record(self, agent_id: str) -> str:
-        """What the agent's last launch wrote down, beside the run directories."""
-        return posixpath.join(self.data, "run", ".launches", f"{_plain(agent_id)}.json")
-
-    def conversation(self, agent_id: str) -> str:
-        """Where the agent's hooks write down the host's own id of its conversation."""
-        return posixpath.join(self.data, "run", ".launches", f"{_plain(agent_id)}.conversation")
+        """The absolute path of the agent's run directory."""
+        return posixpath.join(self.text, run_path(agent_id))
 
 
 @dataclass(frozen=True, slots=True)

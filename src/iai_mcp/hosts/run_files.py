@@ -3,6 +3,8 @@
 import json
 from collections.abc import Mapping
 
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.foreign_text import quoted
 from iai_mcp.domain.invocations import MemoryWiring
 from iai_mcp.domain.launching import RunFile
 from iai_mcp.hosts.description import hook_groups
@@ -40,6 +42,16 @@ def grouped_hooks(
 ) -> dict[str, Json]:
     """A whole `hooks` object in Claude Code's shape."""
     return in_arrays(hook_groups(wiring_of(memory), host, timeouts, **more))
+
+
+def one_of_a_list(directory: str) -> str:
+    """A directory for an option that takes several with commas between them."""
+    if "," in directory:
+        raise InvalidInput(
+            f"{quoted(directory)} has a comma, and this program would take it for two directories: "
+            "rename it, or give the agent another profile"
+        )
+    return directory
 
 
 def after_options(prompt: str | None) -> tuple[str, ...]:

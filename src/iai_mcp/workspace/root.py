@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from iai_mcp import paths
@@ -19,6 +20,7 @@ from iai_mcp.adapters.terminal.adapter import HolderPty
 from iai_mcp.agents.agents import Agents
 from iai_mcp.agents.launch import LaunchAgent
 from iai_mcp.agents.launch_plan import PlanLaunch
+from iai_mcp.agents.launches import Launches
 from iai_mcp.agents.profiles import Profiles
 from iai_mcp.agents.projects import Projects, nearest_project
 from iai_mcp.agents.removal import DeleteAgent, PruneRuns
@@ -30,7 +32,7 @@ from iai_mcp.hosts import wiring
 from iai_mcp.hosts.catalogue import PROFILES
 from iai_mcp.ports.documents import SkillStore, TemplateStore
 from iai_mcp.ports.event_bus import EventBus
-from iai_mcp.ports.file_system import FileSystem
+from iai_mcp.ports.file_system import FilesBelow
 from iai_mcp.ports.profiles import ProfileStore
 from iai_mcp.ports.projects import ProjectStore
 from iai_mcp.ports.pty import Sessions
@@ -40,7 +42,7 @@ from iai_mcp.ports.pty import Sessions
 class Workspace:
     """Every use case of the agents half, ready to be called."""
 
-    files: FileSystem
+    files: FilesBelow
     project_store: ProjectStore
     profile_store: ProfileStore
     templates: TemplateStore
@@ -69,13 +71,16 @@ class Workspace:
 def open_workspace(environ: Mapping[str, str] | None = None) -> Workspace:
     """What the environment names; nothing is read or written yet."""
     surroundings = os.environ if environ is None else environ
-    files, clock, ids, pty = LocalFileSystem(), SystemClock(), UuidIds(), HolderPty()
+    clock, ids, pty = SystemClock(), UuidIds(), HolderPty()
+    # A project may come from anybody; the user data is this person's alone.
+    files, own = LocalFileSystem, partial(LocalFileSystem, own=True)
     events = JournalEventBus(paths.user_data, clock)
     contexts = FileAgentContextStore(files)
-    templates = FileTemplateStore(files, paths.user_data)
-    skills = FileSkillStore(files, paths.user_data)
-    project_store = FileProjectStore(files, paths.user_data)
-    profile_store = FileProfileStore(files, paths.user_data)
+    launches = Launches(own, paths.user_data)
+    templates = FileTemplateStore(files, own, paths.user_data)
+    skills = FileSkillStore(files, own, paths.user_data)
+    project_store = FileProjectStore(own, paths.user_data)
+    profile_store = FileProfileStore(own, paths.user_data)
     runtime = LocalRuntime(surroundings)
     profiles = Profiles(PROFILES, profile_store, runtime)
     return Workspace(
@@ -89,8 +94,8 @@ def open_workspace(environ: Mapping[str, str] | None = None) -> Workspace:
         projects=Projects(project_store, ids, clock),
         profiles=profiles,
         agents=Agents(contexts, templates, skills, ids, events),
-        delete=DeleteAgent(contexts, files, pty, pty, events),
-        prune=PruneRuns(contexts, files, pty),
+        delete=DeleteAgent(contexts, files, launches, pty, pty, events),
+        prune=PruneRuns(contexts, files, launches, pty),
         sync=SyncAgent(contexts, templates, events),
         plan=PlanLaunch(
             contexts=contexts,
@@ -98,13 +103,12 @@ def open_workspace(environ: Mapping[str, str] | None = None) -> Workspace:
             skills=skills,
             templates=templates,
             runtime=runtime,
-            files=files,
+            launches=launches,
             memory=DaemonMemory(),
             ids=ids,
-            clock=clock,
             wiring=memory_wiring,
         ),
-        launch=LaunchAgent(contexts, runtime, files, pty, clock, events),
+        launch=LaunchAgent(contexts, runtime, files, launches, pty, clock, events),
     )
 
 

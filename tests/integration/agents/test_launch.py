@@ -256,11 +256,8 @@ def test_a_running_agent_is_listed_and_deleted_only_by_force(
     assert str(session["id"]) in refused["message"]
     machine.json("agent", "delete", "ada", "--force")
     assert not any(s.status.alive for s in HolderPty().all())
-    assert sorted(p.name for p in (machine.project / ".ideai/run").iterdir()) == [
-        ".launches",
-        ".lock",
-    ]
-    assert list((machine.project / ".ideai/run/.launches").iterdir()) == []
+    assert [p.name for p in (machine.project / ".ideai/run").iterdir()] == [".lock"]
+    assert list((machine.store / "launches").iterdir()) == []
 
 
 def test_pruning_clears_what_a_merge_left_behind(
@@ -318,7 +315,7 @@ def test_resuming_takes_up_the_conversation_that_the_hooks_reported(
     machine: Machine, told: Path, wait_for: WaitFor
 ) -> None:
     machine.program("claude", TELLER)
-    ada = agent(machine, "Ada", "claude-code")
+    agent(machine, "Ada", "claude-code")
     assert machine.error("agent", "resume", "ada")["code"] == "NOT_FOUND"
     machine.json("agent", "launch", "ada", "--detach")
     wait_for(told.exists)
@@ -331,8 +328,9 @@ def test_resuming_takes_up_the_conversation_that_the_hooks_reported(
     assert isinstance(args, list)
     assert args[args.index("--resume") + 1] == "c0ffee"
     assert "--session-id" not in args
-    note = machine.project / ".ideai" / "run" / ".launches" / f"{ada}.conversation"
-    assert note.stat().st_mode & 0o777 == 0o600
+    kept = list((machine.store / "launches").iterdir())
+    assert sorted(path.suffix for path in kept) == [".conversation", ".json"]
+    assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
 
 
 def _fire_session_start(

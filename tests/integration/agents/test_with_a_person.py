@@ -98,13 +98,31 @@ def test_trust_is_asked_once_and_a_no_is_remembered(machine: Machine) -> None:
     with at_a_terminal(machine, *launch) as terminal:
         terminal.read_until("Do you trust the files")
         terminal.type("n\n")
-        assert terminal.end() == 0
+        assert terminal.end() == 1
     with at_a_terminal(machine, *launch) as terminal:
-        assert terminal.end() == 0
+        assert terminal.end() == 1
         assert "Do you trust" not in terminal.said
+        assert "--trust" in terminal.said
 
     kept = json.loads((machine.store / "projects.json").read_text())
     assert kept["trust"] == {str(machine.project): False}
+    assert machine.json("session", "list")["sessions"] == []
+    machine.json(*launch, "--trust")
+    machine.json(*launch)
+
+
+def test_a_no_to_the_question_of_trust_leaves_the_project_as_it_was(machine: Machine) -> None:
+    machine.program("codex", "#!/bin/sh\nexec cat\n")
+    machine.json("agent", "create", "Cody", "--profile", "codex")
+    before = machine.tree()
+    with at_a_terminal(machine, "agent", "launch", "cody") as terminal:
+        terminal.read_until("Do you trust the files")
+        terminal.type("n\n")
+        assert terminal.end() == 1
+
+    after = {path: data for path, data in machine.tree().items() if path.startswith("project/")}
+    assert after == {path: data for path, data in before.items() if path.startswith("project/")}
+    assert machine.json("session", "list")["sessions"] == []
 
 
 def test_a_launch_attaches_on_a_terminal_and_the_agent_lives_on_after_detaching(

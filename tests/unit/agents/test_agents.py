@@ -137,7 +137,7 @@ def test_pruning_removes_the_runs_of_agents_that_are_gone_and_nothing_else(
         bench.pty.kill(bench.launch(agent).id)
     bench.contexts.save_manifest(PROJECT, bench.contexts.load_manifest(PROJECT).without(ben.id))
     bench.contexts.remove_context(PROJECT, ada.context_path)
-    bench.files.create_dir_all(PROJECT.data)
+    bench.files.make(PROJECT.data)
 
     found = bench.prune(PROJECT, dry_run=True)
     assert found.run_dirs == (PROJECT.run_dir(ben.id),)
@@ -155,7 +155,7 @@ def test_pruning_spares_a_run_that_is_still_in_use(bench: Workbench) -> None:
     agent = bench.agent("Ada")
     bench.launch(agent)
     bench.contexts.save_manifest(PROJECT, bench.contexts.load_manifest(PROJECT).without(agent.id))
-    bench.files.create_dir_all(PROJECT.data)
+    bench.files.make(PROJECT.data)
 
     assert bench.prune(PROJECT).run_dirs == ()
     assert bench.files.exists(PROJECT.run_dir(agent.id))

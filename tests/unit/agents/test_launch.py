@@ -1,16 +1,23 @@
 """Prepare, inject, spawn, type, tell: in that order, or not at all."""
 
-import json
-
 import pytest
 from tests.unit.agents.workbench import PROJECT, Workbench
 
 from iai_mcp.agents.agents import AgentChange
+from iai_mcp.agents.launches import launch_key
 from iai_mcp.domain.agent_events import AgentLaunched
 from iai_mcp.domain.agents import Agent
 from iai_mcp.domain.composing import Skill
-from iai_mcp.domain.errors import InvalidInput, NotFound, NotInstalled, PtyFailed, ReadOnly
+from iai_mcp.domain.errors import (
+    InvalidInput,
+    IoFailed,
+    NotFound,
+    NotInstalled,
+    PtyFailed,
+    ReadOnly,
+)
 from iai_mcp.domain.invocations import HostTraits
+from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.domain.terminals import Phase, TerminalSize
 
 HOOKED = HostTraits(session_start_hook=True)
@@ -43,7 +50,7 @@ def test_the_run_directory_is_made_then_files_are_written_then_the_program_start
     written = [entry[1] for entry in log if entry[0] == "write"]
     assert f"{run_dir}/TOOL.md" in written
     assert f"{run_dir}/config/memory.json" in written
-    assert all(path.startswith("/p/.ideai/run/") for path in written)
+    assert all(path.startswith(("/p/.ideai/run/", "/data/launches/")) for path in written)
 
 
 def test_the_session_adopts_its_id_and_is_of_the_agent(bench: Workbench) -> None:
@@ -70,6 +77,7 @@ def test_the_program_starts_in_the_run_directory_and_knows_who_it_is(bench: Work
         "IAI_MCP_PROJECT": "/p",
         "IAI_MCP_SESSION_ID": session.id,
         "IAI_MCP_AGENT_PROFILE": "by-file",
+        "IAI_MCP_LAUNCH": launch_key(PROJECT, agent.id),
     }
 
 
@@ -80,7 +88,7 @@ def test_two_agents_of_one_profile_share_no_file(bench: Workbench) -> None:
 
     assert run_files(bench, ada)["TOOL.md"].endswith("\nA\n")
     assert run_files(bench, ben)["TOOL.md"].endswith("\nB\n")
-    at_root = [p for p in bench.files.files if not p.startswith("/p/.ideai/")]
+    at_root = [p for p in bench.files.files if not p.startswith(("/p/.ideai/", "/data/"))]
     assert at_root == []
 
 
@@ -187,7 +195,7 @@ def test_a_failed_spawn_leaves_no_file_and_no_event(bench: Workbench) -> None:
 
     assert run_files(bench, agent) == {}
     assert not bench.files.exists(PROJECT.run_dir(agent.id))
-    assert not bench.files.exists(PROJECT.launch_record(agent.id))
+    assert bench.launches.last(PROJECT, agent.id) is None
     assert not any(isinstance(event, AgentLaunched) for event in bench.events.published)
 
 
@@ -244,15 +252,87 @@ def test_files_of_another_profile_go_when_the_profile_changes(bench: Workbench) 
     assert set(run_files(bench, agent)) == {"config/memory.json", "context.md"}
 
 
-def test_a_doctored_record_can_not_remove_files_elsewhere(bench: Workbench) -> None:
+def test_a_record_in_the_project_counts_for_nothing(bench: Workbench) -> None:
     agent = bench.agent()
-    bench.launch(agent)
-    bench.files.files["/p/.ideai/run/other"] = b"kept"
-    record = json.dumps({"files": ["../other", "/p/.ideai/run/other", 7]}).encode()
-    bench.files.files[PROJECT.launch_record(agent.id)] = record
+    runs = "/p/.ideai/run"
+    bench.files.make(f"{runs}/.launches")
+    bench.files.make(PROJECT.run_dir(agent.id))
+    bench.files.files[f"{PROJECT.run_dir(agent.id)}/notes"] = b"kept"
+    bench.files.files[f"{runs}/.launches/{agent.id}.json"] = b'{"files": ["notes"]}'
+    bench.files.files[f"{runs}/.launches/{agent.id}.conversation"] = b"c0ffee"
+    with pytest.raises(NotFound, match="nothing to resume"):
+        bench.planned(agent, resume=True)
     bench.launch(agent)
 
-    assert bench.files.files["/p/.ideai/run/other"] == b"kept"
+    assert run_files(bench, agent)["notes"] == "kept"
+
+
+@pytest.mark.parametrize("noted", ["--dangerously-skip-permissions", "", "a b", "x" * 129, "\xff"])
+def test_what_can_not_be_a_conversation_is_not_resumed(bench: Workbench, noted: str) -> None:
+    agent = bench.agent()
+    bench.launch(agent)
+    path = f"/data/launches/{launch_key(PROJECT, agent.id)}.conversation"
+    bench.files.files[path] = b"c0ffee\n"
+    known = bench.launches.conversation(PROJECT, agent.id)
+    assert known is not None
+    assert known.host_session_id == "c0ffee"
+
+    bench.files.files[path] = noted.encode("latin-1")
+    known = bench.launches.conversation(PROJECT, agent.id)
+    assert known is not None
+    assert known.host_session_id is None
+
+
+@pytest.mark.parametrize("damaged", [b"", b"[]", b"{}", b'{"session_id": 1, "files": 7}', b"\xff"])
+def test_a_damaged_record_is_as_good_as_none(bench: Workbench, damaged: bytes) -> None:
+    agent = bench.agent()
+    bench.launch(agent)
+    bench.files.files[f"/data/launches/{launch_key(PROJECT, agent.id)}.json"] = damaged
+
+    assert bench.launches.last(PROJECT, agent.id) is None
+    assert bench.launch(agent).status.alive
+
+
+def test_a_failed_relaunch_leaves_the_record_of_the_launch_before(bench: Workbench) -> None:
+    agent = bench.agent()
+    bench.launch(agent)
+    before = bench.launches.last(PROJECT, agent.id)
+    bench.pty.refuses = PtyFailed("no terminal left")
+    with pytest.raises(PtyFailed):
+        bench.launch(agent)
+
+    assert bench.launches.last(PROJECT, agent.id) == before
+
+
+def test_agents_of_one_id_in_two_projects_have_records_of_their_own(bench: Workbench) -> None:
+    agent = bench.agent()
+    bench.launch(agent)
+
+    assert bench.launches.last(ProjectPath("/clone"), agent.id) is None
+
+
+def test_a_link_in_the_run_directory_is_refused_before_anything_is_written(
+    bench: Workbench,
+) -> None:
+    agent = bench.agent()
+    bench.files.make(PROJECT.run_dir(agent.id))
+    bench.files.links[f"{PROJECT.run_dir(agent.id)}/TOOL.md"] = "/home/ann/.profile"
+    with pytest.raises(IoFailed, match="link"):
+        bench.launch(agent)
+
+    assert run_files(bench, agent) == {}
+    assert bench.pty.spawned == {}
+
+
+@pytest.mark.parametrize("name", ["$HOME", "${TOKEN}", "$(id)", "`id`", "{env:HOME}", "{file:/x}"])
+def test_a_name_that_a_program_would_replace_is_refused_before_anything_is_written(
+    bench: Workbench, name: str
+) -> None:
+    agent = bench.agent(name)
+    with pytest.raises(InvalidInput, match="rename it"):
+        bench.launch(agent)
+
+    assert bench.files.log == []
 
 
 def test_memory_comes_by_the_hook_where_there_is_one(bench: Workbench) -> None:

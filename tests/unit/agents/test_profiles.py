@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.clock import FakeClock
-from tests.fakes.file_system import FakeFileSystem
+from tests.fakes.file_system import FakeDisk
 from tests.fakes.ids import FakeIds
 from tests.fakes.projects import FakeProjectStore
 from tests.unit.agents.workbench import BY_FILE, Workbench
@@ -81,9 +81,9 @@ def test_detecting_asks_every_profile(bench: Workbench) -> None:
     ],
 )
 def test_the_nearest_project_wins_and_its_own_mark_beats_git(markers: list[str], root: str) -> None:
-    files = FakeFileSystem()
+    files = FakeDisk()
     for marker in markers:
-        files.create_dir_all(marker)
+        files.make(marker)
 
     assert nearest_project(files, ProjectPath("/w/p/a/b")).text == root
 

@@ -5,7 +5,7 @@ from tests.fakes.agent_runtime import FakeRuntime
 from tests.fakes.clock import FakeClock
 from tests.fakes.documents import FakeSkillStore, FakeTemplateStore
 from tests.fakes.event_bus import FakeEventBus
-from tests.fakes.file_system import FakeFileSystem
+from tests.fakes.file_system import FakeDisk
 from tests.fakes.ids import FakeIds
 from tests.fakes.profiles import FakeProfileStore
 from tests.fakes.pty import FakePty
@@ -14,6 +14,7 @@ from tests.fakes.shared_memory import FakeSharedMemory
 from iai_mcp.agents.agents import Agents, NewAgent
 from iai_mcp.agents.launch import LaunchAgent
 from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest, PlanLaunch
+from iai_mcp.agents.launches import Launches
 from iai_mcp.agents.profiles import Profiles
 from iai_mcp.agents.removal import DeleteAgent, PruneRuns
 from iai_mcp.agents.synchronizing import SyncAgent
@@ -41,7 +42,7 @@ class Workbench:
     def __init__(self, *, traits: HostTraits | None = None) -> None:
         self.contexts = FakeAgentContextStore()
         self.templates, self.skills = FakeTemplateStore(), FakeSkillStore()
-        self.files, self.pty = FakeFileSystem(), FakePty()
+        self.files, self.pty = FakeDisk(), FakePty()
         self.events, self.ids, self.clock = FakeEventBus(), FakeIds("id"), FakeClock()
         self.memory = FakeSharedMemory()
         self.runtime = FakeRuntime(traits=traits)
@@ -49,8 +50,11 @@ class Workbench:
         builtin = (BY_FILE, BY_FLAG, BY_ENV, BY_STDIN, AT_ROOT)
         self.profiles = Profiles(builtin, self.profile_store, self.runtime)
         self.agents = Agents(self.contexts, self.templates, self.skills, self.ids, self.events)
-        self.delete = DeleteAgent(self.contexts, self.files, self.pty, self.pty, self.events)
-        self.prune = PruneRuns(self.contexts, self.files, self.pty)
+        self.launches = Launches(self.files, lambda: "/data")
+        self.delete = DeleteAgent(
+            self.contexts, self.files, self.launches, self.pty, self.pty, self.events
+        )
+        self.prune = PruneRuns(self.contexts, self.files, self.launches, self.pty)
         self.sync = SyncAgent(self.contexts, self.templates, self.events)
         self.plan = PlanLaunch(
             contexts=self.contexts,
@@ -58,17 +62,21 @@ class Workbench:
             skills=self.skills,
             templates=self.templates,
             runtime=self.runtime,
-            files=self.files,
+            launches=self.launches,
             memory=self.memory,
             ids=self.ids,
-            clock=self.clock,
             wiring=lambda env: MemoryWiring(("py", "bridge"), ("py", "hook"), env),
         )
         self.execute = LaunchAgent(
-            self.contexts, self.runtime, self.files, self.pty, self.clock, self.events
+            self.contexts,
+            self.runtime,
+            self.files,
+            self.launches,
+            self.pty,
+            self.clock,
+            self.events,
         )
-        self.files.create_dir_all("/p")
-        self.files.log.clear()
+        self.files.make("/p")
 
     def agent(
         self, name: str = "Ada", *, profile: str = "by-file", context: str = "I am Ada.\n"

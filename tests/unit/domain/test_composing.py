@@ -45,3 +45,9 @@ def test_a_line_too_long_for_a_terminal_is_refused_with_its_number() -> None:
     assert typed_persona("é" * 2047 + "\n") == ("é" * 2047 + "\n").encode()
     with pytest.raises(InvalidInput, match="line 2 of the persona has 4096 bytes"):
         typed_persona("short\n" + "é" * 2048 + "\n")
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x04", "\x1b[A", "\x1a", "\x7f", "\0"])
+def test_a_persona_with_keys_that_a_terminal_obeys_is_not_typed(key: str) -> None:
+    with pytest.raises(InvalidInput, match="line 2"):
+        typed_persona(f"fine\tso far\r\nand {key} then\n")

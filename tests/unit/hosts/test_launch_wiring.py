@@ -66,7 +66,7 @@ def test_a_prompt_reaches_the_program_or_is_typed_and_a_dash_is_no_option(profil
         assert "--fix it" not in wiring.args
         return
     last = wiring.args[-1]
-    safe = last.endswith("=--fix it") or wiring.args[-2] in ("--", "-t")
+    safe = last.endswith("=--fix it") or wiring.args[-2] == "--"
     assert last.endswith("--fix it")
     assert safe
 
@@ -103,6 +103,57 @@ def test_a_known_conversation_is_taken_up_by_its_id(
     args = wired(profile_id, resume=Resume("c-1", "s-1")).args
 
     assert any(args[at : at + len(words)] == words for at in range(len(args)))
+
+
+@pytest.mark.parametrize(
+    "conversation",
+    ["--dangerously-skip-permissions", "-c", "", " c-1", "c 1", "c\n--x", "a/../b", "é", "x" * 129],
+)
+def test_what_is_no_conversation_reaches_no_program(conversation: str) -> None:
+    with pytest.raises(InvalidInput, match="conversation"):
+        Resume(conversation)
+    with pytest.raises(InvalidInput, match="conversation"):
+        Resume("c-1", conversation)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["$HOME", "${X}", "$(id)", "`id`", "{env:X}", "{file:/etc/passwd}", "a\u001b[2J", "a\nb"],
+)
+def test_what_a_program_would_replace_or_obey_reaches_none(value: str) -> None:
+    with pytest.raises(InvalidInput, match="rename it"):
+        replace(LAUNCH, agent_name=value)
+    with pytest.raises(InvalidInput, match="rename it"):
+        replace(LAUNCH, project=f"/home/ann/{value}")
+
+
+@pytest.mark.parametrize("project", ["--help", "shop", "-/x"])
+def test_a_project_that_could_be_an_option_reaches_no_program(project: str) -> None:
+    with pytest.raises(InvalidInput, match="absolute"):
+        replace(LAUNCH, project=project)
+
+
+@pytest.mark.parametrize("profile_id", ["gemini", "qwen"])
+def test_a_comma_does_not_give_a_program_a_second_directory(profile_id: str) -> None:
+    with pytest.raises(InvalidInput, match="comma"):
+        wired(profile_id, project="/home/ann/shop,~")
+
+
+def test_a_pattern_does_not_open_other_directories_to_opencode() -> None:
+    config = json.loads(wired("opencode", project="/home/*").env["OPENCODE_CONFIG_CONTENT"])
+
+    assert "permission" not in config
+
+
+@pytest.mark.parametrize("profile_id", EVERY)
+def test_what_a_program_keeps_in_its_run_directory_is_known(profile_id: str) -> None:
+    wiring = wired(profile_id)
+    written = {f"{RUN}/{path}" for path in (*files(wiring), *wiring.keeps)}
+    named = {
+        word.removeprefix("@") for word in wiring.args if word.removeprefix("@").startswith(RUN)
+    }
+
+    assert named <= written
 
 
 def test_claude_code_gets_settings_servers_and_the_project_by_flags() -> None:

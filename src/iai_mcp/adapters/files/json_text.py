@@ -2,9 +2,11 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from iai_mcp.domain.errors import IaiError, InvalidInput
+
+_BETWEEN = re.compile(r"[\s,:]*")
 
 
 def parse_object(data: bytes, path: str) -> dict[str, object]:
@@ -29,6 +31,8 @@ def parse_object(data: bytes, path: str) -> dict[str, object]:
         ) from error
     except RecursionError as error:
         raise InvalidInput(f"{path}, line 1: the file is nested too deeply to be read") from error
+    except ValueError as error:  # a whole number of more digits than Python takes in
+        raise InvalidInput(f"{path}: it holds a number that is too large; correct it") from error
     if not isinstance(value, dict):
         raise InvalidInput(f"{path}, line 1: expected an object in braces; correct it there")
     return value
@@ -39,25 +43,30 @@ def _kindly(message: str) -> str:
     return message[:1].lower() + message[1:]
 
 
-def lines_of(data: bytes, key: str, count: int) -> Sequence[int]:
-    """The line where each of the `count` elements of the list under `key` begins (1: unknown)."""
-    text = data.decode("utf-8-sig", errors="replace")
-    decoder = json.JSONDecoder()
-    blank = re.compile(r"[\s,]*")
-    for found in re.finditer(rf'"{re.escape(key)}"\s*:\s*\[', text):
-        lines: list[int] = []
-        position = found.end()
-        while len(lines) < count:
-            gap = blank.match(text, position)
-            start = gap.end() if gap else position
-            try:
-                _, position = decoder.raw_decode(text, start)
-            except json.JSONDecodeError:
-                break
-            lines.append(text.count("\n", 0, start) + 1)
-        if len(lines) == count:
-            return lines
-    return [1] * count
+def line_of(data: bytes, key: str, number: int) -> int:
+    """The line where an element of the list under `key` begins, by its number (1: unknown).
+
+    `data` was understood by `parse_object`, so it is walked, not searched: once, from its start.
+    """
+    text = data.decode("utf-8-sig")
+    decode = json.JSONDecoder().raw_decode
+
+    def next_value(position: int) -> int:
+        gap = _BETWEEN.match(text, position)
+        return gap.end() if gap else position
+
+    try:
+        position = next_value(text.index("{") + 1)
+        name, position = decode(text, position)
+        while name != key:
+            _, position = decode(text, next_value(position))
+            name, position = decode(text, next_value(position))
+        position = next_value(position) + 1
+        for _ in range(number):
+            _, position = decode(text, next_value(position))
+    except ValueError:  # the key stands there twice, with lists of different lengths
+        return 1
+    return text.count("\n", 0, next_value(position)) + 1
 
 
 def dump(value: Mapping[str, object]) -> bytes:

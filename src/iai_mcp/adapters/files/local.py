@@ -1,103 +1,233 @@
-"""`FileSystem` on this machine's disk."""
+"""`FileSystem` on this machine's disk.
+
+Every step is taken from an open directory (`openat`) and over no link (`O_NOFOLLOW`), so that nothing
+can be swapped between a look and the deed: there is no look. The root itself is opened by its path.
+"""
 
 import errno
 import os
 import secrets
 import shutil
-from collections.abc import Sequence
-from pathlib import Path
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 
-from iai_mcp.domain.errors import AlreadyExists, DiskFull, IoFailed, NotFound, ReadOnly
+from iai_mcp.adapters.files import locks
+from iai_mcp.domain.errors import DiskFull, IoFailed, NotFound, ReadOnly
+from iai_mcp.ports.file_system import LARGEST_FILE
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _REFUSED = {errno.EPERM, errno.EACCES, errno.EROFS}
+_IN_THE_WAY = {errno.ELOOP, errno.ENOTDIR}  # it may have been a link
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+# Opening a pipe would wait for its other end without the second, a terminal would become ours
+# without the third.
+_FILE = os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+_Missing = type[NotFound] | type[IoFailed]
 
 
 class LocalFileSystem:
-    """Whole files, replaced by rename; directories and files private unless told otherwise."""
+    """Whole files, replaced by rename; directories and files private unless told otherwise.
+
+    `own`: the root is a directory that nobody but this person writes to, where a link is theirs: it
+    is followed, so that who keeps a file elsewhere still does.
+    """
+
+    def __init__(self, root: str, *, own: bool = False) -> None:
+        self._root = root
+        self._own = own
+        self._follow = 0 if own else os.O_NOFOLLOW
 
     def read(self, path: str) -> bytes:
-        try:
-            return Path(path).read_bytes()
-        except FileNotFoundError as absent:
-            raise NotFound(f"there is no file {path}") from absent
-        except OSError as refused:
-            raise io_failure(refused, path) from refused
+        with self._at(path) as (directory, name):
+            descriptor = os.open(name, os.O_RDONLY | _FILE | self._follow, dir_fd=directory)
+            try:
+                self._require_file(os.fstat(descriptor).st_mode, path)
+                with os.fdopen(descriptor, "rb", closefd=False) as file:
+                    data = file.read(LARGEST_FILE + 1)
+            finally:
+                os.close(descriptor)
+        return self._in_bounds(data, path)
 
     def write(self, path: str, data: bytes, *, private: bool = True) -> None:
-        # A link is written through, so that a person who keeps the file elsewhere still does.
-        target = Path(os.path.realpath(path))
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+        self._in_bounds(data, path)
+        if self._own and os.path.islink(self._shown(path)):
+            folder, _, name = os.path.realpath(self._shown(path)).rpartition("/")
+            LocalFileSystem(folder or "/", own=True).write(name, data, private=private)
+            return
+        with self._at(path, missing=IoFailed) as (directory, name):
+            mode = self._mode_of(directory, name, path)
+            temporary = f".{secrets.token_hex(8)}.tmp"
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            descriptor = os.open(temporary, flags, 0o600 if private else mode, dir_fd=directory)
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+            except BaseException:
+                with suppress(FileNotFoundError):
+                    os.unlink(temporary, dir_fd=directory)
+                raise
+            os.fsync(directory)  # makes the rename survive power loss
+
+    def _mode_of(self, directory: int, name: str, path: str) -> int:
+        """The mode a file has; for a new one all that the umask leaves."""
         try:
-            mode = 0o600 if private else _mode_of(target)
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(target)
-            _sync(target.parent)
-        except OSError as refused:
-            temporary.unlink(missing_ok=True)
-            raise io_failure(refused, path) from refused
+            mode = os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode
+        except FileNotFoundError:
+            return 0o666
+        self._require_file(mode, path)
+        return mode & 0o777
 
     def exists(self, path: str) -> bool:
-        return os.path.lexists(path)
+        try:
+            with self._at(path) as (directory, name):
+                os.stat(name, dir_fd=directory, follow_symlinks=False)
+        except (NotFound, IoFailed):
+            return False
+        return True
 
     def create_dir_all(self, path: str, *, private: bool = True) -> None:
-        try:
-            if not private:
-                Path(path).mkdir(parents=True, exist_ok=True)
-                return
-            Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
-            if Path(path).stat().st_mode & 0o077:
-                Path(path).chmod(0o700)
-        except OSError as refused:
-            raise io_failure(refused, path) from refused
+        mode = 0o700 if private else 0o777
+        with self._told(path, IoFailed):
+            if not path:
+                os.makedirs(self._root, mode=mode, exist_ok=True)
+            with self._opened(_parts(path), make=mode) as directory:
+                if private and os.fstat(directory).st_mode & 0o077:
+                    os.fchmod(directory, 0o700)
 
     def list(self, path: str) -> Sequence[str]:
         try:
-            return sorted(entry.name for entry in Path(path).iterdir())
-        except FileNotFoundError:
+            with self._told(path), self._opened(_parts(path)) as directory:
+                return sorted(os.listdir(directory))
+        except NotFound:
             return []
-        except OSError as refused:
-            raise io_failure(refused, path) from refused
 
-    def symlink(self, target: str, path: str) -> None:
-        try:
-            Path(path).symlink_to(target)
-        except FileExistsError as taken:
-            raise AlreadyExists(f"{path} exists already") from taken
-        except OSError as refused:
-            raise io_failure(refused, path) from refused
+    def require_plain(self, path: str) -> None:
+        with suppress(NotFound), self._at(path) as (directory, name):
+            mode = os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode
+            if not stat.S_ISDIR(mode):
+                self._require_file(mode, path)
+                return
+            for below, folders, files, opened in os.fwalk(name, dir_fd=directory):
+                for each in (*folders, *files):  # a link to a directory counts among the folders
+                    mode = os.stat(each, dir_fd=opened, follow_symlinks=False).st_mode
+                    if not stat.S_ISDIR(mode):
+                        self._require_file(mode, f"{path}{below.removeprefix(name)}/{each}")
 
     def remove(self, path: str) -> None:
-        try:
-            if Path(path).is_symlink() or not Path(path).is_dir():
-                Path(path).unlink(missing_ok=True)
+        if not path:
+            raise IoFailed(f"{self._root} is the root of these files and can not be removed")
+        with suppress(NotFound), self._at(path) as (directory, name):
+            mode = os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode
+            if stat.S_ISDIR(mode):
+                shutil.rmtree(name, dir_fd=directory)  # from open directories, over no link
             else:
-                shutil.rmtree(path)
-        except FileNotFoundError:
-            return
+                os.unlink(name, dir_fd=directory)
+
+    @contextmanager
+    def locked(self, path: str) -> Iterator[None]:
+        with self._at(path, missing=IoFailed) as (directory, name):
+            flags = os.O_RDWR | os.O_CREAT | _FILE | self._follow
+            descriptor = os.open(name, flags, 0o600, dir_fd=directory)
+            try:
+                self._require_file(os.fstat(descriptor).st_mode, path)
+            except IoFailed:
+                os.close(descriptor)
+                raise
+        try:
+            locks.take(descriptor, self._shown(path))
+            yield
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def _at(self, path: str, missing: _Missing = NotFound) -> Iterator[tuple[int, str]]:
+        """The open directory that holds `path`, and the name it has there."""
+        with self._told(path, missing):
+            *parents, name = _parts(path) or ["."]
+            with self._opened(parents) as directory:
+                yield directory, name
+
+    @contextmanager
+    def _opened(self, parts: Sequence[str], make: int | None = None) -> Iterator[int]:
+        """The directory at `parts`, reached step by step; made on the way where `make` is a mode."""
+        directory = os.open(self._root, _DIRECTORY)
+        try:
+            for part in parts:
+                if make is not None:
+                    with suppress(FileExistsError):
+                        os.mkdir(part, make, dir_fd=directory)
+                deeper = os.open(part, _DIRECTORY | self._follow, dir_fd=directory)
+                os.close(directory)
+                directory = deeper
+            yield directory
+        finally:
+            os.close(directory)
+
+    @contextmanager
+    def _told(self, path: str, missing: _Missing = NotFound) -> Iterator[None]:
+        """What the system refuses, as a sentence."""
+        try:
+            yield
+        except FileNotFoundError as absent:
+            kind = "file" if missing is NotFound else "directory for"
+            raise missing(f"there is no {kind} {self._shown(path)}") from absent
+        except RecursionError as deep:
+            raise IoFailed(
+                f"{self._shown(path)} is nested too deeply to be used: remove it yourself"
+            ) from deep
         except OSError as refused:
-            raise io_failure(refused, path) from refused
+            link = self._link_on(path) if refused.errno in _IN_THE_WAY else None
+            raise (_is_link(link) if link else io_failure(refused, self._shown(path))) from refused
+
+    def _link_on(self, path: str) -> str | None:
+        """The link that was in the way, for the sentence about it."""
+        here = self._root
+        for part in _parts(path):
+            here = f"{here}/{part}"
+            if os.path.islink(here):
+                return here
+        return None
+
+    def _require_file(self, mode: int, path: str) -> None:
+        if stat.S_ISLNK(mode):
+            raise _is_link(self._shown(path))
+        if stat.S_ISDIR(mode):
+            raise IoFailed(f"{self._shown(path)} can not be used: it is a directory, not a file")
+        if not stat.S_ISREG(mode):
+            raise IoFailed(
+                f"{self._shown(path)} can not be used: it is a pipe, a socket or a device, not a "
+                "file; remove it"
+            )
+
+    def _in_bounds(self, data: bytes, path: str) -> bytes:
+        if len(data) > LARGEST_FILE:
+            raise IoFailed(
+                f"{self._shown(path)} is too large: at most {LARGEST_FILE >> 20} MB can be used"
+            )
+        return data
+
+    def _shown(self, path: str) -> str:
+        return f"{self._root.rstrip('/')}/{path}".rstrip("/") or "/"
 
 
-def _mode_of(path: Path) -> int:
-    """The mode a file has; for a new one all that the umask leaves."""
-    try:
-        return path.stat().st_mode & 0o777
-    except FileNotFoundError:
-        return 0o666
+def _parts(path: str) -> list[str]:
+    """The steps of a relative path, each a plain name."""
+    parts = path.split("/") if path else []
+    for part in parts:
+        if part in ("", ".", "..") or "\0" in part:
+            raise IoFailed(f"{path!r} can not be used: it does not lead straight down")
+    return parts
 
 
-def _sync(directory: Path) -> None:
-    """Make a rename survive power loss."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _is_link(path: str) -> IoFailed:
+    return IoFailed(
+        f"{path} is a link, and links are not followed here, because a project may come from "
+        "anybody: put the thing itself in its place, or remove it"
+    )
 
 
 def io_failure(error: OSError, path: str) -> IoFailed:

@@ -10,8 +10,10 @@ from iai_mcp.domain.agents import (
     FromTemplate,
     Origin,
     Scratch,
+    first_repeated,
 )
 from iai_mcp.domain.errors import IaiError, InvalidInput
+from iai_mcp.domain.foreign_text import quoted
 
 _ENTRY_KEYS = {"agent_id", "name", "md_path", "profile_id", "origin", "synchronized", "skills"}
 
@@ -25,20 +27,24 @@ def parse(data: bytes, path: str) -> AgentManifest:
     version = document.get("version", MANIFEST_VERSION)
     if version != MANIFEST_VERSION or isinstance(version, bool):
         raise InvalidInput(
-            f"{path} has version {version!r} and this iai-mcp knows {MANIFEST_VERSION}: "
-            "update iai-mcp"
+            f"{path} has version {quoted(str(version))} and this iai-mcp knows "
+            f"{MANIFEST_VERSION}: update iai-mcp"
         )
     raw = json_text.objects_field(document, "entries", path)
-    lines = json_text.lines_of(data, "entries", len(raw))
     entries: list[Agent] = []
-    for value, line in zip(raw, lines, strict=True):
+    for value in raw:
         try:
             entries.append(_agent(json_text.as_object(value)))
-            AgentManifest(tuple(entries))
         except IaiError as error:
+            line = json_text.line_of(data, "entries", len(entries))
             raise json_text.at_line(error, path, line) from error
     extra = {key: value for key, value in document.items() if key not in ("version", "entries")}
-    return AgentManifest(tuple(entries), extra=extra)
+    try:
+        return AgentManifest(tuple(entries), extra=extra)
+    except IaiError as error:
+        repeated = first_repeated(entries)
+        line = json_text.line_of(data, "entries", repeated.number) if repeated else 1
+        raise json_text.at_line(error, path, line) from error
 
 
 def _agent(entry: Mapping[str, object]) -> Agent:

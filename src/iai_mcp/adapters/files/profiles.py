@@ -6,11 +6,11 @@ from iai_mcp.adapters.files import json_text
 from iai_mcp.adapters.files.user_document import UserDocument, put, without
 from iai_mcp.domain.agent_profiles import RUN_DIR_TEMPLATE, AgentProfile, parse_injection
 from iai_mcp.domain.errors import NotFound
-from iai_mcp.ports.file_system import FileSystem
+from iai_mcp.ports.file_system import FilesBelow
 
 
 class FileProfileStore:
-    def __init__(self, files: FileSystem, user_data: Callable[[], str]) -> None:
+    def __init__(self, files: FilesBelow, user_data: Callable[[], str]) -> None:
         self._document = UserDocument(files, user_data, "profiles.json")
 
     def list(self) -> Sequence[AgentProfile]:

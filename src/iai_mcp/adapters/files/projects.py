@@ -6,11 +6,11 @@ from iai_mcp.adapters.files import json_text
 from iai_mcp.adapters.files.user_document import UserDocument, put, without
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.projects import Project, ProjectPath, RemoteRef
-from iai_mcp.ports.file_system import FileSystem
+from iai_mcp.ports.file_system import FilesBelow
 
 
 class FileProjectStore:
-    def __init__(self, files: FileSystem, user_data: Callable[[], str]) -> None:
+    def __init__(self, files: FilesBelow, user_data: Callable[[], str]) -> None:
         self._document = UserDocument(files, user_data, "projects.json")
 
     def list(self) -> Sequence[Project]:

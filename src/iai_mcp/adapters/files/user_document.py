@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from iai_mcp.adapters.files import json_text, locks
+from iai_mcp.adapters.files import json_text
 from iai_mcp.domain.errors import IaiError, NotFound
-from iai_mcp.ports.file_system import FileSystem
+from iai_mcp.ports.file_system import FilesBelow
 
 Value = TypeVar("Value")
 
@@ -16,7 +16,7 @@ class UserDocument:
     The directory is asked for at every use, because the environment may name another one.
     """
 
-    def __init__(self, files: FileSystem, directory: Callable[[], str], name: str) -> None:
+    def __init__(self, files: FilesBelow, directory: Callable[[], str], name: str) -> None:
         self._files = files
         self._directory = directory
         self._name = name
@@ -30,26 +30,27 @@ class UserDocument:
 
     def _bytes(self) -> bytes:
         try:
-            return self._files.read(self.path)
+            return self._files(self._directory()).read(self._name)
         except NotFound:
             return b"{}"
 
     def change(self, edit: Callable[[dict[str, object]], Mapping[str, object]]) -> None:
         """Replace the document by what `edit` makes of it, with nobody else in between."""
-        self._files.create_dir_all(self._directory())
-        with locks.held(f"{self._directory()}/.{self._name}.lock"):
-            self._files.write(self.path, json_text.dump({"version": 1, **edit(self.read())}))
+        files = self._files(self._directory())
+        files.create_dir_all("")
+        with files.locked(f".{self._name}.lock"):
+            files.write(self._name, json_text.dump({"version": 1, **edit(self.read())}))
 
     def entries(self, key: str, parse: Callable[[Mapping[str, object]], Value]) -> list[Value]:
         """The list under `key`, each element understood or complained about with its line."""
         data = self._bytes()
         raw = json_text.objects_field(json_text.parse_object(data, self.path), key, self.path)
         values: list[Value] = []
-        for number, value in enumerate(raw):
+        for value in raw:
             try:
                 values.append(parse(json_text.as_object(value)))
             except IaiError as error:
-                line = json_text.lines_of(data, key, len(raw))[number]
+                line = json_text.line_of(data, key, len(values))
                 raise json_text.at_line(error, self.path, line) from error
         return values
 

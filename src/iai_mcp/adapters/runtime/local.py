@@ -118,6 +118,7 @@ class LocalRuntime:
             env={**launch.memory.env, **wiring.env, **context_env},
             context_plan=plan,
             files=files,
+            keeps=wiring.keeps,
         )
 
     def record_trust(self, profile: AgentProfile, project: str) -> None:

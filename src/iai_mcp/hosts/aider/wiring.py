@@ -7,6 +7,9 @@ from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
 
 TRAITS = HostTraits(verified="0.86.2")
 
+_CHAT = "aider.chat.history.md"
+_TYPED = "aider.input.history"
+
 
 def wire(launch: Invocation) -> LaunchWiring:
     resume = () if launch.resume is None else ("--restore-chat-history",)
@@ -14,12 +17,13 @@ def wire(launch: Invocation) -> LaunchWiring:
         args=(
             # By default both lie at the git root, where agents would share them.
             "--chat-history-file",
-            launch.in_run_dir("aider.chat.history.md"),
+            launch.in_run_dir(_CHAT),
             "--input-history-file",
-            launch.in_run_dir("aider.input.history"),
+            launch.in_run_dir(_TYPED),
             "--no-gitignore",
             "--no-check-update",
             *resume,
         ),
         types_prompt=True,
+        keeps=(_CHAT, _TYPED),
     )

@@ -6,14 +6,17 @@ from iai_mcp.hosts.wiring import SERVER
 
 TRAITS = HostTraits()
 
+_DATA = ".crush"
+
 
 def wire(launch: Invocation) -> LaunchWiring:
     config = {"mcp": {SERVER: {"type": "stdio", **stdio_server(launch.memory)}}}
     return LaunchWiring(
         # Without -D Crush takes the nearest .crush upward: the project's, or a colleague's.
-        args=("-D", launch.in_run_dir(".crush"), *_conversation(launch)),
+        args=("-D", launch.in_run_dir(_DATA), *_conversation(launch)),
         files=(json_file(".crush.json", config),),
         types_prompt=True,
+        keeps=(_DATA,),
     )
 
 

@@ -3,7 +3,7 @@
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
 from iai_mcp.domain.launching import RunFile
 from iai_mcp.hosts.gemini.config import CAPTURE, ID, STATUS
-from iai_mcp.hosts.run_files import grouped_hooks, json_file, mcp_servers
+from iai_mcp.hosts.run_files import grouped_hooks, json_file, mcp_servers, one_of_a_list
 
 TRAITS = HostTraits(
     session_start_hook=True,
@@ -30,7 +30,7 @@ def wire(launch: Invocation) -> LaunchWiring:
     return LaunchWiring(
         args=(
             "--include-directories",
-            launch.project,
+            one_of_a_list(launch.project),
             *_conversation(launch),
             *(() if launch.prompt is None else (f"--prompt-interactive={launch.prompt}",)),
         ),

@@ -13,5 +13,5 @@ def wire(launch: Invocation) -> LaunchWiring:
     if launch.resume is not None:
         return LaunchWiring(args=("session", "-r", *extension), types_prompt=True)
     if launch.prompt is not None:
-        return LaunchWiring(args=("run", "-s", *extension, "-t", launch.prompt))
+        return LaunchWiring(args=("run", "-s", *extension, f"--text={launch.prompt}"))
     return LaunchWiring(args=("session", *extension))

@@ -14,7 +14,7 @@ _PLUGIN = "opencode-plugin.js"
 
 
 def wire(launch: Invocation) -> LaunchWiring:
-    config = {
+    config: dict[str, object] = {
         "autoupdate": False,
         "plugin": [f"file://{launch.in_run_dir(_PLUGIN)}"],
         "mcp": {
@@ -25,8 +25,11 @@ def wire(launch: Invocation) -> LaunchWiring:
                 "enabled": True,
             }
         },
-        "permission": {"external_directory": {f"{launch.project}/**": "allow"}},
     }
+    # A path with such characters would be a pattern for others too: then OpenCode asks instead.
+    if not set("*?[]{}") & set(launch.project):
+        allowed = {f"{launch.project}/**": "allow"}
+        config["permission"] = {"external_directory": allowed}
     prompt = () if launch.prompt is None else (f"--prompt={launch.prompt}",)
     return LaunchWiring(
         args=(*_conversation(launch), *prompt),

@@ -1,0 +1,81 @@
+"""What an agent's launches leave for the next one to know, in the person's own data.
+
+Never in the project: what lies there may have come with it, and whoever wrote it would choose which
+files are removed, and which words reach a program's command line.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from iai_mcp.domain.errors import NotFound
+from iai_mcp.domain.invocations import Resume, is_conversation
+from iai_mcp.domain.launching import LaunchRecord
+from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.ports.file_system import FilesBelow, FileSystem
+
+# The hook that notes the conversation knows this place too (`capture/conversation.py`).
+_FOLDER = "launches"
+
+
+def launch_key(project: ProjectPath, agent_id: str) -> str:
+    """One agent in one project: clones of a repository have agents of the same ids."""
+    return hashlib.sha256(f"{project}\0{agent_id}".encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Launches:
+    files: FilesBelow
+    user_data: Callable[[], str]
+
+    def last(self, project: ProjectPath, agent_id: str) -> LaunchRecord | None:
+        """The last launch of this agent by this person; None if there was none."""
+        try:
+            record = json.loads(self._own().read(_record(project, agent_id)))
+            return LaunchRecord(str(record["session_id"]), tuple(map(str, record["files"])))
+        except (NotFound, ValueError, LookupError, TypeError):
+            return None  # damaged is as good as none: the next launch writes it anew
+
+    def conversation(self, project: ProjectPath, agent_id: str) -> Resume | None:
+        """What is known of the agent's last conversation; None if it never ran here."""
+        record = self.last(project, agent_id)
+        if record is None:
+            return None
+        try:
+            noted = self._own().read(_note(project, agent_id)).decode(errors="replace").strip()
+        except NotFound:
+            noted = ""
+        assigned = record.session_id
+        return Resume(
+            noted if is_conversation(noted) else None,
+            assigned if is_conversation(assigned) else None,
+        )
+
+    def save(self, project: ProjectPath, agent_id: str, record: LaunchRecord) -> None:
+        # Project and agent are there for people who look: nobody else could tell whose it is.
+        fields = {
+            "project": project.text,
+            "agent_id": agent_id,
+            "session_id": record.session_id,
+            "files": record.files,
+        }
+        own = self._own()
+        own.create_dir_all("")
+        own.create_dir_all(_FOLDER)
+        own.write(_record(project, agent_id), json.dumps(fields, indent=2).encode() + b"\n")
+
+    def forget(self, project: ProjectPath, agent_id: str) -> None:
+        for path in (_record(project, agent_id), _note(project, agent_id)):
+            self._own().remove(path)
+
+    def _own(self) -> FileSystem:
+        return self.files(self.user_data())
+
+
+def _record(project: ProjectPath, agent_id: str) -> str:
+    return f"{_FOLDER}/{launch_key(project, agent_id)}.json"
+
+
+def _note(project: ProjectPath, agent_id: str) -> str:
+    return f"{_FOLDER}/{launch_key(project, agent_id)}.conversation"
