@@ -13,6 +13,7 @@ from iai_mcp.core import UnknownMethodError
 from iai_mcp.daemon import control, succession
 from iai_mcp.daemon.mcp_session import ParseFailure, serve_session
 from iai_mcp.domain.errors import IaiError, InvalidInput
+from iai_mcp.memory.scoping import VISITOR
 from iai_mcp.protocol import messages
 from iai_mcp.protocol.codes import FAILED, INVALID_PARAMS, MAX_LINE, UNKNOWN_METHOD
 from iai_mcp.protocol.frames import LineDecoder, Oversize
@@ -274,12 +275,12 @@ class Connection:
 def with_context(
     method: str, params: dict[str, object], context: Mapping[str, str]
 ) -> dict[str, object]:
-    """The params with what the bridge knows about its caller, where the caller did not say.
+    """The params of an MCP call with what its bridge knows about the caller.
 
-    A recall only learns where it is asked from; what is captured also learns by whom.
+    Where it is, nobody but the bridge may say. What is captured also learns by whom, unless the
+    caller says so.
     """
-    names = {"cwd"}
-    if method == "memory_capture":
-        names |= {"agent_id", "agent_name", "session_id", "project", "host"}
-    known = {name: context[name] for name in names if context.get(name)}
-    return {**known, **{name: value for name, value in params.items() if value is not None}}
+    names = ("agent_id", "agent_name", "session_id", "project", "host")
+    known = {name: context.get(name) for name in names} if method == "memory_capture" else {}
+    given = {name: value for name, value in params.items() if value is not None}
+    return {**known, **given, "cwd": context.get("cwd"), VISITOR: True}

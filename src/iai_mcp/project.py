@@ -2,25 +2,30 @@
 
     iai_mcp.project.project_of("/home/ann/shop/src")   ->  the project at /home/ann/shop
 
-It reads a few small files and starts no git process. Hooks call it: the standard library only,
-and nothing imported that a plain interpreter has not loaded already.
+It reads a few small files and starts no git process. Whatever a directory says about belonging to
+another one counts only if that one says so, too: anybody can write a pointer. Hooks call it: the
+standard library only, and nothing imported that a plain interpreter has not loaded already.
 """
 
 import os
 from collections.abc import Mapping
 from stat import S_ISDIR, S_ISREG
 
+from iai_mcp import regular_files
 from iai_mcp.domain import project_identity as identity
 from iai_mcp.domain.project_identity import ProjectRef
 
 # A `.git` file holds one path and git's own config a few lines; anything longer is not theirs.
 _POINTER_LIMIT = 8192
 _CONFIG_LIMIT = 262_144
-_LONGEST_PATH = 4096  # no system opens a longer one
 
 
 def project_of(
-    project: str, *, base: str | None = None, aliases: Mapping[str, str] | None = None
+    project: str,
+    *,
+    base: str | None = None,
+    aliases: Mapping[str, str] | None = None,
+    proven: bool = False,
 ) -> ProjectRef:
     """The project that a path or a name stands for.
 
@@ -30,6 +35,9 @@ def project_of(
     judged by its existing parents, and by its letters where there are none. A relative path
     needs `base`; without one it is judged by its letters alone, because what a daemon's working
     directory happens to be must not decide. Aliases are the user's, unless given.
+
+    A worktree whose main checkout is gone still belongs to it. Nobody can confirm that any more,
+    so with `proven` it does not.
     """
     if aliases is None:
         from iai_mcp.project_aliases import load
@@ -38,10 +46,10 @@ def project_of(
     if not identity.is_path(project):
         return identity.from_key(identity.follow(project.strip(), aliases))
     path = _absolute(project, base)
-    if not path.startswith("/") or len(path) > _LONGEST_PATH:
+    if not path.startswith("/") or len(path) > regular_files.LONGEST_PATH:
         return identity.from_key(identity.follow(identity.normal(path), aliases))
     path = identity.outside_run_directory(_real(path))
-    root = _anchor(path)
+    root = _anchor(path, proven=proven)
     if root is not None:
         return identity.from_key(identity.follow(root, aliases))
     return identity.from_key(identity.follow_upward(path, aliases))
@@ -67,12 +75,12 @@ def _real(path: str) -> str:
         return identity.normal(path)
 
 
-def _anchor(path: str) -> str | None:
+def _anchor(path: str, *, proven: bool) -> str | None:
     """The root that git or `.ideai` gives to `path`, looking upward."""
     marked: str | None = None
     here = path
     while True:
-        root = _git_root(here)
+        root = _git_root(here, proven=proven)
         if root is not None:
             return root
         if marked is None and _is_directory(f"{here}/.ideai"):
@@ -83,31 +91,39 @@ def _anchor(path: str) -> str | None:
         here = parent
 
 
-def _git_root(here: str) -> str | None:
+def _git_root(here: str, *, proven: bool) -> str | None:
     """The main checkout's root if `here` is the top of a checkout or a bare repository."""
     dot_git = os.path.join(here, ".git")
     mode = _mode(dot_git)
     if S_ISDIR(mode):
         return here
     if S_ISREG(mode):
-        return _root_by_pointer(here, dot_git)
-    if _looks_like_git_directory(here):
-        return _root_of_common(_common_directory(here) or here)
+        return _root_by_pointer(here, dot_git, proven=proven)
+    if S_ISREG(_mode(f"{here}/HEAD")):  # perhaps the inside of a git directory
+        common = _common_directory(here)
+        if common is not None or _is_directory(f"{here}/refs"):
+            return _root_of_common(common or here)
     return None
 
 
-def _root_by_pointer(here: str, dot_git: str) -> str | None:
-    git_directory = _pointed_at(dot_git, here)
-    if git_directory is None:
+def _root_by_pointer(here: str, dot_git: str, *, proven: bool) -> str | None:
+    """The root of what a `.git` file makes of `here`: a worktree, or a checkout of its own.
+
+    A submodule, or a checkout with its git directory elsewhere, has its root where we stand, and
+    so has every pointer that nobody confirms.
+    """
+    target = _pointed_at(dot_git, here)
+    if target is None:
         return None
-    common = _common_directory(git_directory)
-    if common is None and not _is_directory(git_directory):
-        # The main checkout went away; the pointer still says where it was.
-        common, worktrees, _ = git_directory.rpartition("/worktrees/")
-        return _root_of_common(common) if worktrees else here
-    # Without a common directory this is a submodule or a checkout with its git directory
-    # elsewhere: its root is where we stand.
-    return here if common is None else _root_of_common(common)
+    common, worktrees, _ = target.rpartition("/worktrees/")
+    if not worktrees:
+        return here
+    git_directory = _real(target)
+    if _is_directory(git_directory):
+        confirmed = _common_directory(git_directory)
+        return _root_of_common(confirmed) if confirmed and _names(git_directory, here) else here
+    gone = not proven and not _is_directory(common)
+    return _root_of_common(common) if gone else here
 
 
 def _root_of_common(common: str) -> str:
@@ -116,31 +132,49 @@ def _root_of_common(common: str) -> str:
     if os.path.basename(common) == ".git":
         return parent
     configured = _configured_worktree(common)
-    if configured is not None:
-        return _real(os.path.join(common, configured))
-    # `thing/.bare` beside `thing/.git` with "gitdir: ./.bare": the layout for worktrees only.
-    if _pointed_at(os.path.join(parent, ".git"), parent) == common:
-        return parent
+    # A submodule's checkout, or `thing/.bare` beside `thing/.git`: the layout for worktrees only.
+    for checkout in (configured, parent):
+        if checkout and _leads_to(os.path.join(checkout, ".git"), checkout, common):
+            return checkout
     return common
 
 
 def _pointed_at(dot_git: str, here: str) -> str | None:
+    """The git directory that a `.git` file names, by its letters: it may be anywhere."""
     text = _read(dot_git, _POINTER_LIMIT)
     if text is None or not text.startswith("gitdir:"):
         return None
     target = text.removeprefix("gitdir:").strip()
-    return _real(os.path.join(here, target)) if target else None
+    return identity.normal(os.path.join(here, target)) if target else None
+
+
+def _leads_to(dot_git: str, here: str, git_directory: str) -> bool:
+    target = _pointed_at(dot_git, here)
+    return target is not None and _real(target) == git_directory
 
 
 def _common_directory(git_directory: str) -> str | None:
+    """What a linked worktree's git directory shares with the others: it lies two levels below."""
     text = _read(os.path.join(git_directory, "commondir"), _POINTER_LIMIT)
-    if text is None or not text.strip():
+    worktrees = os.path.dirname(git_directory)
+    common = os.path.dirname(worktrees)
+    if text is None or os.path.basename(worktrees) != "worktrees":
         return None
-    return _real(os.path.join(git_directory, text.strip()))
+    said = identity.normal(os.path.join(git_directory, text.strip()))
+    return common if said == common else None
+
+
+def _names(git_directory: str, here: str) -> bool:
+    """Whether the repository itself says that `here` is the worktree of this git directory."""
+    text = _read(os.path.join(git_directory, "gitdir"), _POINTER_LIMIT)
+    if text is None:
+        return False
+    checkout, name = os.path.split(os.path.join(git_directory, text.strip()))
+    return name == ".git" and _real(checkout) == here
 
 
 def _configured_worktree(git_directory: str) -> str | None:
-    """`core.worktree` of the repository's own config."""
+    """`core.worktree` of the repository's own config, as the directory it is."""
     in_core = False
     for line in (_read(os.path.join(git_directory, "config"), _CONFIG_LIMIT) or "").splitlines():
         entry = line.strip()
@@ -149,14 +183,9 @@ def _configured_worktree(git_directory: str) -> str | None:
             continue
         name, equals, value = entry.partition("=")
         if in_core and equals and name.strip().lower() == "worktree":
-            return value.strip().strip('"') or None
+            named = value.strip().strip('"')
+            return _real(os.path.join(git_directory, named)) if named else None
     return None
-
-
-def _looks_like_git_directory(here: str) -> bool:
-    return S_ISREG(_mode(f"{here}/HEAD")) and (
-        _is_directory(f"{here}/refs") or S_ISREG(_mode(f"{here}/commondir"))
-    )
 
 
 def _is_directory(path: str) -> bool:
@@ -173,8 +202,6 @@ def _mode(path: str) -> int:
 
 def _read(path: str, limit: int) -> str | None:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read(limit + 1)
+        return os.fsdecode(regular_files.read(path, limit))
     except (OSError, ValueError):
         return None
-    return text if len(text) <= limit else None

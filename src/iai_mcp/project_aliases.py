@@ -8,9 +8,11 @@ with it, and no change is written over it.
 import os
 from collections.abc import Mapping
 
-from iai_mcp import paths
+from iai_mcp import paths, regular_files
 from iai_mcp.domain import project_identity as identity
 from iai_mcp.domain.errors import InvalidInput, IoFailed, NotFound
+
+_LONGEST = 1024 * 1024
 
 
 def file_path() -> str:
@@ -74,8 +76,7 @@ def _usable() -> dict[str, str]:
 def _read() -> tuple[dict[str, str], str | None]:
     path = file_path()
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        text = regular_files.read(path, _LONGEST, links=regular_files.ANYWHERE).decode()
     except FileNotFoundError:
         return {}, None
     except (OSError, ValueError) as refused:

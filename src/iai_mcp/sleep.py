@@ -40,7 +40,13 @@ def compose(store: "MemoryStore") -> Sleep:
             store.topics, store.memories, LeidenCommunities(), lambda: _space(store), store.learns
         ),
         SuggestCorrections(store.memories, store.meaning, store.clock, store.learns),
-        LearnHabits(SqliteHabits(store.database), store.topics, store.memories, store.learns),
+        LearnHabits(
+            SqliteHabits(store.database),
+            store.topics,
+            store.memories,
+            store.projects,
+            store.learns,
+        ),
         Fade(store.strengths, FsrsCurve(), store.clock, store.uses.flush),
         Compact(upkeep),
         Errand("check", upkeep.check),

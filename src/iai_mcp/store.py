@@ -102,8 +102,10 @@ class MemoryStore:
         )
         self.timeline = Timeline(self.memories, self.projects)
         self.privacy = Privacy(self.memories, self.projects)
-        self.contradict = Contradict(self.memories, self.clock, self.redactor, self._stored)
-        self.reinforce = Reinforce(self.memories, self.clock)
+        self.contradict = Contradict(
+            self.memories, self.clock, self.projects, self.redactor, self._stored
+        )
+        self.reinforce = Reinforce(self.memories, self.clock, self.projects, self.uses.useful)
         self.forget = Forget(self.memories, self.clock, self.projects, self.forgotten)
 
         self.injections = Injections(self.memories, self.journal, self.clock, self.later)

@@ -1,38 +1,17 @@
 """Project identity on real git repositories: every way into a project leads to the same one."""
 
 import json
-import os
 import stat
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.support.git import git, repository
 
 from iai_mcp import project_aliases
 from iai_mcp.domain.errors import InvalidInput, NotFound
 from iai_mcp.project import from_argument, project_of
-
-
-def git(*arguments: str | Path, cwd: Path) -> None:
-    environment = {
-        **os.environ,
-        "GIT_CONFIG_GLOBAL": "/dev/null",
-        "GIT_CONFIG_SYSTEM": "/dev/null",
-        "GIT_AUTHOR_NAME": "a",
-        "GIT_AUTHOR_EMAIL": "a@example.org",
-        "GIT_COMMITTER_NAME": "a",
-        "GIT_COMMITTER_EMAIL": "a@example.org",
-    }
-    command = ["git", "-c", "protocol.file.allow=always", *map(str, arguments)]
-    subprocess.run(command, cwd=cwd, env=environment, check=True, capture_output=True)
-
-
-def repository(path: Path) -> Path:
-    path.mkdir(parents=True)
-    git("init", "-q", "-b", "main", cwd=path)
-    git("commit", "-q", "--allow-empty", "-m", "first", cwd=path)
-    return path
 
 
 @pytest.fixture(autouse=True)
@@ -184,6 +163,63 @@ def test_a_broken_git_pointer_is_no_project(room: Path) -> None:
     (shop / "odd").mkdir()
     (shop / "odd/.git").write_text("this is not a pointer")
     assert key(shop / "odd") == str(shop)
+
+
+def test_a_pointer_that_its_target_does_not_confirm_makes_no_worktree(room: Path) -> None:
+    """Anybody can write `.git`; the other end is written by git, in the repository itself."""
+    shop = repository(room / "shop")
+    git("worktree", "add", "-q", "../shop-feature", cwd=shop)
+    theirs = shop / ".git/worktrees/shop-feature"
+    thief, copy = room / "thief", room / "copy"
+    own = thief / "own/worktrees/x"
+    own.mkdir(parents=True)
+    copy.mkdir()
+    (own / "HEAD").write_text("ref: refs/heads/main\n")
+    (own / "commondir").write_text(f"{shop}/.git\n")
+    (own / "gitdir").write_text(f"{thief}/.git\n")
+    for pointer in (own, theirs, shop / ".git", shop / ".git/worktrees/none"):
+        (thief / ".git").write_text(f"gitdir: {pointer}\n")
+        assert key(thief) == str(thief)
+        assert key(thief / "deep") == str(thief)
+    (copy / ".git").write_bytes((room / "shop-feature/.git").read_bytes())
+    assert key(copy) == str(copy)
+    assert key(room / "shop-feature") == str(shop)
+
+
+@pytest.mark.parametrize("more", [("commondir",), ("commondir", "refs"), ("config", "refs")])
+def test_what_looks_like_the_inside_of_another_repository_is_not_that_repository(
+    room: Path, more: tuple[str, ...]
+) -> None:
+    """All of this can be cloned: nothing in it is called `.git`."""
+    shop, thief = repository(room / "shop"), repository(room / "thief")
+    inside = thief / "inside"
+    inside.mkdir()
+    (inside / "HEAD").write_text("ref: refs/heads/main\n")
+    for name in more:
+        if name == "refs":
+            (inside / "refs").mkdir()
+        else:
+            said = {"commondir": f"{shop}/.git\n", "config": f"[core]\n\tworktree = {shop}\n"}
+            (inside / name).write_text(said[name])
+    assert key(inside) in (str(inside), str(thief))
+
+
+def test_worktrees_that_git_knows_by_relative_paths_belong_to_their_repository(room: Path) -> None:
+    shop = repository(room / "shop")
+    git("worktree", "add", "-q", "../shop-feature", cwd=shop)
+    known = shop / ".git/worktrees/shop-feature/gitdir"
+    known.write_text("../../../../shop-feature/.git\n")
+    assert key(room / "shop-feature") == str(shop)
+
+
+def test_only_what_somebody_confirms_is_proven(room: Path) -> None:
+    shop = repository(room / "shop")
+    git("worktree", "add", "-q", "../shop-feature", cwd=shop)
+    feature = room / "shop-feature"
+    assert project_of(str(feature), proven=True).key == str(shop)
+    shop.rename(room / "elsewhere")
+    assert key(feature) == str(shop)
+    assert project_of(str(feature), proven=True).key == str(feature)
 
 
 def test_a_relative_path_counts_from_the_base_it_is_given(room: Path) -> None:

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from iai_mcp.adapters.looks import look_at
 from iai_mcp.capture import consent
 from iai_mcp.domain.consent import Pause, pause_refusal
 from iai_mcp.ports.surroundings import ConsentRules
@@ -23,8 +24,13 @@ class LocalConsent:
 class _Rules:
     def __init__(self, pauses: tuple[Pause, ...]) -> None:
         self._pauses = pauses
-        self._place_refusal = cache(consent.place_refusal)
+        self._place_refusal = cache(_place_refusal)
 
     def refusal(self, project: str, cwd: str, at: int) -> str | None:
-        place = self._place_refusal(cwd or None, project or None)
-        return place or pause_refusal(self._pauses, at)
+        return self._place_refusal(cwd, project) or pause_refusal(self._pauses, at)
+
+
+def _place_refusal(cwd: str, project: str) -> str | None:
+    if not cwd and not project:
+        return None
+    return look_at(cwd or project, lambda: consent.place_refusal(cwd or None, project or None))

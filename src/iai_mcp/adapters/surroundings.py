@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 
 from iai_mcp import project, project_aliases
+from iai_mcp.adapters.looks import look_at
 from iai_mcp.domain import project_identity
 
 
@@ -21,9 +22,17 @@ class LocalProjects:
         place = named or cwd
         if not place:
             return ""
-        return project.project_of(place, base=cwd or None).key
+        return look_at(place, lambda: project.project_of(place, base=cwd or None).key)
+
+    def place_of(self, cwd: str) -> str:
+        if not cwd:
+            return ""
+        return look_at(cwd, lambda: project.project_of(cwd, proven=True).key)
 
     def matching(self, named: str, known: Sequence[str]) -> list[str]:
         aliases = project_aliases.load()
-        asked = project.project_of(named, aliases=aliases)
+        asked = look_at(named, lambda: project.project_of(named, aliases=aliases))
         return project_identity.matching(asked, known, aliases)
+
+    def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
+        return project_identity.closed(private, known, here, project_aliases.load())

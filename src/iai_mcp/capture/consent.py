@@ -4,12 +4,14 @@
 - `<user data>/never-capture`: one path, glob or project name per line.
 - `.iai-ignore` in a directory: an empty one keeps its whole tree out, else its patterns
   (as in a `.gitignore`) say which directories below it.
+
+A list that can not be read is a no, too: whoever made it wanted something to be left out.
 """
 
 import os
 import time
 
-from iai_mcp import paths
+from iai_mcp import paths, regular_files
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
 
 IGNORE_FILE = ".iai-ignore"
 
-_LONGEST_LIST = 1024 * 1024
+_LONGEST_LIST = 1024 * 1024  # of the user's own lists
+_LONGEST_IGNORE = 16 * 1024  # a project's; the more patterns, the longer everybody waits for them
 
 
 def may_capture(cwd: str | None, project: str | None = None) -> bool:
@@ -34,11 +37,14 @@ def refusal(cwd: str | None, project: str | None = None) -> str | None:
 
 def place_refusal(cwd: str | None, project: str | None = None) -> str | None:
     """The same without the pause: what the place itself says."""
-    places = [os.path.abspath(os.path.expanduser(p)) for p in (cwd, project) if p and "/" in p]
+    places = [_absolute(place) for place in (cwd, project) if place and "/" in place]
     names = [project] if project and "/" not in project else []
     names += [os.path.basename(place) for place in places]
-    if any(_is_listed(places, names)):
-        return "listed in never-capture"
+    try:
+        if any(_is_listed(places, names)):
+            return "listed in never-capture"
+    except (OSError, ValueError):
+        return "never-capture can not be read"
     return "ignored by .iai-ignore" if any(map(_is_ignored, places)) else None
 
 
@@ -119,75 +125,84 @@ def _append(path: str, line: str) -> None:
 
 
 def _lines(path: str) -> list[str]:
-    """The lines of a list, without blanks and comments."""
+    """The lines of one of our own files; none where it is absent or can not be read."""
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read(_LONGEST_LIST)
+        return _spoken(_own(path))
     except (OSError, ValueError):
         return []
-    stripped = (line.strip() for line in text.splitlines())
+
+
+def _own(path: str) -> bytes:
+    return regular_files.read(path, _LONGEST_LIST, links=regular_files.ANYWHERE)
+
+
+def _spoken(text: bytes) -> list[str]:
+    """The lines of a list, without blanks and comments."""
+    stripped = (line.strip() for line in os.fsdecode(text).splitlines())
     return [line for line in stripped if line and not line.startswith("#")]
 
 
-def _is_listed(places: list[str], names: list[str]) -> "Iterator[bool]":
-    for entry in _lines(paths.in_user_data("never-capture")):
-        if "/" not in entry and entry != "~":
-            from fnmatch import fnmatchcase
+def _absolute(place: str) -> str:
+    """`place` in full, as far as it can exist: longer ones are judged by where they begin."""
+    path = os.path.abspath(os.path.expanduser(place))
+    longest = regular_files.LONGEST_PATH
+    return path if len(path) <= longest else path[:longest].rpartition("/")[0]
 
-            yield any(fnmatchcase(name, entry) for name in names)
-            continue
-        listed = os.path.expanduser(entry).rstrip("/") or "/"
-        wanted = [part for part in listed.split("/") if part]
-        for place in places:
-            yield any(matches(wanted, above) for above in _prefixes(place))
+
+def _is_listed(places: list[str], names: list[str]) -> "Iterator[bool]":
+    """
+    Raises:
+        OSError, ValueError: there is a list, and it can not be read.
+    """
+    try:
+        listed = _own(paths.in_user_data("never-capture"))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    from iai_mcp.domain.path_patterns import PathPattern  # late: only who has a list pays for it
+
+    for entry in _spoken(listed):
+        if "/" not in entry and entry != "~":
+            pattern = PathPattern([entry])
+            yield any(pattern.covers([name]) for name in names)
+        else:
+            pattern = PathPattern(_parts(os.path.expanduser(entry)) or ["**"])
+            yield any(pattern.covers(_parts(place)) for place in places)
 
 
 def _is_ignored(place: str) -> bool:
     """Whether an `.iai-ignore` at or above the place keeps it out; the nearest that speaks wins."""
-    here, below = place, ""
+    here = place
+    below: list[str] = []
     while True:
         file = os.path.join(here, IGNORE_FILE)
         if os.path.lexists(file):
-            patterns = _lines(file)
-            verdict = _verdict(patterns, below) if patterns else True
+            verdict = _verdict(file, here, below)
             if verdict is not None:
                 return verdict
-        parent = os.path.dirname(here)
+        parent, name = os.path.split(here)
         if parent == here:
             return False
-        below = os.path.join(os.path.basename(here), below) if below else os.path.basename(here)
+        below.insert(0, name)
         here = parent
 
 
-def _verdict(patterns: list[str], below: str) -> bool | None:
-    """What the patterns say of a directory below theirs: the last that matches decides."""
-    verdict: bool | None = None
-    for pattern in patterns:
+def _verdict(file: str, here: str, below: list[str]) -> bool | None:
+    """What the ignore file of `here` says of a directory `below`: the last pattern that fits decides."""
+    try:
+        patterns = _spoken(regular_files.read(file, _LONGEST_IGNORE, links=here))
+    except (OSError, ValueError):
+        return True
+    if not patterns:
+        return True
+    from iai_mcp.domain.path_patterns import PathPattern  # late: only who has patterns
+
+    for pattern in reversed(patterns):
         wanted = pattern.removeprefix("!").rstrip("/")
-        anchored = "/" in wanted
-        parts = [part for part in wanted.split("/") if part]
-        if not anchored:
-            parts.insert(0, "**")
-        if any(matches(parts, prefix) for prefix in _prefixes(below)):
-            verdict = not pattern.startswith("!")
-    return verdict
+        anchor = [] if "/" in wanted else ["**"]
+        if PathPattern(anchor + _parts(wanted)).covers(below):
+            return not pattern.startswith("!")
+    return None
 
 
-def _prefixes(path: str) -> "Iterator[list[str]]":
-    """The path and every directory above it, each as its parts."""
-    parts = [part for part in path.split("/") if part]
-    for length in range(1, len(parts) + 1):
-        yield parts[:length]
-
-
-def matches(pattern: list[str], parts: list[str]) -> bool:
-    """Whether the parts of a path are what the pattern says; `**` stands for any number of them."""
-    if not pattern:
-        return not parts
-    if pattern[0] == "**":
-        return any(matches(pattern[1:], parts[start:]) for start in range(len(parts) + 1))
-    if not parts:
-        return False
-    from fnmatch import fnmatchcase
-
-    return fnmatchcase(parts[0], pattern[0]) and matches(pattern[1:], parts[1:])
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part]

@@ -10,6 +10,7 @@ place to go on from: the daemon reads it.
 import os
 import time
 
+from iai_mcp import regular_files
 from iai_mcp.capture import consent, journal, progress, spool
 from iai_mcp.capture.handover import Packed, hand_over
 from iai_mcp.capture.preparing import Preparation, launched_agent
@@ -229,9 +230,7 @@ def _await_message(path: str, message: str) -> None:
     deadline = time.monotonic() + WAIT_FOR_LINE
     while time.monotonic() < deadline:
         try:
-            with open(path, "rb") as file:
-                file.seek(max(0, _size(path) - _TAIL_BYTES))
-                tail = file.read()
+            tail = regular_files.tail(path, _TAIL_BYTES)
             if tail.rfind(wanted) > tail.rfind(b'"type":"user"'):
                 return
         except (OSError, ValueError):

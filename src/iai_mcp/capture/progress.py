@@ -11,7 +11,7 @@ import os
 import time
 from binascii import crc32
 
-from iai_mcp import paths
+from iai_mcp import paths, regular_files
 from iai_mcp.hosts.turns import digest
 from iai_mcp.protocol.compact_json import dumps, loads
 
@@ -88,7 +88,7 @@ def _state_path(path: str) -> str:
 def _marks(path: str, offset: int) -> list[int] | None:
     """The file's identity, and check sums of its first bytes and of those before `offset`."""
     try:
-        with open(path, "rb") as file:
+        with regular_files.opened(path, links=regular_files.ANYWHERE) as file:
             status = os.fstat(file.fileno())
             if status.st_size < offset:
                 return None

@@ -3,7 +3,7 @@
 import os
 import time
 
-from iai_mcp import paths
+from iai_mcp import paths, regular_files
 from iai_mcp.capture.host_input import Input
 
 TYPE_CHECKING = False  # see compact_json
@@ -39,9 +39,9 @@ def _path_of(host: str, given: Input, *, of_subagent: bool) -> str | None:
 
 def cursor_has_our_hooks() -> bool:
     """Whether Cursor runs our hook by itself, beside the one that it borrows from Claude Code."""
+    hooks = os.path.join(paths.home(), ".cursor", "hooks.json")
     try:
-        with open(os.path.join(paths.home(), ".cursor", "hooks.json"), encoding="utf-8") as file:
-            return "iai_mcp" in file.read(1 << 20)
+        return b"iai_mcp" in regular_files.read(hooks, 1 << 20, links=regular_files.ANYWHERE)
     except (OSError, ValueError):
         return False
 
@@ -77,18 +77,16 @@ def _await_copilot(path: str, event: str) -> None:
     mark = f'"hookType":"{event}"'.encode()
     deadline = time.monotonic() + _COPILOT_LAG
     while time.monotonic() < deadline:
-        lines = _tail(path).rstrip(b"\n").rsplit(b"\n", 1)
+        lines = _written(path).rstrip(b"\n").rsplit(b"\n", 1)
         if mark in lines[-1] and b'"hook.start"' in lines[-1]:
             return
         time.sleep(0.01)
 
 
-def _tail(path: str) -> bytes:
+def _written(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL_BYTES))
-            return file.read()
-    except OSError:
+        return regular_files.tail(path, _TAIL_BYTES)
+    except (OSError, ValueError):
         return b""
 
 

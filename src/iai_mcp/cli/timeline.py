@@ -25,14 +25,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    params: dict[str, object] = {"limit": arguments.limit}
+    cwd = os.getcwd()
+    params: dict[str, object] = {"limit": arguments.limit, "cwd": cwd}
     for name in ("session_id", "since", "until"):
         if getattr(arguments, name):
             params[name] = getattr(arguments, name)
     if arguments.project:
-        params["project"] = from_argument(arguments.project, os.getcwd())
+        params["project"] = from_argument(arguments.project, cwd)
     elif not arguments.all and not arguments.session_id:
-        params["project"] = os.getcwd()
+        params["project"] = cwd
     result = door.call("memory_timeline", params)
     records = result.get("records")
     told = "\n\n".join(hit_text(record) for record in records) if isinstance(records, list) else ""

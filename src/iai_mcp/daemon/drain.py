@@ -18,7 +18,7 @@ from iai_mcp import paths
 from iai_mcp.capture import progress
 from iai_mcp.capture.spool import ENDING, SET_ASIDE, TEMPORARY, sync_directory
 from iai_mcp.daemon.spooled_file import SpooledFile, UnreadableError
-from iai_mcp.domain.errors import IaiError, InvalidInput
+from iai_mcp.domain.errors import IaiError, InvalidInput, PlaceSilent
 
 Deliver = Callable[[dict[str, object], list[dict[str, object]]], Mapping[str, object]]
 
@@ -79,11 +79,16 @@ class SpoolDrain:
                     break
                 try:
                     self._drain_file(path, done)
+                except PlaceSilent:
+                    done.waiting += 1  # it waits for its own place, and nobody waits for it
                 except _NotNow:
-                    done.waiting = len(files) - position
+                    done.waiting += len(files) - position
                     self._back_off()
                     return done
-            self._retry_in = self._retry_at = 0.0
+            if done.waiting:
+                self._back_off()
+            else:
+                self._retry_in = self._retry_at = 0.0
             _remove_abandoned(directory)
         return done
 
@@ -151,7 +156,7 @@ class SpoolDrain:
     ) -> None:
         try:
             result = self.deliver(header, events)
-        except InvalidInput:
+        except (InvalidInput, PlaceSilent):
             raise
         except (IaiError, OSError) as refused:
             log.warning("the store takes no turns", extra={"reason": type(refused).__name__})

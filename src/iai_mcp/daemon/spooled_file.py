@@ -1,11 +1,13 @@
 """One file of the spool as the daemon sees it: its header, its turns, and what is wrong with it."""
 
+import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from iai_mcp.adapters.looks import look_at
 from iai_mcp.capture.preparing import Preparation
 from iai_mcp.capture.spool import VERSION
 from iai_mcp.hosts.transcripts import open_transcript
@@ -36,6 +38,7 @@ class SpooledFile:
         Raises:
             UnreadableError: there is no header, or one that is not understood.
             OSError: the file can not be opened.
+            PlaceSilent: what is to be read lies where nobody answers.
         """
         if not stat.S_ISREG(self.path.stat().st_mode):
             raise UnreadableError(
@@ -67,6 +70,7 @@ class SpooledFile:
         if not isinstance(rest, dict) or not isinstance(path, str):
             self.damage.append("a transcript is named without its path")
             return
+        look_at(path, lambda: os.path.exists(path))  # whether anybody answers there
         start, carry, host = rest.get("start"), rest.get("carry"), rest.get("host")
         reading = open_transcript(
             path,

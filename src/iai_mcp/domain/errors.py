@@ -14,6 +14,7 @@ IaiError
 ├── PtyFailed             PTY              a terminal could not be had
 ├── RemoteFailed          REMOTE
 ├── TimedOut              TIMEOUT          it did not happen in the time given
+│   └── PlaceSilent       PLACE_SILENT     a directory does not answer
 ├── DaemonUnreachable     UNREACHABLE      nothing answers on the socket
 ├── DownloadFailed        DOWNLOAD         the package registry did not give what was asked for
 ├── ModelDamaged          MODEL_DAMAGED    a model's files are not what they should be
@@ -89,6 +90,10 @@ class RemoteFailed(IaiError):
 
 class TimedOut(IaiError):
     code = "TIMEOUT"
+
+
+class PlaceSilent(TimedOut):
+    code = "PLACE_SILENT"
 
 
 class DaemonUnreachable(IaiError):

@@ -1,6 +1,6 @@
 """The conversations of a service's export, one at a time: the file may be hundreds of megabytes."""
 
-from iai_mcp.hosts.reading import NotATranscriptError, Reading
+from iai_mcp.hosts.reading import NotATranscriptError, Reading, contents
 from iai_mcp.hosts.turns import Record
 from iai_mcp.protocol.compact_json import scan
 
@@ -13,11 +13,7 @@ _BETWEEN = " \t\r\n,"
 
 def conversations(reading: Reading) -> "Iterator[Record]":
     """Each object of the list that the file is (or the one object); what is damaged is counted."""
-    with open(reading.path, "rb") as file:
-        raw = file.read()
-    reading.end = len(raw)
-    text = raw.decode("utf-8-sig", "replace")
-    del raw
+    text = contents(reading).decode("utf-8-sig", "replace")
     at = _pass(text, 0)
     if text[at : at + 1] != "[":
         whole, _ = scan(text, at)

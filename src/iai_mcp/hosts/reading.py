@@ -8,6 +8,7 @@ import os
 import time
 from stat import S_ISREG
 
+from iai_mcp import regular_files
 from iai_mcp.hosts.turns import Event, Record
 from iai_mcp.protocol.compact_json import loads
 
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 # Longer than any turn: a line beyond this is no conversation, and holding it could end the host.
-LONGEST_LINE = 512 * 1024 * 1024
+LONGEST_LINE = 64 * 1024 * 1024
+# Longer than any session, and than any export: beyond it somebody would read for ever.
+_LONGEST_TRANSCRIPT = 16 * 1024 * 1024 * 1024
+_LONGEST_DOCUMENT = 1024 * 1024 * 1024
 # This much takes milliseconds: when more has passed, the machine stood still, not the reading.
 ALWAYS_READ = 1024 * 1024
 _PADDING = b" \t\r\n\0"  # a crash can leave NULs where a line was to be written
@@ -74,8 +78,12 @@ class Reading:
     def __iter__(self) -> "Iterator[Event]":
         try:
             # A pipe or a device would keep us waiting for somebody who never writes.
-            if not S_ISREG(os.stat(self.path).st_mode):
+            found = os.stat(self.path)
+            if not S_ISREG(found.st_mode):
                 self.problem = f"not a file: {self.path}"
+                return
+            if found.st_size > _LONGEST_TRANSCRIPT:
+                self.problem = f"too long for a transcript: {self.path}"
                 return
             yield from self._walk(self)
         except OSError as refused:
@@ -110,6 +118,9 @@ def records(reading: Reading, file: "BinaryIO") -> "Iterator[Record]":
     The last line may still be in the making: if it is not whole, `end` stays before it.
     """
     while line := file.readline(LONGEST_LINE):
+        if reading.end > _LONGEST_TRANSCRIPT:  # what was compressed
+            reading.problem = f"too long for a transcript: {reading.path}"
+            return
         if reading.deadline is not None and _is_late(reading, reading.deadline):
             reading.unfinished = True
             return
@@ -137,7 +148,7 @@ def lines_of(
     """A walk over JSON lines. `parse` makes events of each; None says that the line is unknown."""
 
     def walk(reading: Reading) -> "Iterator[Event]":
-        with open(reading.path, "rb") as file:
+        with opened(reading) as file:
             file.seek(reading.start)
             for record in records(reading, file):
                 events = parse(record, reading)
@@ -151,10 +162,19 @@ def lines_of(
 
 def document(reading: Reading) -> object:
     """The whole file as one JSON value; raises ValueError if it is none."""
-    with open(reading.path, "rb") as file:
-        raw = file.read()
+    return loads(contents(reading).decode("utf-8-sig", "replace"))
+
+
+def contents(reading: Reading) -> bytes:
+    """All of a file that is one document."""
+    raw = regular_files.read(reading.path, _LONGEST_DOCUMENT, links=regular_files.ANYWHERE)
     reading.end = len(raw)
-    return loads(raw.decode("utf-8-sig", "replace"))
+    return raw
+
+
+def opened(reading: Reading) -> "BinaryIO":
+    """The transcript's file. It is the host's and may be a link; it is never a pipe."""
+    return regular_files.opened(reading.path, links=regular_files.ANYWHERE)
 
 
 def _is_late(reading: Reading, deadline: float) -> bool:

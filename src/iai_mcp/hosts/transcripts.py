@@ -8,8 +8,8 @@ events, skipped, end = read_turns(path)
 
 import importlib
 import os
-from stat import S_ISREG
 
+from iai_mcp import regular_files
 from iai_mcp.hosts.reading import Reading
 from iai_mcp.hosts.turns import Event, Record
 from iai_mcp.protocol.compact_json import loads
@@ -91,9 +91,7 @@ def detect(path: str) -> str:
     if name.endswith(".vscdb"):
         return "cursor"
     try:
-        if not S_ISREG(os.stat(path).st_mode):
-            return _DEFAULT
-        with open(path, "rb") as file:
+        with regular_files.opened(path, links=regular_files.ANYWHERE) as file:
             head = file.read(_SAMPLE)
     except (OSError, ValueError):
         return _DEFAULT

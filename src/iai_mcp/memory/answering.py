@@ -9,7 +9,7 @@ from iai_mcp.domain.ranking.reasons import told
 from iai_mcp.memory.asking import Asking
 from iai_mcp.memory.settling import Slept
 from iai_mcp.memory.showing import record
-from iai_mcp.ports.memories import Memories
+from iai_mcp.ports.memories import Memories, Scope
 
 Shown = dict[str, object]
 CountTokens = Callable[[str], int]
@@ -61,7 +61,7 @@ def answer(
     found: Sequence[Found], asked: Asking, memories: Memories, count: CountTokens, slept: Slept
 ) -> Answer:
     """The answer to what was asked, from what was found, best first."""
-    valid, superseded = _by_validity(found, asked.as_of, memories)
+    valid, superseded = _by_validity(found, asked.as_of, memories, slept.scope)
     kept = _folded(valid, slept) if asked.fold else valid
     digests = slept.digests([one.memory for one in kept[: asked.limit]], asked.limit)
     places = asked.limit - slept.places_kept(digests, asked.limit)
@@ -72,7 +72,8 @@ def answer(
             break
         if purse.afford(one.memory.text):
             counted = _counted(one, slept)
-            hits.append(_with_context(_hit(counted, asked), one.memory, asked, memories, purse))
+            around = _around(one.memory, asked, memories, slept.scope, purse)
+            hits.append(_hit(counted, asked) | around)
     if not asked.by_session:
         hits += _digests(digests[: asked.limit - len(hits)], found, asked, purse)
     anti = [
@@ -83,10 +84,10 @@ def answer(
 
 
 def _by_validity(
-    found: Sequence[Found], as_of: int | None, memories: Memories
+    found: Sequence[Found], as_of: int | None, memories: Memories, scope: Scope
 ) -> tuple[list[Found], list[Found]]:
     """What holds, each successor no later than what it supersedes; and what no longer holds."""
-    known = _successors(found, memories)
+    known = _successors(found, memories, scope)
     valid: dict[int, Found] = {}
     superseded: list[Found] = []
     for one in found:
@@ -107,12 +108,12 @@ def _successor(memory: Memory, as_of: int | None) -> int | None:
     return memory.successor
 
 
-def _successors(found: Sequence[Found], memories: Memories) -> dict[int, Memory]:
-    """Every memory on the way from what was found to what holds now."""
+def _successors(found: Sequence[Found], memories: Memories, scope: Scope) -> dict[int, Memory]:
+    """Every memory on the way from what was found to what holds now, as far as it is open."""
     known: dict[int, Memory] = {}
     wanted = {one.memory.successor for one in found} - {None}
     while missing := [key for key in wanted if key is not None and key not in known]:
-        fetched = memories.get(sorted(missing))
+        fetched = _open(memories.get(sorted(missing)), scope)
         if not fetched:
             break
         known |= {memory.key: memory for memory in fetched}
@@ -183,18 +184,25 @@ def _hit(one: Found, asked: Asking) -> Shown:
     return shown
 
 
-def _with_context(
-    shown: Shown, memory: Memory, asked: Asking, memories: Memories, purse: _Purse
+def _around(
+    memory: Memory, asked: Asking, memories: Memories, scope: Scope, purse: _Purse
 ) -> Shown:
-    """The hit with the turns around it, nearest first as long as they can be afforded."""
+    """The turns around a hit, nearest first as long as they can be afforded."""
     if not asked.context:
-        return shown
-    before, after = memories.neighbours(memory, asked.context)
+        return {}
+    # One session can go through several projects.
+    before, after = (_open(side, scope) for side in memories.neighbours(memory, asked.context))
     near = [m for pair in _nearest_first(before[::-1], after) for m in pair]
     kept = {m.key for m in near if purse.afford(m.text)}
-    shown["before"] = [record(m) for m in before if m.key in kept]
-    shown["after"] = [record(m) for m in after if m.key in kept]
-    return shown
+    return {
+        "before": [record(m) for m in before if m.key in kept],
+        "after": [record(m) for m in after if m.key in kept],
+    }
+
+
+def _open(found: Sequence[Memory], scope: Scope) -> list[Memory]:
+    """Without what is closed to whoever asks."""
+    return [memory for memory in found if memory.provenance.project not in scope.not_projects]
 
 
 def _nearest_first(left: Sequence[Memory], right: Sequence[Memory]) -> list[list[Memory]]:

@@ -9,7 +9,7 @@ from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.project_identity import from_key
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.params import Params
-from iai_mcp.memory.scoping import NOWHERE
+from iai_mcp.memory.scoping import NOWHERE, closed_to
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Projects
 
@@ -41,7 +41,10 @@ class SessionStart:
         budget = params.integer("budget_tokens", self.depth(), 0, 100_000)
         session = params.text("session_id", "")
         key = self.projects.key_of(params.text("project", ""), params.text("cwd", ""))
-        made = self._briefing(key, session, params.text("agent_id", ""), budget)
+        scope = project_scope(key, self.memories, self.projects)
+        closed = closed_to(params, self.memories, self.projects, scope.projects)
+        scope = replace(scope, not_projects=closed)
+        made = self._briefing(key, scope, session, params.text("agent_id", ""), budget)
         self.injections.record("session_start", session, key, made)
         return {
             "text": made.text,
@@ -49,8 +52,9 @@ class SessionStart:
             "sources": [asdict(source) for source in made.sources],
         }
 
-    def _briefing(self, key: str, session: str, agent_id: str, budget: int) -> Briefing:
-        scope = project_scope(key, self.memories, self.projects)
+    def _briefing(
+        self, key: str, scope: Scope, session: str, agent_id: str, budget: int
+    ) -> Briefing:
         unfiled = self.memories.timeline(_UNFILED, _UNFILED_AT_MOST)
         recent = self.memories.timeline(scope, _RECENT)
         telling = self.memories.by_words(_TELLING_WORDS, scope, _BY_WORDS)

@@ -10,10 +10,12 @@ from iai_mcp.domain.instants import Instant, from_micros, instant
 from iai_mcp.domain.memories import CleanTurn, Provenance, Turn, clean, encodable, turn_identity
 from iai_mcp.domain.redaction import redact_json
 from iai_mcp.memory.params import Params, meta_json
+from iai_mcp.memory.scoping import VISITOR, closed_to
 from iai_mcp.ports.memories import Memories, Stored
 from iai_mcp.ports.surroundings import Clock, Consent, ConsentRules, Projects, Redactor
 
 ALL_PRIVATE = "all of it was marked private"
+_CLOSED = "that project is private: only who works in it adds to it"
 _NAME_LIMIT = 512  # a name longer than this is not one; it would only swell the index
 _AT_ONCE = 1000  # turns stored in one transaction
 
@@ -46,6 +48,8 @@ class Capture:
         cwd = params.text("cwd", "")
         project = self.projects.key_of(params.text("project", ""), cwd)
         now = self.clock.now()
+        if params.flag(VISITOR) and project in closed_to(params, self.memories, self.projects):
+            return _CLOSED
         refusal = self.consent.rules().refusal(project, cwd, now)
         if refusal is not None:
             return refusal

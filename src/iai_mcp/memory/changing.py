@@ -8,7 +8,7 @@ from iai_mcp.domain.errors import AlreadyExists, InvalidInput, NotFound
 from iai_mcp.domain.instants import from_micros, iso
 from iai_mcp.domain.memories import Memory, Turn, clean, turn_identity
 from iai_mcp.memory.params import Params
-from iai_mcp.memory.scoping import scope_of
+from iai_mcp.memory.scoping import scope_of, within_reach
 from iai_mcp.memory.showing import record
 from iai_mcp.ports.memories import Memories, Stored
 from iai_mcp.ports.surroundings import Clock, Projects, Redactor
@@ -25,12 +25,14 @@ class Contradict:
 
     memories: Memories
     clock: Clock
+    projects: Projects
     redact: Redactor
     stored: Callable[[Sequence[Stored]], None]
 
     def __call__(self, params: Params) -> dict[str, object]:
-        identity, fact = params.text("id"), params.text("new_fact")
-        old = one(self.memories, identity)
+        params.text("id")  # the first that is missing is named
+        fact = params.text("new_fact")
+        old = named(params, self.memories, self.projects)
         now = self.clock.now()
         raw = Turn(
             identity=turn_identity(
@@ -66,6 +68,8 @@ class Reinforce:
 
     memories: Memories
     clock: Clock
+    projects: Projects
+    useful: Callable[[Sequence[str]], None]  # told which were
 
     def __call__(self, params: Params) -> dict[str, object]:
         params.need("ids")
@@ -74,13 +78,14 @@ class Reinforce:
             raise InvalidInput("ids must name at least one memory")
         if len(ids) > _REINFORCED_AT_MOST:
             raise InvalidInput(f"reinforce {_REINFORCED_AT_MOST} memories at a time at most")
-        found = self.memories.find(ids)
+        found = within_reach(self.memories.find(ids), params, self.memories, self.projects)
         pairs = list(combinations(sorted({memory.key for memory in found}), 2))
         boosted = self.memories.link(pairs, "together", _REINFORCE_STEP, self.clock.now())
-        known = {memory.id for memory in found}
+        known = [memory.id for memory in found]
+        self.useful(known)
         return {
             "edges_boosted": boosted,
-            "reinforced": [memory.id for memory in found],
+            "reinforced": known,
             "unknown": [i for i in ids if i.lower() not in known],
         }
 
@@ -112,7 +117,12 @@ class Forget:
         if not any(_narrows(params, name) for name in filters):
             raise InvalidInput(f"say what to forget: give at least one of {', '.join(filters)}")
         scope = scope_of(
-            params, self.memories, self.projects, since="after", until="before", owner=True
+            params,
+            self.memories,
+            self.projects,
+            since="after",
+            until="before",
+            all_of_the_owners=True,
         )
         keys = self.memories.keys(scope)
         if params.has("ids"):
@@ -143,15 +153,16 @@ def _narrows(params: Params, name: str) -> bool:
     return params.has(name) and params.raw(name) not in (("", "*") if name == "project" else ("",))
 
 
-def one(memories: Memories, public_id: str) -> Memory:
-    """The memory of that id.
+def named(params: Params, memories: Memories, projects: Projects) -> Memory:
+    """The memory that a call names by its `id`.
 
     Raises:
-        NotFound: there is none.
+        NotFound: there is none that this caller may touch.
     """
-    found = memories.find([public_id])
+    identity = params.text("id")
+    found = within_reach(memories.find([identity]), params, memories, projects)
     if not found:
         raise NotFound(
-            f"there is no memory with id {public_id[:64]!r}: recall it first to get its id"
+            f"there is no memory with id {identity[:64]!r}: recall it first to get its id"
         )
     return found[0]

@@ -20,5 +20,8 @@ class Privacy:
             key = self.projects.key_of(params.text("project", ""), params.text("cwd", ""))
             if not key:
                 raise InvalidInput("say which project: give its name or its path")
-            self.memories.set_private(key, params.flag("private"))
+            private = params.flag("private")
+            # A name stands for every project of that name, and a mapped one for what it was.
+            for known in {key, *self.projects.closed([key], self.memories.projects(), "")}:
+                self.memories.set_private(known, private)
         return {"private": self.memories.private_projects()}

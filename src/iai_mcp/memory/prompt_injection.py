@@ -40,7 +40,8 @@ class PromptInjection:
         session = params.text("session_id", "")
         key = self.projects.key_of(params.text("project", ""), params.text("cwd", ""))
         budget = params.integer("budget_tokens", MOST_TOKENS, 1, MOST_TOKENS)
-        made = self._made(text, key, session, budget)
+        where: dict[str, object] = {"project": key, "cwd": params.text("cwd", "")}
+        made = self._made(text, where, session, budget)
         self.injections.record("prompt", session, key, made)
         return {
             "text": made.text,
@@ -48,11 +49,11 @@ class PromptInjection:
             "sources": [asdict(source) for source in made.sources],
         }
 
-    def _made(self, text: str, key: str, session: str, budget: int) -> Briefing:
+    def _made(self, text: str, where: dict[str, object], session: str, budget: int) -> Briefing:
         mode, prompt = self.mode(), read_prompt(text)
         if mode == "off" or not prompt.worth_asking:
             return Briefing()
-        found = self._candidates(text, key, session)
+        found = self._candidates(text, where, session)
         cosines = self._cosines(text, found)
         chosen: list[tuple[Memory, str]] = []
         for memory in found:
@@ -61,12 +62,10 @@ class PromptInjection:
                 chosen.append((memory, why))
         return _within(chosen[:_MOST_MEMORIES], budget, self.count_tokens())
 
-    def _candidates(self, text: str, key: str, session: str) -> list[Memory]:
+    def _candidates(self, text: str, where: dict[str, object], session: str) -> list[Memory]:
         """The best of recall that hold, were said elsewhere, and were not given before."""
-        asked: dict[str, object] = {"cue": text[:_LONGEST_CUE], "k": _CONSIDERED}
-        if key:
-            asked["project"] = key
-        hits = self.recall(Params(asked | {"budget_tokens": 100_000}))["hits"]
+        cue = {"cue": text[:_LONGEST_CUE], "k": _CONSIDERED, "budget_tokens": 100_000}
+        hits = self.recall(Params(where | cue))["hits"]
         ids = [str(hit["id"]) for hit in hits] if isinstance(hits, list) else []
         given = self.injections.given_to(session)
         return [

@@ -9,6 +9,7 @@ import numpy as np
 
 from iai_mcp.domain.briefing_text import estimated_tokens
 from iai_mcp.domain.cue.analysis import CueReading, read
+from iai_mcp.domain.errors import PlaceSilent
 from iai_mcp.domain.knobs import Knobs
 from iai_mcp.domain.leaning import leaned
 from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats, supported
@@ -31,6 +32,7 @@ from iai_mcp.ports.vectors import Matrix, Vectors
 _SPARE_SHARE, _SPARE_AT_LEAST = 4, 4
 _MANY = 1000  # all candidates: looked at when repeats took the places of everything else
 _SUPPORTING = 5  # so many of the best support what answered together with them
+_SILENT = "project: your directory does not answer; no project was preferred"
 _AGES_AGO = 1 << 62  # microseconds: older than any preference for the recent reaches
 
 
@@ -67,13 +69,14 @@ class Recall:
     def __call__(self, params: Params) -> dict[str, object]:
         asked = asking(params, self.clock.now())
         scope = scope_of(params, self.memories, self.projects)
+        here = self._here(params)
         leg = self.meaning()
         # The model computes beside the interpreter, so nobody waits for a turn to embed a cue.
         sought, cue = self.sought(asked, scope, leg)
         with self.turn:
             knobs = self.knobs()
             ranker = ranker_for("" if isinstance(leg, str) else leg.embedder.model_id)
-            around = Surroundings(knobs, self._here(params))
+            around = Surroundings(knobs, here or "")
             slept = self._slept(scope, knobs)
             spare = max(asked.limit // _SPARE_SHARE, _SPARE_AT_LEAST)
             for limit in (asked.limit + spare, _MANY):
@@ -81,21 +84,27 @@ class Recall:
                 made = answer(found, asked, self.memories, _counter(leg), slept)
                 if len(found) < limit or not _crowded_out(made, asked.limit):
                     break
-        degraded = leg if isinstance(leg, str) else leg.behind
+        degraded = [leg if isinstance(leg, str) else leg.behind, _SILENT if here is None else ""]
         return {
             **_told(made, short=knobs.verbosity == "short"),
             "cue_mode": "words" if isinstance(leg, str) else "words+meaning",
-            "degraded": [degraded] if degraded else [],
+            "degraded": [why for why in degraded if why],
         }
 
     def _slept(self, scope: Scope, knobs: Knobs) -> Slept:
         return Slept(self.settle, scope, knobs.consolidated_hits)
 
-    def _here(self, params: Params) -> str:
-        """The project one works in, which is preferred unless all are to be alike."""
+    def _here(self, params: Params) -> str | None:
+        """The project one works in, which is preferred unless all are to be alike.
+
+        None where it can not be known.
+        """
         if params.text("project", ""):
             return ""
-        return self.projects.key_of("", params.text("cwd", ""))
+        try:
+            return self.projects.key_of("", params.text("cwd", ""))
+        except PlaceSilent:
+            return None
 
     def sought(self, asked: Asking, scope: Scope, leg: MeaningLeg | str) -> tuple[Sought, Asked]:
         """What the cue asks for, as the finder and the ranking need it."""

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from iai_mcp.adapters.keys import backup
+from iai_mcp.adapters.looks import look_at
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.memory.changing import one
+from iai_mcp.memory.changing import named
 from iai_mcp.memory.params import Params
 from iai_mcp.memory.transfer import imported, page
 from iai_mcp.methods.memory import Method
@@ -16,7 +17,7 @@ def _backup(store: MemoryStore, params: Params) -> dict[str, object]:
     path = Path(params.text("path"))
     if not path.is_absolute():
         raise InvalidInput("path must be absolute: the daemon's directory is not yours")
-    if not path.parent.is_dir():
+    if not look_at(str(path.parent), path.parent.is_dir):
         raise InvalidInput(f"{path.parent} is not a directory")
     made = backup.create(store.database, store.directory, path)
     store.journal.record_event("backup", {"records": made["records"]}, store.clock.now())
@@ -44,7 +45,7 @@ def _import(store: MemoryStore, params: Params) -> dict[str, object]:
 
 
 def _pin(store: MemoryStore, params: Params) -> dict[str, object]:
-    memory = one(store.memories, params.text("id"))
+    memory = named(params, store.memories, store.projects)
     pinned = params.flag("pinned", True)
     store.memories.pin(memory.key, pinned)
     return {"id": memory.id, "pinned": pinned}

@@ -1,8 +1,10 @@
 """Methods that show: events, and the shape of what is stored."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from iai_mcp.domain.project_identity import is_within
 from iai_mcp.memory.params import Params
+from iai_mcp.memory.scoping import VISITOR, closed_to, within_reach
 from iai_mcp.methods.memory import Method
 from iai_mcp.store import MemoryStore
 
@@ -17,7 +19,17 @@ def _events(store: MemoryStore, params: Params) -> dict[str, object]:
         None if since is None else since.micros,
         params.integer("limit", 100, 1, 10_000),
     )
+    if params.flag(VISITOR):
+        closed = closed_to(params, store.memories, store.projects)
+        found = [event for event in found if not _is_about(event, closed)]
     return {"events": found, "count": len(found)}
+
+
+def _is_about(event: dict[str, object], closed: Sequence[str]) -> bool:
+    """Whether it happened in one of these projects."""
+    data = event["data"]
+    where = data.get("project") if isinstance(data, dict) else None
+    return isinstance(where, str) and any(is_within(where, key) for key in closed)
 
 
 def _topology(store: MemoryStore, params: Params) -> dict[str, object]:
@@ -29,9 +41,16 @@ def _topology(store: MemoryStore, params: Params) -> dict[str, object]:
         "vectors_pending": pending,
         "communities": store.topics.count(),
         "derived": store.topics.derived_count(),
-        "hubs": [{"id": hub.id, "ties": hub.ties} for hub in store.topics.hubs(_HUBS)],
+        "hubs": _hubs(store, params),
         "backlog": {"vectors": pending, "sleep": store.topics.waiting_count()},
     }
+
+
+def _hubs(store: MemoryStore, params: Params) -> list[dict[str, object]]:
+    ties = {hub.id: hub.ties for hub in store.topics.hubs(_HUBS)}
+    found = store.memories.find(list(ties))
+    shown = within_reach(found, params, store.memories, store.projects)
+    return [{"id": memory.id, "ties": ties[memory.id]} for memory in shown]
 
 
 def _session_exit(store: MemoryStore, params: Params) -> dict[str, object]:

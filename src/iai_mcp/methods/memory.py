@@ -17,12 +17,6 @@ def _recall(store: MemoryStore, params: Params) -> dict[str, object]:
     return found
 
 
-def _reinforce(store: MemoryStore, params: Params) -> dict[str, object]:
-    done = store.reinforce(params)
-    store.uses.useful(params.texts("ids"))
-    return done
-
-
 def _capture(store: MemoryStore, params: Params) -> dict[str, object]:
     if not params.text("text").strip():
         return {"status": "skipped", "record_id": None, "reason": "the text is blank"}
@@ -48,7 +42,7 @@ METHODS: Mapping[str, Method] = {
     "memory_capture": _capture,
     "capture_events": _capture_events,
     "memory_contradict": lambda store, params: store.contradict(params),
-    "memory_reinforce": _reinforce,
+    "memory_reinforce": lambda store, params: store.reinforce(params),
     "memory_forget": lambda store, params: store.forget(params),
     "memory_timeline": lambda store, params: store.timeline(params),
     "project_privacy": lambda store, params: store.privacy(params),

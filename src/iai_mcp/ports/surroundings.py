@@ -13,12 +13,22 @@ class Clock(Protocol):
 
 
 class Projects(Protocol):
+    """Which project a place is. What looks at a place may raise `PlaceSilent`."""
+
     def key_of(self, project: str, cwd: str) -> str:
         """The key a project is stored under: named or by path, else by `cwd`; "" when unknown."""
         ...
 
+    def place_of(self, cwd: str) -> str:
+        """The key of the project that `cwd` provably lies in; "" for none."""
+        ...
+
     def matching(self, project: str, known: Sequence[str]) -> list[str]:
         """Those of the known keys that a name or path stands for."""
+        ...
+
+    def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
+        """Those of the known keys that are private to whoever stands in the project `here`."""
         ...
 
 

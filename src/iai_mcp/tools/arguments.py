@@ -1,7 +1,7 @@
 """A tool's arguments, checked at the door against the very schema that hosts were shown.
 
-Names the schema does not know pass through: the method behind the tool judges them, as it does
-for every other caller.
+A name that the schema does not have is refused: behind the door it could mean something that is
+for the owner's own programs, such as where a call comes from.
 """
 
 from collections.abc import Mapping
@@ -38,10 +38,14 @@ def checked(tool: str, arguments: Mapping[str, object] | None) -> dict[str, obje
     given = {name: value for name, value in (arguments or {}).items() if value is not None}
     _require(schema, given)
     properties = schema["properties"]
-    if isinstance(properties, dict):
-        given = {name: _whole(value, properties.get(name)) for name, value in given.items()}
-        for name, value in given.items():
-            _check(name, value, properties.get(name, {}))
+    assert isinstance(properties, dict)  # noqa: S101 - every schema of ours is an object's
+    for name in given:
+        if name not in properties:
+            known = f"it takes {', '.join(properties)}" if properties else "it takes none"
+            raise InvalidInput(f"{tool} has no argument {name[:40]!r}: {known}")
+    given = {name: _whole(value, properties[name]) for name, value in given.items()}
+    for name, value in given.items():
+        _check(name, value, properties[name])
     return given
 
 

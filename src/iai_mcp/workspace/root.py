@@ -14,6 +14,7 @@ from iai_mcp.adapters.files.documents import FileSkillStore, FileTemplateStore
 from iai_mcp.adapters.files.local import LocalFileSystem
 from iai_mcp.adapters.files.profiles import FileProfileStore
 from iai_mcp.adapters.files.projects import FileProjectStore
+from iai_mcp.adapters.looks import look_at
 from iai_mcp.adapters.runtime.local import LocalRuntime
 from iai_mcp.adapters.system import SystemClock, UuidIds
 from iai_mcp.adapters.terminal.adapter import HolderPty
@@ -59,7 +60,14 @@ class Workspace:
     launch: LaunchAgent
 
     def project(self, named: str | None, cwd: str) -> ProjectPath:
-        """The project a person means: the directory they named, else the one around `cwd`."""
+        """The project a person means: the directory they named, else the one around `cwd`.
+
+        Raises:
+            NotFound, PlaceSilent: it is not there, or does not answer.
+        """
+        return look_at(named or cwd, lambda: self._found(named, cwd))
+
+    def _found(self, named: str | None, cwd: str) -> ProjectPath:
         if named is None:
             return nearest_project(self.files, ProjectPath(str(Path(cwd).resolve())))
         path = Path(cwd, named).expanduser().resolve()

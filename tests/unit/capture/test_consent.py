@@ -1,5 +1,6 @@
 """What people keep out of memory stays out."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,8 @@ def test_what_was_said_during_a_pause_stays_out_after_it() -> None:
         ("# /srv/secret", "/srv/secret", True),
         ("client-*", "/any/where/client-x", False),
         ("client-*", "/any/where/client-x/src", True),
+        ("/", "/any/where", False),
+        ("/a/b", "/a/b" + "/c" * 5000, False),
     ],
 )
 def test_listed_places_are_never_captured(home: Path, entry: str, cwd: str, allowed: bool) -> None:
@@ -129,3 +132,36 @@ def test_the_nearest_ignore_file_that_speaks_wins(home: Path) -> None:
 
     assert consent.may_capture(str(inner / "deep"))
     assert not consent.may_capture(str(inner))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "directory", "link out", "too long"])
+def test_an_ignore_file_that_can_not_be_read_keeps_its_tree_out(home: Path, kind: str) -> None:
+    file = home / "shop" / ".iai-ignore"
+    (home / "shop").mkdir()
+    (home / "elsewhere").write_text("other", encoding="utf-8")
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "directory":
+        file.mkdir()
+    elif kind == "too long":
+        file.write_text("other\n" * 100_000, encoding="utf-8")
+    else:
+        file.symlink_to("/dev/zero" if kind == "device" else home / "elsewhere")
+
+    assert consent.refusal(str(home / "shop" / "src")) == "ignored by .iai-ignore"
+    assert consent.may_capture(str(home))
+
+
+def test_an_ignore_file_may_be_a_link_within_its_directory(home: Path) -> None:
+    (home / "shop" / "conf").mkdir(parents=True)
+    (home / "shop" / "conf" / "ignored").write_text("secret", encoding="utf-8")
+    (home / "shop" / ".iai-ignore").symlink_to("conf/ignored")
+
+    assert not consent.may_capture(str(home / "shop" / "secret"))
+    assert consent.may_capture(str(home / "shop" / "src"))
+
+
+def test_a_list_that_can_not_be_read_lets_nothing_through(home: Path) -> None:
+    os.mkfifo(home / "store" / "never-capture")
+
+    assert consent.refusal(str(home)) == "never-capture can not be read"

@@ -3,12 +3,28 @@
 import pytest
 
 from iai_mcp.domain.errors import InvalidInput, MissingParam
+from iai_mcp.protocol.tools import DEFINITIONS, NAMES
 from iai_mcp.tools.arguments import checked, method_and_params
 
 
-def test_nulls_count_as_absent_and_unknown_names_pass_through() -> None:
-    given = {"cue": "x", "k": None, "something_new": [1]}
-    assert checked("memory_recall", given) == {"cue": "x", "something_new": [1]}
+def taken(tool: str) -> dict:
+    (schema,) = (one["inputSchema"] for one in DEFINITIONS if one["name"] == tool)
+    return schema["properties"]
+
+
+def test_nulls_count_as_absent() -> None:
+    given = {"cue": "x", "k": None, "cwd": None}
+    assert checked("memory_recall", given) == {"cue": "x"}
+
+
+@pytest.mark.parametrize("name", ["cwd", "visitor", "explain", "show", "agent_id", "x" * 10_000])
+@pytest.mark.parametrize("tool", sorted(NAMES))
+def test_a_name_that_no_host_was_shown_is_refused(tool: str, name: str) -> None:
+    needed = {"cue": "x", "text": "x", "id": "x", "new_fact": "x", "ids": ["x"]}
+    given = {key: value for key, value in needed.items() if key in taken(tool)}
+    assert checked(tool, given) == given
+    with pytest.raises(InvalidInput, match=f"{tool} has no argument '{name[:40]}': it takes "):
+        checked(tool, given | {name: True})
 
 
 def test_a_whole_number_written_as_a_fraction_is_one() -> None:

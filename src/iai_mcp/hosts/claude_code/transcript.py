@@ -6,6 +6,7 @@ its own, and that is the turn's id. Lines of sub-agents name their agent and the
 
 import os
 
+from iai_mcp import regular_files
 from iai_mcp.hosts.reading import NotATranscriptError, Reading, document, lines_of, name_of
 from iai_mcp.hosts.turns import Event, Record, blocks_text, count_occurrence, text_at, turn
 from iai_mcp.protocol.compact_json import loads
@@ -129,8 +130,8 @@ def _place(reading: Reading) -> None:
 
 def _agent_kind(path: str) -> str | None:
     try:
-        with open(path, "rb") as file:
-            return text_at(loads(file.read(65_536).decode("utf-8", "replace")), "agentType")
+        said = regular_files.read(path, 65_536).decode("utf-8", "replace")
+        return text_at(loads(said), "agentType")
     except (OSError, ValueError):
         return None
 

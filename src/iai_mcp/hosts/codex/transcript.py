@@ -6,7 +6,7 @@ So each side counts its words, and a turn is new when one side has said it more 
 turn that was given out. The identity is the words and that count: it is the same from both sides.
 """
 
-from iai_mcp.hosts.reading import Reading, lines_of, records
+from iai_mcp.hosts.reading import Reading, lines_of, opened, records
 from iai_mcp.hosts.turns import Event, Record, is_wrapper, text_at, turn, words_key
 
 TYPE_CHECKING = False  # see compact_json
@@ -168,7 +168,7 @@ def _walk_compressed(reading: Reading) -> "Iterator[Event]":
 
     import zstandard  # late: only a cold rollout needs it
 
-    with open(reading.path, "rb") as file:
+    with opened(reading) as file:
         stream = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
         plain: BinaryIO = io.BufferedReader(stream)
         try:

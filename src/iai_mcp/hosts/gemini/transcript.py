@@ -8,7 +8,8 @@ What was said stays said: a replacement adds what it brings and removes nothing.
 
 import os
 
-from iai_mcp.hosts.reading import NotATranscriptError, Reading, document, name_of, records
+from iai_mcp import regular_files
+from iai_mcp.hosts.reading import NotATranscriptError, Reading, document, name_of, opened, records
 from iai_mcp.hosts.turns import Event, Record, count_occurrence, is_wrapper, turn, words_key
 from iai_mcp.protocol.markers import without_hook_context, without_injected
 
@@ -36,7 +37,7 @@ def walk(reading: Reading) -> "Iterator[Event]":
         chat.append(whole["messages"])
     else:
         reading.start = reading.end = 0
-        with open(reading.path, "rb") as file:
+        with opened(reading) as file:
             for record in records(reading, file):
                 chat.apply(record)
     yield from chat.events()
@@ -187,7 +188,7 @@ def _project_root(path: str) -> str | None:
     """The project's directory, which newer versions write beside the chats."""
     above = os.path.dirname(os.path.dirname(os.path.abspath(path)))
     try:
-        with open(os.path.join(above, ".project_root"), encoding="utf-8", errors="replace") as file:
-            return file.read(4096).strip() or None
+        said = regular_files.read(os.path.join(above, ".project_root"), regular_files.LONGEST_PATH)
     except OSError:
         return None
+    return said.decode("utf-8", "replace").strip() or None

@@ -7,7 +7,8 @@ the id would bind to words that are not complete.
 
 import os
 
-from iai_mcp.hosts.reading import NotATranscriptError, Reading
+from iai_mcp import regular_files
+from iai_mcp.hosts.reading import LONGEST_LINE, NotATranscriptError, Reading, contents
 from iai_mcp.hosts.turns import Event, Record, is_wrapper, text_at, turn
 from iai_mcp.protocol.compact_json import loads
 
@@ -54,10 +55,7 @@ def _from_database(reading: Reading) -> "Iterator[Event]":
 
 
 def _from_files(reading: Reading) -> "Iterator[Event]":
-    with open(reading.path, "rb") as file:
-        raw = file.read()
-    reading.end = len(raw)
-    session = loads(raw.decode("utf-8", "replace"))
+    session = loads(contents(reading).decode("utf-8", "replace"))
     name = text_at(session, "id")
     if name is None or "/" in name:
         raise NotATranscriptError("no session in it")
@@ -85,8 +83,7 @@ def _files(directory: str, reading: Reading) -> "Iterator[Record]":
         if not name.endswith(".json"):
             continue
         try:
-            with open(os.path.join(directory, name), "rb") as file:
-                found = _object(file.read())
+            found = _object(regular_files.read(os.path.join(directory, name), LONGEST_LINE))
         except OSError:
             found = None
         if found is None:

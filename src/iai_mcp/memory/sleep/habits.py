@@ -9,6 +9,7 @@ from iai_mcp.domain.memories import Memory, turn_identity
 from iai_mcp.ports.habits import Habits
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.sleep import Derived, Enough, Observed, Page, Settled, never
+from iai_mcp.ports.surroundings import Projects
 from iai_mcp.ports.topics import Topics
 
 KIND = "habit"
@@ -29,6 +30,7 @@ class LearnHabits:
     habits: Habits
     topics: Topics
     memories: Memories
+    projects: Projects
     learning: Callable[[], bool]
     name: str = "habits"
 
@@ -59,7 +61,8 @@ class LearnHabits:
         """The evidence as it may be told: where several projects have a share, private ones do not."""
         members = self.memories.get(list(said))
         if len({memory.provenance.project for memory in members}) > 1:
-            private = self.memories.private_projects()
+            marked = self.memories.private_projects()
+            private = self.projects.closed(marked, self.memories.projects(), "")
             members = [m for m in members if m.provenance.project not in private]
         return [(memory, said[memory.key]) for memory in members]
 
