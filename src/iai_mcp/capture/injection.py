@@ -20,7 +20,6 @@ LONGEST = 9_500
 START_WITHIN = 1.0
 PROMPT_WITHIN = 0.1
 
-_HEADING = "From earlier sessions (iai-mcp, the memory shared by all agents here):"
 # A launched agent has our hooks twice, its person's and its own: they run within this time.
 _TWIN_WITHIN = 5.0
 
@@ -57,8 +56,8 @@ def context_for(moment: Moment, host: str, given: Input) -> str | None:
 
 
 def marked(text: str) -> str:
-    """The words with their heading and our marks around them, within the hosts' limit."""
-    body = f"{_HEADING}\n{text.strip()}"
+    """The words with our heading and marks around them, within the hosts' limit."""
+    body = text.strip()
     if len(body) > LONGEST:
         cut = body.rfind("\n", 0, LONGEST)
         body = body[: cut if cut > LONGEST // 2 else LONGEST].rstrip() + "\n…"
