@@ -3,7 +3,6 @@
 import argparse
 import os
 import shlex
-import sys
 
 from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest
 from iai_mcp.cli import output, workspace_door
@@ -12,6 +11,8 @@ from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.domain.terminals import TerminalSize
 from iai_mcp.workspace.root import Workspace
 from iai_mcp.workspace.views import contents_view, plan_view
+
+_DISPLAY = 1
 
 
 def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
@@ -32,7 +33,7 @@ def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
         output.emit(result, _printed(plan), as_json=arguments.json)
         return 0
     for note in plan.notes:
-        sys.stderr.write(f"{output.paint('note', 'yellow', sys.stderr)}: {note}\n")
+        output.note(note)
     if arguments.trust:
         workspace.project_store.remember_trust(project, True)
     session = workspace.launch(plan)
@@ -51,17 +52,17 @@ def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
 
 def _attaches(arguments: argparse.Namespace) -> bool:
     """Attach on a terminal, else detach, unless told."""
-    if arguments.attach and (arguments.json or not workspace_door.is_terminal()):
+    if arguments.attach and (arguments.json or not output.is_terminal()):
         raise InvalidInput("--attach needs a terminal: use --detach, and attach to it later")
     if arguments.attach or arguments.detach or arguments.json:
         return bool(arguments.attach)
-    return workspace_door.is_terminal()
+    return output.is_terminal()
 
 
 def _size(arguments: argparse.Namespace) -> TerminalSize:
     here = TerminalSize()
-    if sys.stdout.isatty():
-        columns, rows = os.get_terminal_size(sys.stdout.fileno())
+    if os.isatty(_DISPLAY):
+        columns, rows = os.get_terminal_size(_DISPLAY)
         here = TerminalSize(rows or here.rows, columns or here.cols)
     rows = here.rows if arguments.rows is None else arguments.rows
     return TerminalSize(rows, here.cols if arguments.cols is None else arguments.cols)
@@ -96,9 +97,9 @@ def _asked(
     agent = workspace.agents.named(project, arguments.agent)
     profile = workspace.profiles.named(agent.profile_id)
     asks = workspace.profiles.runtime.traits(profile).asks_trust
-    if not asks or arguments.json or arguments.print_only or not workspace_door.is_terminal():
+    if not asks or arguments.json or arguments.print_only or not output.is_terminal():
         return None
-    trusted = workspace_door.asks(
+    trusted = output.agrees(
         f"{profile.name} asks whether to trust a directory it has not seen. "
         f"Do you trust the files in {project}, for all agents you launch there?"
     )
