@@ -43,8 +43,12 @@ def _follow(found: dict[str, object], params: dict[str, object], as_json: bool) 
         events = found["events"]
         assert isinstance(events, list)  # noqa: S101 - the method's own promise
         for event in (event for event in events if event["id"] > last):
-            output.say(output.json_line(event) if as_json else _line(event), flush=True)
+            if as_json:
+                output.say_json(event)
+            else:
+                output.say(_line(event))
             last = event["id"]
+        output.flush()
         try:
             # Without a daemon every look opens the store, and keeps a starting daemon out of it.
             time.sleep(0.5 if connection.is_up() else 2.0)

@@ -22,11 +22,9 @@ _PAINT = f"\x1b{os.urandom(8).hex()}"
 _PAINTED = re.compile(f"({_PAINT}[0-9]+m)")
 
 
-def say(text: str = "", *, end: str = "\n", flush: bool = False) -> None:
+def say(text: str = "", *, end: str = "\n") -> None:
     """Print `text` for people."""
     _write(text + end, sys.stdout)
-    if flush:
-        sys.stdout.flush()
 
 
 def aside(text: str) -> None:
@@ -57,18 +55,26 @@ def pass_on(data: bytes) -> None:
 
 def json_line(value: object) -> str:
     """`value` as one line of JSON, letters as themselves, without anything that a terminal obeys."""
-    return harmless(json.dumps(value, ensure_ascii=False, default=str))
+    return harmless(json.dumps(value, ensure_ascii=False, default=str)) + "\n"
+
+
+def say_json(value: object) -> None:
+    """Print `value` for programs."""
+    sys.stdout.write(json_line(value))
 
 
 def emit(result: Mapping[str, object], text: str, *, as_json: bool) -> None:
     """Print `result` as one JSON object, or `text` for people."""
-    say(json_line(result) if as_json else text)
+    if as_json:
+        say_json(result)
+    else:
+        say(text)
 
 
 def failure(code: str, message: str, *, as_json: bool) -> None:
     """Say what went wrong: the agreed JSON object on stdout, or a sentence on stderr."""
     if as_json:
-        say(json_line({"error": {"code": code, "message": message}}))
+        say_json({"error": {"code": code, "message": message}})
     else:
         aside(f"{paint('error', 'red', sys.stderr)}: {message}")
 
@@ -92,7 +98,8 @@ def is_terminal() -> bool:
 
 def ask(question: str) -> str | None:
     """What a person answers; None when they leave without an answer."""
-    say(question, end=" ", flush=True)
+    say(question, end=" ")
+    flush()
     try:
         return input().strip()
     except EOFError:

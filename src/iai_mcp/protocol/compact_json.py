@@ -106,9 +106,11 @@ def harmless(text: str) -> str:
 
     Those are written as escapes: it means the same.
     """
-    if text.isprintable():
-        return text
-    return "".join(letter if letter.isprintable() else _escaped(ord(letter)) for letter in text)
+    if not text.isprintable():
+        for letter in set(text):
+            if not letter.isprintable():
+                text = text.replace(letter, _escaped(ord(letter)))
+    return text
 
 
 def _escaped(code: int) -> str:
