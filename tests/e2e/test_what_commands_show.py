@@ -88,8 +88,6 @@ WALK: dict[str, list[list[str]]] = {
     "session-start": [[]],
     "hook": [[NAME, "Stop"]],
 }
-# What is a program's own bytes by promise, and is shown as such.
-RAW = {"session attach": "only without a terminal: it is the session's terminal else"}
 NOT_WALKED = {"mcp": "speaks JSON to a program, never to a person"}
 
 
@@ -157,9 +155,8 @@ def test_nothing_that_a_command_shows_is_obeyed(home: HostileHome, leaf: str) ->
     for words in calls(home, leaf):
         _, piped = home.piped(*words)
         assert acts(piped) == [], f"piped: {words}"
-        if leaf not in RAW:
-            assert acts(home.at_terminal(*words)) == [], f"at a terminal: {words}"
-            assert acts(home.at_terminal(*words, "--json")) == [], f"as JSON: {words}"
+        assert acts(home.at_terminal(*words)) == [], f"at a terminal: {words}"
+        assert acts(home.at_terminal(*words, "--json")) == [], f"as JSON: {words}"
 
 
 def test_nothing_in_a_complaint_about_a_wrong_call_is_obeyed(home: HostileHome) -> None:

@@ -6,7 +6,7 @@ import unicodedata
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from iai_mcp.domain.shown_text import excerpt, shown, shown_line
+from iai_mcp.domain.shown_text import shown, shown_line
 from iai_mcp.protocol.compact_json import dumps, harmless
 
 # Hypothesis seldom draws these by itself.
@@ -31,8 +31,6 @@ def is_obeyed(character: str) -> bool:
 def test_nothing_that_is_shown_is_obeyed(text: str) -> None:
     assert not any(is_obeyed(character) for character in shown(text) if character not in "\n\t")
     assert not any(is_obeyed(character) for character in shown_line(text))
-    assert not any(is_obeyed(character) for character in excerpt(text, 20))
-    assert len(excerpt("a" * 50, 20)) == 20
 
 
 @given(TEXTS)

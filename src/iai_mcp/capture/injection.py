@@ -36,9 +36,6 @@ def context_for(moment: Moment, host: str, given: Input) -> str | None:
     if given.session_id is not None:
         params["session_id"] = given.session_id
     # A launched agent works in its run directory, on the project that this names.
-    project = os.environ.get("IAI_MCP_PROJECT")
-    if project:
-        params["project"] = project
     for key, variable in (("project", "IAI_MCP_PROJECT"), ("agent_id", "IAI_MCP_AGENT_ID")):
         if os.environ.get(variable):
             params[key] = os.environ[variable]

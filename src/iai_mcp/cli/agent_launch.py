@@ -1,7 +1,6 @@
 """`iai-mcp agent launch` and `resume`: in the caller's process, with the caller's environment."""
 
 import argparse
-import os
 import shlex
 
 from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest
@@ -11,8 +10,6 @@ from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.domain.terminals import TerminalSize
 from iai_mcp.workspace.root import Workspace
 from iai_mcp.workspace.views import contents_view, plan_view
-
-_DISPLAY = 1
 
 
 def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
@@ -61,8 +58,8 @@ def _attaches(arguments: argparse.Namespace) -> bool:
 
 def _size(arguments: argparse.Namespace) -> TerminalSize:
     here = TerminalSize()
-    if os.isatty(_DISPLAY):
-        columns, rows = os.get_terminal_size(_DISPLAY)
+    if (shown_on := output.terminal_size()) is not None:
+        columns, rows = shown_on
         here = TerminalSize(rows or here.rows, columns or here.cols)
     rows = here.rows if arguments.rows is None else arguments.rows
     return TerminalSize(rows, here.cols if arguments.cols is None else arguments.cols)

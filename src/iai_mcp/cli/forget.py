@@ -12,7 +12,7 @@ import sys
 
 from iai_mcp.cli import door, output
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.shown_text import excerpt, shown_line
+from iai_mcp.domain.shown_text import shortened, shown_line
 from iai_mcp.project import from_argument
 
 _SHOWN = 10
@@ -62,7 +62,7 @@ def _shown(matches: dict[str, object], count: int) -> list[str]:
 
 
 def _line(record: dict[str, object]) -> str:
-    said = excerpt(str(record["text"]), _WIDTH)
+    said = shortened(str(record["text"]), _WIDTH)
     return shown_line(f"  {str(record['ts'])[:10]} {record['role']}: {said}")
 
 

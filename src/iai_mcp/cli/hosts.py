@@ -73,12 +73,14 @@ def offer_once() -> None:
 def _wanted(planned: Sequence[Outcome]) -> bool:
     output.say("\nThese agent programs can use the memory by themselves (hooks and tools):")
     for outcome in planned:
-        paths_changed = " ".join(edit.path for edit in outcome.edits if edit.changes)
-        output.say(f"  {outcome.host.title:<15} {paths_changed}")
+        files = " ".join(edit.path for edit in outcome.edits if edit.changes)
+        output.say(f"  {outcome.host.title:<15} {files}")
     while True:
         answer = output.ask("Connect them? [Y]es, [n]o, [d]iff:")
-        if answer is None or answer.lower() not in ("d", "diff"):
-            return answer is not None and answer.lower() in ("", "y", "yes")
+        if answer is None:
+            return False
+        if answer.lower() not in ("d", "diff"):
+            return answer.lower() in ("", "y", "yes")
         for outcome in planned:
             output.say("".join(_coloured(edit.diff()) for edit in outcome.edits), end="")
 

@@ -96,6 +96,11 @@ def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
+def terminal_size() -> os.terminal_size | None:
+    """(columns, rows) of the terminal that shows us, if it is one."""
+    return os.get_terminal_size(sys.stdout.fileno()) if sys.stdout.isatty() else None
+
+
 def ask(question: str) -> str | None:
     """What a person answers; None when they leave without an answer."""
     say(question, end=" ")

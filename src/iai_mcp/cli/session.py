@@ -86,7 +86,7 @@ def _start(arguments: argparse.Namespace) -> int:
     command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
     command = command or [os.environ.get("SHELL") or "/bin/sh"]
     here = output.is_terminal()
-    cols, rows = os.get_terminal_size(1) if here else (80, 24)
+    cols, rows = (output.terminal_size() if here else None) or (80, 24)
     size = TerminalSize(arguments.rows or rows, arguments.cols or cols)
     spec = SpawnSpec(command[0], tuple(command[1:]), os.getcwd())
     started = HolderPty().spawn(spec, size, label=SessionLabel(project=arguments.project))

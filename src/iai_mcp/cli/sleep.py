@@ -14,7 +14,7 @@ import argparse
 import os
 
 from iai_mcp.cli import door, output
-from iai_mcp.domain.shown_text import excerpt, shown_line
+from iai_mcp.domain.shown_text import shortened, shown_line
 
 _AS_LONG_AS_IT_TAKES = 3600.0
 _UNTIL_RESUMED = -1
@@ -102,7 +102,7 @@ def _suggestion(one: dict[str, dict[str, object]]) -> str:
     lines = [shown_line(f"{one['kind']}: {one['reason']}")]
     for which in ("older", "newer"):
         memory = one[which]
-        said = excerpt(str(memory["text"]), _LINE)
+        said = shortened(str(memory["text"]), _LINE)
         lines.append(shown_line(f"  {which} {str(memory['ts'])[:10]}  {said}"))
         lines.append(output.paint(f"        {memory['id']}", "dim"))
     return "\n".join(lines)

@@ -12,7 +12,7 @@ import argparse
 import os
 
 from iai_mcp.cli import door, output
-from iai_mcp.domain.shown_text import excerpt, shown_line
+from iai_mcp.domain.shown_text import shortened, shown_line
 from iai_mcp.project import from_argument, project_of
 
 _LINE = 100
@@ -62,6 +62,6 @@ def _source(source: dict[str, object]) -> list[str]:
     whence = [str(source[name]) for name in ("agent", "host", "role") if source.get(name)]
     said = shown_line(f"{str(source.get('ts'))[:10]} {', '.join(whence)}")
     return [
-        f"  - {source.get('why')}: {excerpt(str(source['text']), _LINE)}",
+        f"  - {source.get('why')}: {shortened(str(source['text']), _LINE)}",
         output.paint(f"      {said}  {source['id']}", "dim"),
     ]

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from iai_mcp.domain.briefing import Point, Sitting, newest, shortened
+from iai_mcp.domain.briefing import Point, Sitting, newest
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.quoting import in_line, quotation
+from iai_mcp.domain.shown_text import shortened
 
 # Hosts move more than 10,000 characters out of the context; marks and a heading come on top.
 LONGEST_TEXT = 9_000

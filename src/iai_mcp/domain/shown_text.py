@@ -21,10 +21,13 @@ def shown_line(text: str) -> str:
     return shown(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def excerpt(text: str, longest: int) -> str:
-    """The beginning of what somebody said, on one line."""
-    words = " ".join(text[: longest * 4].split())
-    return shown(words if len(words) <= longest else f"{words[: longest - 1]}…")
+def shortened(text: str, longest: int) -> str:
+    """`text` on one line, cut at a word where it is long."""
+    line = " ".join(text.lstrip()[: longest * 4].split())
+    if len(line) <= longest:
+        return line
+    cut = line.rfind(" ", longest // 2, longest)
+    return f"{line[: cut if cut > 0 else longest]}…"
 
 
 def _spelt(found: re.Match[str]) -> str:
