@@ -5,7 +5,6 @@ others wrote: memories, names, files. None of it is obeyed by the terminal that 
 that `paint` chose reach one.
 """
 
-import json
 import os
 import re
 import sys
@@ -55,6 +54,8 @@ def pass_on(data: bytes) -> None:
 
 def json_line(value: object) -> str:
     """`value` as one line of JSON, letters as themselves, without anything that a terminal obeys."""
+    import json  # late: most commands speak to people
+
     return harmless(json.dumps(value, ensure_ascii=False, default=str)) + "\n"
 
 
