@@ -34,8 +34,9 @@ def wrap(text: str) -> str:
 def without_injected(text: str) -> str:
     """`text` without any block of ours; the very same text when there is none.
 
-    Marks count where they begin a line; in the middle of one somebody writes about them. A block
-    without its end was cut by the host, and reaches to the end of the text.
+    Marks count where they begin a line; in the middle of one somebody writes about them. With our
+    heading behind it a mark begins a block, which reaches to the end of the text where the host has
+    cut it. Without the heading it needs an end before the next one begins.
     """
     for left, right in _BRACKETS:
         if f"{left}{_NAME}{right}" in text:
@@ -58,19 +59,23 @@ def without_hook_context(text: str) -> str:
 
 def _without_blocks(text: str, opening: str, closing: str) -> str:
     kept: list[str] = []
-    at = look = end = 0
-    while (start := _at_margin(text, opening, look)) >= 0:
-        look = start + len(opening)
-        if 0 <= end < look:
-            end = _at_margin(text, closing, look)
-        if end >= 0:
-            look = end + len(closing)
-        elif text[look : look + _NEAR].lstrip().startswith(_BEGINS):
-            look = len(text)
-        else:
-            continue  # somebody's words that begin with the mark
+    at = end = 0
+    start = _at_margin(text, opening, 0)
+    while start >= 0:
+        inside = start + len(opening)
+        following = _at_margin(text, opening, inside)
+        if 0 <= end < inside:
+            end = _at_margin(text, closing, inside)
+        if text[inside : inside + _NEAR].lstrip().startswith(_BEGINS):
+            after = len(text) if end < 0 else end + len(closing)
+        elif end >= 0 and not inside <= following < end:
+            after = end + len(closing)
+        else:  # somebody's words that begin with the mark
+            start = following
+            continue
         kept.append(text[at:start])
-        at = look
+        at = after
+        start = following if following >= after else _at_margin(text, opening, after)
     kept.append(text[at:])
     return "".join(kept).strip() if kept[1:] else text
 

@@ -97,6 +97,16 @@ def test_a_person_may_write_about_hook_context(tmp_path: Path) -> None:
     assert turns[0]["text"] == said
 
 
+def test_a_mark_that_a_person_left_open_does_not_swallow_their_words(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    said = f"{OPEN}\nI asked this.\n{INJECTED}\nAnd this."
+    path.write_text("".join(json.dumps(line) + "\n" for line in claude(said)))
+
+    turns, _, _ = read_turns(str(path), "claude-code")
+
+    assert turns[0]["text"] == f"{OPEN}\nI asked this.\n\nAnd this."
+
+
 @pytest.mark.parametrize(
     "said",
     [
