@@ -3,7 +3,7 @@
 import os
 import sys
 
-from iai_mcp.protocol.compact_json import dumps
+from iai_mcp.protocol.compact_json import dumps, harmless
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def captured(arguments: Arguments) -> dict[str, object]:
 def say(result: dict[str, object]) -> None:
     """One JSON object on stdout; a host that closed its end is no failure of ours."""
     try:
-        sys.stdout.write(dumps(result) + "\n")
+        sys.stdout.write(harmless(dumps(result)) + "\n")
         sys.stdout.flush()
     except (OSError, ValueError):
         # What could not be written is still buffered, and the interpreter would complain at exit.

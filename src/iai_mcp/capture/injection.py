@@ -20,7 +20,6 @@ LONGEST = 9_500
 START_WITHIN = 1.0
 PROMPT_WITHIN = 0.1
 
-_HEADING = "From earlier sessions (iai-mcp, the memory shared by all agents here):"
 # A launched agent has our hooks twice, its person's and its own: they run within this time.
 _TWIN_WITHIN = 5.0
 
@@ -37,9 +36,6 @@ def context_for(moment: Moment, host: str, given: Input) -> str | None:
     if given.session_id is not None:
         params["session_id"] = given.session_id
     # A launched agent works in its run directory, on the project that this names.
-    project = os.environ.get("IAI_MCP_PROJECT")
-    if project:
-        params["project"] = project
     for key, variable in (("project", "IAI_MCP_PROJECT"), ("agent_id", "IAI_MCP_AGENT_ID")):
         if os.environ.get(variable):
             params[key] = os.environ[variable]
@@ -57,8 +53,8 @@ def context_for(moment: Moment, host: str, given: Input) -> str | None:
 
 
 def marked(text: str) -> str:
-    """The words with their heading and our marks around them, within the hosts' limit."""
-    body = f"{_HEADING}\n{text.strip()}"
+    """The words with our heading and marks around them, within the hosts' limit."""
+    body = text.strip()
     if len(body) > LONGEST:
         cut = body.rfind("\n", 0, LONGEST)
         body = body[: cut if cut > LONGEST // 2 else LONGEST].rstrip() + "\n…"

@@ -15,7 +15,9 @@ def note(problem: str) -> None:
         path = os.path.join(paths.private_dir(paths.in_user_data("logs")), "capture.log")
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            line = f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {problem}\n"
+            # It may name a file, and files have any name: what is no letter is spelt out.
+            told = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in problem)
+            line = f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {told}\n"
             os.write(descriptor, line.encode("utf-8", "replace"))
             if os.fstat(descriptor).st_size > _LIMIT:
                 os.replace(path, f"{path}.1")

@@ -18,7 +18,7 @@ def _params(workspace: Workspace, arguments: argparse.Namespace) -> dict[str, ob
 
 
 def create(workspace: Workspace, arguments: argparse.Namespace) -> int:
-    interactive = workspace_door.is_terminal() and not arguments.json
+    interactive = output.is_terminal() and not arguments.json
     if interactive and not arguments.profile and not workspace.profile_store.is_configured():
         from iai_mcp.cli.profile import walk_through
 
@@ -89,7 +89,7 @@ def edit(workspace: Workspace, arguments: argparse.Namespace) -> int:
         "skills": skills,
     }
     if all(params[key] is None for key in ("context", "name", "profile", "synchronized", "skills")):
-        if arguments.json or not workspace_door.is_terminal():
+        if arguments.json or not output.is_terminal():
             raise InvalidInput(
                 "say what to change: --context-file, --name, --profile, --add-skill …"
             )
@@ -121,10 +121,10 @@ def sync(workspace: Workspace, arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         output.emit(shown, _difference(shown), as_json=arguments.json)
         return 0
-    if not arguments.json and not arguments.yes and workspace_door.is_terminal():
-        print(_difference(shown))
+    if not arguments.json and not arguments.yes and output.is_terminal():
+        output.say(_difference(shown))
         changes = shown["state"] == "follows" or (shown["state"] == "merges" and arguments.merge)
-        if not changes or not workspace_door.asks("Write this?"):
+        if not changes or not output.agrees("Write this?"):
             return 0
         result = call(workspace, "agents_sync", params)
         output.emit(result, str(result["reason"]), as_json=False)

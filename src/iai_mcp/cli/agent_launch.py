@@ -1,9 +1,7 @@
 """`iai-mcp agent launch` and `resume`: in the caller's process, with the caller's environment."""
 
 import argparse
-import os
 import shlex
-import sys
 
 from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest
 from iai_mcp.cli import output, workspace_door
@@ -32,7 +30,7 @@ def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
         output.emit(result, _printed(plan), as_json=arguments.json)
         return 0
     for note in plan.notes:
-        sys.stderr.write(f"{output.paint('note', 'yellow', sys.stderr)}: {note}\n")
+        output.note(note)
     if arguments.trust:
         workspace.project_store.remember_trust(project, True)
     session = workspace.launch(plan)
@@ -51,17 +49,17 @@ def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
 
 def _attaches(arguments: argparse.Namespace) -> bool:
     """Attach on a terminal, else detach, unless told."""
-    if arguments.attach and (arguments.json or not workspace_door.is_terminal()):
+    if arguments.attach and (arguments.json or not output.is_terminal()):
         raise InvalidInput("--attach needs a terminal: use --detach, and attach to it later")
     if arguments.attach or arguments.detach or arguments.json:
         return bool(arguments.attach)
-    return workspace_door.is_terminal()
+    return output.is_terminal()
 
 
 def _size(arguments: argparse.Namespace) -> TerminalSize:
     here = TerminalSize()
-    if sys.stdout.isatty():
-        columns, rows = os.get_terminal_size(sys.stdout.fileno())
+    if (shown_on := output.terminal_size()) is not None:
+        columns, rows = shown_on
         here = TerminalSize(rows or here.rows, columns or here.cols)
     rows = here.rows if arguments.rows is None else arguments.rows
     return TerminalSize(rows, here.cols if arguments.cols is None else arguments.cols)
@@ -96,9 +94,9 @@ def _asked(
     agent = workspace.agents.named(project, arguments.agent)
     profile = workspace.profiles.named(agent.profile_id)
     asks = workspace.profiles.runtime.traits(profile).asks_trust
-    if not asks or arguments.json or arguments.print_only or not workspace_door.is_terminal():
+    if not asks or arguments.json or arguments.print_only or not output.is_terminal():
         return None
-    trusted = workspace_door.asks(
+    trusted = output.agrees(
         f"{profile.name} asks whether to trust a directory it has not seen. "
         f"Do you trust the files in {project}, for all agents you launch there?"
     )

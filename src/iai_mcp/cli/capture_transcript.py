@@ -3,14 +3,13 @@
 Through the daemon if it runs, else into the store directly; never into the spool.
 """
 
-import sys
 from collections.abc import Sequence
 
 from iai_mcp.capture import journal
 from iai_mcp.capture.command import USAGE, Arguments, parse, say
 from iai_mcp.capture.deliver import gather, header_of, pack
 from iai_mcp.capture.handover import parts
-from iai_mcp.cli import door
+from iai_mcp.cli import door, output
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.protocol.compact_json import loads
 
@@ -19,7 +18,7 @@ def main(argv: Sequence[str]) -> int:
     """Store a transcript's turns; one JSON object on stdout, exit code 0 whatever happens."""
     arguments = parse(argv)
     if arguments.help:
-        sys.stdout.write(USAGE)
+        output.say(USAGE, end="")
         return 0
     result: dict[str, object] = {"inserted": 0, "reinforced": 0, "skipped": 0, "errors": 0}
     try:

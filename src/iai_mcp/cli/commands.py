@@ -8,12 +8,11 @@ pays for what `iai-mcp agent` needs.
 import argparse
 import errno
 import importlib
-import os
-import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 from iai_mcp import __version__
+from iai_mcp.cli import output
 from iai_mcp.domain.errors import IaiError, InvalidInput
 
 # name -> (module below iai_mcp.cli, one line for the overview).
@@ -113,12 +112,12 @@ class UsageError(InvalidInput):
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command that `arguments` name; every failure ends as one clear sentence."""
-    _open_what_is_closed()
+    output.open_closed_streams()
     if not arguments or arguments[0] in ("-h", "--help", "help"):
-        sys.stdout.write(_overview())
+        output.say(_overview())
         return 0
     if arguments[0] in ("-V", "--version"):
-        print(f"iai-mcp {__version__}")
+        output.say(f"iai-mcp {__version__}")
         return 0
     name, rest = arguments[0], list(arguments[1:])
     if name not in COMMANDS:
@@ -127,13 +126,11 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _guarded(name: str, rest: list[str]) -> int:
-    from iai_mcp.cli import output
-
     as_json = "--json" in rest
     try:
         module = importlib.import_module(f"iai_mcp.cli.{COMMANDS[name][0]}")
         code = int(module.run(parser_of(name).parse_args(rest)))
-        sys.stdout.flush()
+        output.flush()
     except UsageError as error:
         output.failure(error.code, error.message, as_json=as_json)
         return 1 if as_json else _USAGE_ERROR
@@ -141,10 +138,10 @@ def _guarded(name: str, rest: list[str]) -> int:
         output.failure(error.code, error.message, as_json=as_json)
         return 1
     except KeyboardInterrupt:
-        sys.stderr.write("\ninterrupted\n")
+        output.aside("\ninterrupted")
         return 130
     except BrokenPipeError:
-        _give_up_output()  # the reader (head, less) has seen enough
+        output.give_up()  # the reader (head, less) has seen enough
         return 0
     except OSError as error:
         return _machine_refused(error, as_json)
@@ -156,8 +153,6 @@ def _guarded(name: str, rest: list[str]) -> int:
 
 def _machine_refused(error: OSError, as_json: bool) -> int:
     """A disk or a directory that does not let us work is no bug: say which, and what to do."""
-    from iai_mcp.cli import output
-
     try:
         if error.errno == errno.ENOSPC:
             said = "the disk is full: free some space and try again; nothing was lost"
@@ -167,24 +162,12 @@ def _machine_refused(error: OSError, as_json: bool) -> int:
             output.failure("READ_ONLY", said, as_json=as_json)
         else:
             output.unexpected(error, as_json=as_json)
-        sys.stdout.flush()
+        output.flush()
     except OSError as unsaid:
-        _give_up_output()
+        output.give_up()
         if as_json:  # else the sentence stands on stderr already
-            sys.stderr.write(f"error: the output can not be written: {unsaid.strerror}\n")
+            output.aside(f"error: the output can not be written: {unsaid.strerror}")
     return 1
-
-
-def _open_what_is_closed() -> None:
-    """Where a caller closed a standard stream, reading gives nothing and writing goes nowhere."""
-    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115 - as long as we run
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-
-
-def _give_up_output() -> None:
-    """The interpreter must not try to write the rest at exit, and complain."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parser_of(name: str) -> Parser:
@@ -211,13 +194,11 @@ def _overview() -> str:
         lines += [f"  {name:<20}{COMMANDS[name][1]}" for name in names]
     lines += ["", "For programs:"]
     lines += [f"  {name:<20}{summary}" for name, summary in FOR_PROGRAMS]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _refuse_unknown(name: str, *, as_json: bool) -> int:
     import difflib
-
-    from iai_mcp.cli import output
 
     near = difflib.get_close_matches(name, COMMANDS, n=1)
     hint = f" Did you mean '{near[0]}'?" if near else ""
@@ -225,5 +206,5 @@ def _refuse_unknown(name: str, *, as_json: bool) -> int:
     if as_json:
         output.failure(UsageError.code, said, as_json=True)
         return 1
-    sys.stderr.write(f"iai-mcp: {said}\n")
+    output.aside(f"iai-mcp: {said}")
     return _USAGE_ERROR

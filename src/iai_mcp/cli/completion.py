@@ -7,6 +7,7 @@ fish   iai-mcp completion fish | source            in ~/.config/fish/config.fish
 
 import argparse
 
+from iai_mcp.cli import output
 from iai_mcp.cli.commands import COMMANDS, FOR_PROGRAMS, parser_of
 
 _BASH = """_iai_mcp() {{
@@ -28,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     words = {name: words_of(parser_of(name)) for name in COMMANDS}
-    print(_fish(words) if arguments.shell == "fish" else _bash(words, arguments.shell))
+    output.say(_fish(words) if arguments.shell == "fish" else _bash(words, arguments.shell))
     return 0
 
 

@@ -9,7 +9,6 @@ there is no second way in.
 
 import argparse
 import os
-import sys
 from pathlib import Path
 
 from iai_mcp import paths
@@ -118,6 +117,4 @@ def _status(found: dict[str, object]) -> str:
         rows.append(("rotation", "was interrupted; the next start finishes or undoes it"))
     if found["passphrase_set"] and found["source"] != "passphrase":
         rows.append(("note", "IAI_MCP_CRYPTO_PASSPHRASE is set and not used by this store"))
-    text = "\n".join(f"{name:<10}{value}" for name, value in rows)
-    sys.stdout.flush()
-    return text
+    return "\n".join(f"{name:<10}{value}" for name, value in rows)

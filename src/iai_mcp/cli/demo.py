@@ -38,7 +38,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     def say(text: str) -> None:
         if not arguments.json:
-            print(text, flush=True)
+            output.say(text)
+            output.flush()
 
     with _scratch_home():
         daemon = _Daemon()
@@ -49,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     say("\nThe scratch home is gone. To turn memory on for real:\n")
     say(f"  {output.paint(_command() + ' up', 'bold')}\n")
     if arguments.json:
-        print(json.dumps(result))
+        output.say_json(result)
     return 0
 
 

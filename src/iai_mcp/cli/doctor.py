@@ -17,6 +17,7 @@ from iai_mcp.cli import door, output
 from iai_mcp.client import connection
 from iai_mcp.concurrency import cleanup_stale_socket
 from iai_mcp.domain.errors import IaiError
+from iai_mcp.domain.shown_text import shown_line
 
 _COLOURS = {"PASS": "green", "WARN": "yellow", "FAIL": "red"}
 
@@ -64,4 +65,4 @@ def _fix() -> list[str]:
 def _line(check: Check) -> str:
     mark = output.paint(check.status, _COLOURS[check.status])
     fix = f"  → {check.fix}" if check.fix else ""
-    return f"{mark}  {check.name:<18}{check.detail}{fix}"
+    return f"{mark}  {shown_line(f'{check.name:<18}{check.detail}{fix}')}"

@@ -6,12 +6,12 @@ iai-mcp events --follow --kind SessionStatusChanged    who works, waits and rest
 """
 
 import argparse
-import json
 import time
 
 from iai_mcp.cli import door, output
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import Busy, DaemonUnreachable
+from iai_mcp.domain.shown_text import shown_line
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,8 +43,12 @@ def _follow(found: dict[str, object], params: dict[str, object], as_json: bool) 
         events = found["events"]
         assert isinstance(events, list)  # noqa: S101 - the method's own promise
         for event in (event for event in events if event["id"] > last):
-            print(json.dumps(event, ensure_ascii=False) if as_json else _line(event), flush=True)
+            if as_json:
+                output.say_json(event)
+            else:
+                output.say(_line(event))
             last = event["id"]
+        output.flush()
         try:
             # Without a daemon every look opens the store, and keeps a starting daemon out of it.
             time.sleep(0.5 if connection.is_up() else 2.0)
@@ -56,4 +60,4 @@ def _follow(found: dict[str, object], params: dict[str, object], as_json: bool) 
 def _line(event: dict[str, object]) -> str:
     data = event["data"]
     told = " ".join(f"{k}={v}" for k, v in data.items()) if isinstance(data, dict) else ""
-    return f"{str(event['ts'])[:19].replace('T', ' ')}  {event['kind']:<20} {told}"
+    return shown_line(f"{str(event['ts'])[:19].replace('T', ' ')}  {event['kind']:<20} {told}")

@@ -8,10 +8,8 @@ each memory once.
 """
 
 import argparse
-import json
 import os
-import sys
-from typing import TextIO
+from collections.abc import Callable
 
 from iai_mcp.cli import door, output
 from iai_mcp.domain.errors import IoFailed
@@ -26,14 +24,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.file == "-":
-        _write(sys.stdout)
+        _write(output.say_json)
         return 0
     path = os.path.abspath(os.path.expanduser(arguments.file))
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            count = _write(file)
+            count = _write(lambda record: file.write(output.json_line(record)))
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -47,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _write(file: TextIO) -> int:
+def _write(put: Callable[[object], object]) -> int:
     """A header line, then one line per memory in order of arrival; how many there were."""
     after: object = 0
     count = 0
@@ -55,11 +53,11 @@ def _write(file: TextIO) -> int:
         page = door.call("export_page", {"after": after, "limit": 1000})
         if count == 0:
             header = {"iai-mcp-export": page["format"], "salt": page["salt"]}
-            file.write(json.dumps(header) + "\n")
+            put(header)
         records = page["records"]
         assert isinstance(records, list)  # noqa: S101 - the method's own promise
         for record in records:
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            put(record)
         count += len(records)
         after = page["next"]
     return count

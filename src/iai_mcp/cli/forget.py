@@ -12,6 +12,7 @@ import sys
 
 from iai_mcp.cli import door, output
 from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.shown_text import shortened, shown_line
 from iai_mcp.project import from_argument
 
 _SHOWN = 10
@@ -44,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if not arguments.yes:
         if not arguments.json:
-            print("\n".join(_shown(matches, count)))
+            output.say("\n".join(_shown(matches, count)))
         _ask(count, arguments.json)
     result = door.call("memory_forget", params)
     told = f"forgot {_many(int(str(result['forgotten'])))}"
@@ -61,9 +62,8 @@ def _shown(matches: dict[str, object], count: int) -> list[str]:
 
 
 def _line(record: dict[str, object]) -> str:
-    words = " ".join(str(record["text"]).split())
-    shown = words if len(words) <= _WIDTH else f"{words[: _WIDTH - 1]}…"
-    return f"  {str(record['ts'])[:10]} {record['role']}: {shown}"
+    said = shortened(str(record["text"]), _WIDTH)
+    return shown_line(f"  {str(record['ts'])[:10]} {record['role']}: {said}")
 
 
 def _many(count: int) -> str:
@@ -86,6 +86,5 @@ def _ask(count: int, as_json: bool) -> None:
     if as_json or not sys.stdin.isatty():
         what = "it" if count == 1 else "them"
         raise InvalidInput(f"{_many(count)} would go for good: add --yes to really forget {what}")
-    answer = input(f"{_many(count)} will go for good. Forget? [y/N] ")
-    if answer.strip().lower() not in ("y", "yes"):
+    if not output.agrees(f"{_many(count)} will go for good. Forget?"):
         raise InvalidInput("nothing was forgotten")

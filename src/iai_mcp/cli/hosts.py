@@ -14,7 +14,6 @@ stay. A backup of each file is kept in the user-data directory until you disconn
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 
 from iai_mcp import paths
@@ -55,7 +54,7 @@ def offer_once() -> None:
     Asks once in the life of a user-data directory; 'iai-mcp hosts install' is there for later.
     """
     asked = paths.in_user_data(_OFFERED)
-    if os.path.exists(asked) or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if os.path.exists(asked) or not output.is_terminal():
         return
     waiting = registry.missing()
     planned = [registry.plan_install(config) for config in waiting]
@@ -65,22 +64,25 @@ def offer_once() -> None:
     paths.private_dir(paths.user_data())
     os.close(os.open(asked, os.O_WRONLY | os.O_CREAT, 0o600))
     if not _wanted(planned):
-        print("Nothing was changed. To connect them later: iai-mcp hosts install")
+        output.say("Nothing was changed. To connect them later: iai-mcp hosts install")
         return
     for outcome in registry.install([outcome.host for outcome in planned]):
-        print("\n".join(_lines(outcome, "install", dry=False)))
+        output.say("\n".join(_lines(outcome, "install", dry=False)))
 
 
 def _wanted(planned: Sequence[Outcome]) -> bool:
-    print("\nThese agent programs can use the memory by themselves (hooks and tools):")
+    output.say("\nThese agent programs can use the memory by themselves (hooks and tools):")
     for outcome in planned:
-        print(f"  {outcome.host.title:<15}", *(edit.path for edit in outcome.edits if edit.changes))
+        files = " ".join(edit.path for edit in outcome.edits if edit.changes)
+        output.say(f"  {outcome.host.title:<15} {files}")
     while True:
-        answer = input("Connect them? [Y]es, [n]o, [d]iff: ").strip().lower()
-        if answer not in ("d", "diff"):
-            return answer in ("", "y", "yes")
+        answer = output.ask("Connect them? [Y]es, [n]o, [d]iff:")
+        if answer is None:
+            return False
+        if answer.lower() not in ("d", "diff"):
+            return answer.lower() in ("", "y", "yes")
         for outcome in planned:
-            sys.stdout.write("".join(_coloured(edit.diff()) for edit in outcome.edits))
+            output.say("".join(_coloured(edit.diff()) for edit in outcome.edits), end="")
 
 
 def _show(configs: Sequence[HostConfig], *, with_files: bool, args: argparse.Namespace) -> int:
@@ -101,8 +103,7 @@ def _show(configs: Sequence[HostConfig], *, with_files: bool, args: argparse.Nam
                 "files": files,
             }
         )
-        sign = state.ljust(9)
-        sign = output.paint(sign, _SIGNS[state]) if state in _SIGNS else sign
+        sign = output.paint(state, _SIGNS[state]) if state in _SIGNS else state
         gives = "capture, injection, tools" if config.hooks else "tools"
         rows.append((config.id, "yes" if found else "no", sign, gives))
         if with_files:
@@ -119,13 +120,13 @@ def _change(configs: Sequence[HostConfig], args: argparse.Namespace) -> int:
     if args.dry_run:
         _report(planned, args, dry=True)
         return 1 if any(outcome.error for outcome in planned) else 0
-    may_ask = not (args.yes or args.json) and sys.stdin.isatty() and sys.stdout.isatty()
+    may_ask = not (args.yes or args.json) and output.is_terminal()
     if (
         may_ask
         and any(outcome.changes for outcome in planned)
         and not _agreed(planned, args.action)
     ):
-        print("Nothing was changed.")
+        output.say("Nothing was changed.")
         return 0
     done = (registry.install if installing else registry.remove)(configs)
     _report(done, args, dry=False)
@@ -135,10 +136,10 @@ def _change(configs: Sequence[HostConfig], args: argparse.Namespace) -> int:
 def _agreed(planned: Sequence[Outcome], action: str) -> bool:
     for outcome in planned:
         for edit in outcome.edits:
-            sys.stdout.write(_coloured(edit.diff()))
+            output.say(_coloured(edit.diff()), end="")
     names = ", ".join(outcome.host.title for outcome in planned if outcome.changes)
     verb = "Connect" if action == "install" else "Disconnect"
-    return input(f"{verb} {names}? [Y/n] ").strip().lower() in ("", "y", "yes")
+    return output.agrees(f"{verb} {names}?", by_default=True)
 
 
 def _report(outcomes: Sequence[Outcome], args: argparse.Namespace, *, dry: bool) -> None:

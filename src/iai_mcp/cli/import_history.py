@@ -13,7 +13,6 @@ import that was stopped goes on where it was. Text can be found at once; vectors
 
 import argparse
 import os
-import sys
 import time
 from collections import Counter
 from datetime import datetime
@@ -48,9 +47,9 @@ def run(arguments: argparse.Namespace) -> int:
         return _exports(exports, arguments)
     since = instant(arguments.since, name="--since").micros if arguments.since else None
     found = _found(arguments.path, arguments.host)
-    bar = _Bar(found, shown=sys.stderr.isatty() and not arguments.json)
+    bar = _Bar(found, shown=output.redraws() and not arguments.json)
     if not arguments.json:
-        print(_overview(found))
+        output.say(_overview(found))
     if not found:
         output.emit(as_json(Imported()), "", as_json=arguments.json)
         return 0
@@ -151,19 +150,21 @@ def _vectors(pending: int, *, wait: bool) -> None:
         return
     from iai_mcp.client import connection
 
-    watched = wait and sys.stderr.isatty() and connection.is_up()
+    watched = wait and output.redraws() and connection.is_up()
     if not watched:
-        print(f"{pending:,} vectors follow in the background ('iai-mcp status' shows how many)")
+        output.say(
+            f"{pending:,} vectors follow in the background ('iai-mcp status' shows how many)"
+        )
         return
     total = pending
     while pending and connection.is_up():
         share = 1 - pending / total
-        sys.stderr.write(f"\r  vectors {_drawn(share)} {total - pending:,} of {total:,} ")
-        sys.stderr.flush()
+        output.redraw(f"  vectors {_drawn(share)} {total - pending:,} of {total:,}")
         time.sleep(0.5)
         pending = _number(connection.call("topology", {}), "vectors_pending")
         total = max(total, pending)
-    sys.stderr.write(f"\r  vectors {_drawn(1.0)} done{' ' * 30}\n")
+    output.redraw(f"  vectors {_drawn(1.0)} done")
+    output.aside("")
 
 
 class _Bar:
@@ -184,12 +185,11 @@ class _Bar:
         if self._shown and now - self._drawn_at >= _REDRAW_SECONDS:
             self._drawn_at = now
             share = self._passed / self._total
-            sys.stderr.write(f"\r  {_drawn(share)} {share:4.0%}  {history.host}: {turns:,} turns  ")
-            sys.stderr.flush()
+            output.redraw(f"  {_drawn(share)} {share:4.0%}  {history.host}: {turns:,} turns")
 
     def end(self) -> None:
         if self._shown and self._drawn_at:
-            sys.stderr.write("\r" + " " * (_BAR + 50) + "\r")
+            output.redraw("")
 
 
 def _drawn(share: float) -> str:

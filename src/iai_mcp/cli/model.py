@@ -17,7 +17,6 @@ and what is stored is embedded anew in the background; until then memories are f
 
 import argparse
 import os
-import sys
 import time
 from typing import TYPE_CHECKING, Literal
 
@@ -197,22 +196,24 @@ class _Steps:
 
     def __init__(self, expected_mb: int) -> None:
         self._expected_mb = expected_mb
-        self._terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._terminal = output.redraws()
         self._what = ""
 
     def step(self, what: str) -> None:
         self.end()
         self._what = what
-        sys.stderr.write(f"{what} ..." if self._terminal else f"{what} ...\n")
-        sys.stderr.flush()
+        if self._terminal:
+            output.redraw(f"{what} ...")
+        else:
+            output.aside(f"{what} ...")
 
     def arrived(self, size: int) -> None:
         if self._terminal:
             done = min(100, round(size / 1e4 / self._expected_mb))
-            sys.stderr.write(f"\r{self._what} ... {done} %")
-            sys.stderr.flush()
+            output.redraw(f"{self._what} ... {done} %")
 
     def end(self) -> None:
         if self._what and self._terminal:
-            sys.stderr.write(f"\r{self._what} ... done\033[K\n")
+            output.redraw(f"{self._what} ... done")
+            output.aside("")
         self._what = ""

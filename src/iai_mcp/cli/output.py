@@ -1,23 +1,83 @@
-"""How commands speak: one JSON object for programs, readable text for people, colour if wanted."""
+"""How commands speak: one JSON object for programs, readable text for people, colour if wanted.
 
-import json
+Whatever a command says or asks goes through here, and the linter keeps it so. Texts are made of what
+others wrote: memories, names, files. None of it is obeyed by the terminal that shows it; only colours
+that `paint` chose reach one.
+"""
+
 import os
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO
+
+from iai_mcp.domain.shown_text import shown, shown_line
+from iai_mcp.protocol.compact_json import harmless
+
+_CODES = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "dim": "2", "bold": "1"}
+# Stands for a colour until the text around it is clean. Nobody else can write it: it is another one
+# in every process.
+_PAINT = f"\x1b{os.urandom(8).hex()}"
+_PAINTED = re.compile(f"({_PAINT}[0-9]+m)")
+
+
+def say(text: str = "", *, end: str = "\n") -> None:
+    """Print `text` for people."""
+    _write(text + end, sys.stdout)
+
+
+def aside(text: str) -> None:
+    """Say something beside the result, on stderr."""
+    _write(f"{text}\n", sys.stderr)
+
+
+def note(text: str) -> None:
+    """Something a person should know, beside the result."""
+    aside(f"{paint('note', 'yellow', sys.stderr)}: {text}")
+
+
+def redraws() -> bool:
+    """Whether there is somebody to watch a line that is drawn anew."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def redraw(line: str) -> None:
+    """Put `line` in the place of the one that stands there, on stderr."""
+    sys.stderr.write(f"\r\033[K{shown_line(line)}")
+    sys.stderr.flush()
+
+
+def pass_on(data: bytes) -> None:
+    """A program's own bytes, unchanged. Only for commands that promise just that."""
+    sys.stdout.buffer.write(data)
+
+
+def json_line(value: object) -> str:
+    """`value` as one line of JSON, letters as themselves, without anything that a terminal obeys."""
+    import json  # late: most commands speak to people
+
+    return harmless(json.dumps(value, ensure_ascii=False, default=str)) + "\n"
+
+
+def say_json(value: object) -> None:
+    """Print `value` for programs."""
+    sys.stdout.write(json_line(value))
 
 
 def emit(result: Mapping[str, object], text: str, *, as_json: bool) -> None:
     """Print `result` as one JSON object, or `text` for people."""
-    print(json.dumps(result, ensure_ascii=False, default=str) if as_json else text)
+    if as_json:
+        say_json(result)
+    else:
+        say(text)
 
 
 def failure(code: str, message: str, *, as_json: bool) -> None:
     """Say what went wrong: the agreed JSON object on stdout, or a sentence on stderr."""
     if as_json:
-        print(json.dumps({"error": {"code": code, "message": message}}, ensure_ascii=False))
+        say_json({"error": {"code": code, "message": message}})
     else:
-        sys.stderr.write(f"{paint('error', 'red', sys.stderr)}: {message}\n")
+        aside(f"{paint('error', 'red', sys.stderr)}: {message}")
 
 
 def unexpected(error: Exception, *, as_json: bool) -> None:
@@ -32,7 +92,33 @@ def unexpected(error: Exception, *, as_json: bool) -> None:
     )
 
 
-_CODES = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "dim": "2", "bold": "1"}
+def is_terminal() -> bool:
+    """Whether there is a person to ask: both ends are a terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def terminal_size() -> os.terminal_size | None:
+    """(columns, rows) of the terminal that shows us, if it is one."""
+    return os.get_terminal_size(sys.stdout.fileno()) if sys.stdout.isatty() else None
+
+
+def ask(question: str) -> str | None:
+    """What a person answers; None when they leave without an answer."""
+    say(question, end=" ")
+    flush()
+    try:
+        return input().strip()
+    except EOFError:
+        say()
+        return None
+
+
+def agrees(question: str, *, by_default: bool = False) -> bool:
+    """Whether a person says yes. `by_default` is what Enter alone means."""
+    answer = ask(f"{question} {'[Y/n]' if by_default else '[y/N]'}")
+    if answer is None:
+        return False
+    return answer.lower() in ("y", "yes") if answer else by_default
 
 
 def paint(text: str, style: str, stream: TextIO | None = None) -> str:
@@ -40,16 +126,48 @@ def paint(text: str, style: str, stream: TextIO | None = None) -> str:
     target = sys.stdout if stream is None else stream
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not target.isatty():
         return text
-    return f"\033[{_CODES[style]}m{text}\033[0m"
+    return f"{_PAINT}{_CODES[style]}m{text}{_PAINT}0m"
 
 
 def table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
-    """Left-aligned columns, as wide as their widest cell."""
-    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
-    lines = [
-        paint("  ".join(c.ljust(w) for c, w in zip(header, widths, strict=True)).rstrip(), "bold")
-    ]
-    lines += [
-        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
-    return "\n".join(lines)
+    """Left-aligned columns, as wide as their widest cell; a row is one line whatever is in it."""
+    lines = [header, *([_around_paint(cell, shown_line) for cell in row] for row in rows)]
+    widths = [max(_width(line[column]) for line in lines) for column in range(len(header))]
+    head, *rest = ("  ".join(map(_filled, line, widths)).rstrip() for line in lines)
+    return "\n".join([paint(head, "bold"), *rest])
+
+
+def open_closed_streams() -> None:
+    """Where a caller closed a standard stream, reading gives nothing and writing goes nowhere."""
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115 - as long as we run
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def flush() -> None:
+    sys.stdout.flush()
+
+
+def give_up() -> None:
+    """The interpreter must not try to write the rest at exit, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _write(text: str, stream: TextIO) -> None:
+    clean = _around_paint(text, shown)
+    stream.write(_PAINTED.sub(lambda mark: f"\033[{mark.group()[len(_PAINT) :]}", clean))
+
+
+def _around_paint(text: str, change: Callable[[str], str]) -> str:
+    """`text` changed, except for our colours."""
+    pieces = _PAINTED.split(text)
+    pieces[::2] = map(change, pieces[::2])
+    return "".join(pieces)
+
+
+def _width(cell: str) -> int:
+    return len(_PAINTED.sub("", cell))
+
+
+def _filled(cell: str, width: int) -> str:
+    return cell + " " * (width - _width(cell))

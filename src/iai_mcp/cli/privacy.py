@@ -13,6 +13,7 @@ import argparse
 import os
 
 from iai_mcp.cli import door, output
+from iai_mcp.domain.shown_text import shown_line
 from iai_mcp.project import from_argument
 
 
@@ -38,4 +39,4 @@ def told(result: dict[str, object]) -> str:
     private = result.get("private")
     if not isinstance(private, list) or not private:
         return "no project is private"
-    return "\n".join(["private:", *(f"  {project}" for project in private)])
+    return "\n".join(["private:", *(f"  {shown_line(str(project))}" for project in private)])

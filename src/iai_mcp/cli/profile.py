@@ -100,7 +100,7 @@ def _found(result: dict[str, object]) -> str:
 def _setup(workspace: "Workspace", arguments: argparse.Namespace) -> None:
     from iai_mcp.workspace.methods import call
 
-    if arguments.default or arguments.json or not workspace_door.is_terminal():
+    if arguments.default or arguments.json or not output.is_terminal():
         result = call(workspace, "profiles_setup", {"profile": arguments.default})
         output.emit(result, f"default profile: {result['default']}", as_json=arguments.json)
         return
@@ -111,15 +111,14 @@ def walk_through(workspace: "Workspace") -> None:
     """Show a person once what is installed, and let them choose what new agents use."""
     from iai_mcp.workspace.methods import call
 
-    print("Looking for agent programs on this machine ...")
+    output.say("Looking for agent programs on this machine ...")
     result = call(workspace, "profiles_detect", {})
     found = result["profiles"]
     installed = [each for each in found if each["installed"]] if isinstance(found, list) else []
-    print(_found({"profiles": installed}) if installed else "none of the known ones is installed")
-    try:
-        chosen = input("Which profile shall new agents use (Enter: ask every time)? ").strip()
-    except EOFError:
-        chosen = ""
+    output.say(
+        _found({"profiles": installed}) if installed else "none of the known ones is installed"
+    )
+    chosen = output.ask("Which profile shall new agents use (Enter: ask every time)?")
     call(workspace, "profiles_setup", {"profile": chosen or None})
 
 

@@ -10,6 +10,7 @@ import argparse
 import os
 
 from iai_mcp.cli import door, output
+from iai_mcp.domain.shown_text import shown_line
 from iai_mcp.project import from_argument
 
 _FILTERS = ("session_id", "agent", "host", "role", "since", "until", "as_of")
@@ -85,7 +86,7 @@ def hit_text(hit: dict[str, object]) -> str:
         if part
     )
     superseded = output.paint(" (superseded)", "yellow") if hit.get("valid_to") else ""
-    said = [f"{output.paint(where, 'dim')}{superseded}", *_around(hit, "before")]
+    said = [f"{output.paint(shown_line(where), 'dim')}{superseded}", *_around(hit, "before")]
     said += [str(hit.get("text")), *_around(hit, "after")]
     return "\n".join([*said, *_explained(hit)])
 

@@ -66,8 +66,7 @@ def _ask(arguments: argparse.Namespace, records: int) -> None:
     store = Path(paths.in_user_data("memory.db"))
     if arguments.yes or not store.exists() or arguments.json or not sys.stdin.isatty():
         return
-    answer = input(f"Replace the present store by a backup of {records} memories? [y/N] ")
-    if answer.strip().lower() not in ("y", "yes"):
+    if not output.agrees(f"Replace the present store by a backup of {records} memories?"):
         raise InvalidInput("nothing was changed")
 
 

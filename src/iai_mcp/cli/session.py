@@ -85,8 +85,8 @@ def _start(arguments: argparse.Namespace) -> int:
 
     command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
     command = command or [os.environ.get("SHELL") or "/bin/sh"]
-    here = sys.stdin.isatty() and sys.stdout.isatty()
-    cols, rows = os.get_terminal_size(1) if here else (80, 24)
+    here = output.is_terminal()
+    cols, rows = (output.terminal_size() if here else None) or (80, 24)
     size = TerminalSize(arguments.rows or rows, arguments.cols or cols)
     spec = SpawnSpec(command[0], tuple(command[1:]), os.getcwd())
     started = HolderPty().spawn(spec, size, label=SessionLabel(project=arguments.project))
@@ -103,7 +103,7 @@ def _attach(arguments: argparse.Namespace) -> int:
     from iai_mcp.cli import session_attach
 
     record = _named(arguments)
-    if arguments.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if arguments.json or not output.is_terminal():
         raise InvalidInput("attach needs a terminal: use logs, send or wait in scripts")
     return session_attach.attach(record, read_only=arguments.read_only)
 
@@ -135,7 +135,7 @@ def _logs(arguments: argparse.Namespace) -> int:
     if arguments.raw and not arguments.json:
         from iai_mcp.adapters.terminal.output import raw
 
-        sys.stdout.buffer.write(raw(record))
+        output.pass_on(raw(record))
         return 0
     result = answers.logs(record, raw=arguments.raw, lines=arguments.lines)
     output.emit(result, str(result["text"]).rstrip("\n"), as_json=arguments.json)

@@ -4,7 +4,6 @@ import contextlib
 import os
 import select
 import signal
-import sys
 import termios
 import tty
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from collections.abc import Iterator
 from iai_mcp.adapters.terminal.connection import Connection, HolderState
 from iai_mcp.adapters.terminal.promptness import be_prompt
 from iai_mcp.adapters.terminal.records import SessionRecord
+from iai_mcp.cli import output
 from iai_mcp.cli.session_keys import DEFAULT, Keys
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.terminal_paint import ALTERNATE, paint, unpaint
@@ -48,10 +48,10 @@ def attach(record: SessionRecord, *, read_only: bool = False) -> int:
                 client.clean_up()
     name = record.label.agent_name or record.id
     if client.outcome == "exited":
-        print(f"[{name} has ended, exit code {client.exit_code}]")
+        output.say(f"[{name} has ended, exit code {client.exit_code}]")
         return client.exit_code
     hint = f"iai-mcp session attach {record.id} comes back"
-    print(f"[detached from {name}; it runs on; {hint}]")
+    output.say(f"[detached from {name}; it runs on; {hint}]")
     return 0
 
 
@@ -197,7 +197,7 @@ def _write(data: bytes) -> None:
 @contextlib.contextmanager
 def _raw_terminal() -> Iterator[None]:
     before = termios.tcgetattr(_KEYBOARD)
-    sys.stdout.flush()
+    output.flush()
     try:
         tty.setraw(_KEYBOARD, termios.TCSADRAIN)
         yield

@@ -14,6 +14,7 @@ import argparse
 import os
 
 from iai_mcp.cli import door, output
+from iai_mcp.domain.shown_text import shortened, shown_line
 
 _AS_LONG_AS_IT_TAKES = 3600.0
 _UNTIL_RESUMED = -1
@@ -98,11 +99,10 @@ def _row(step: dict[str, object]) -> list[str]:
 
 
 def _suggestion(one: dict[str, dict[str, object]]) -> str:
-    lines = [f"{one['kind']}: {one['reason']}"]
+    lines = [shown_line(f"{one['kind']}: {one['reason']}")]
     for which in ("older", "newer"):
         memory = one[which]
-        words = " ".join(str(memory["text"]).split())
-        shown = words if len(words) <= _LINE else f"{words[: _LINE - 1]}…"
-        lines.append(f"  {which} {str(memory['ts'])[:10]}  {shown}")
+        said = shortened(str(memory["text"]), _LINE)
+        lines.append(shown_line(f"  {which} {str(memory['ts'])[:10]}  {said}"))
         lines.append(output.paint(f"        {memory['id']}", "dim"))
     return "\n".join(lines)

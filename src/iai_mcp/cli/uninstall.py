@@ -64,13 +64,9 @@ def _ask(arguments: argparse.Namespace) -> None:
     what = (
         "everything, with all memories," if arguments.data else "the hooks and entries of all hosts"
     )
-    if not _yes(f"Remove {what}? [y/N] "):
+    if not output.agrees(f"Remove {what}?"):
         raise InvalidInput("nothing was removed")
     if not arguments.data and os.path.exists(paths.user_data()):
-        arguments.data = _yes(
-            f"Remove your memories in {paths.user_data()} too, for good? They stay if not. [y/N] "
+        arguments.data = output.agrees(
+            f"Remove your memories in {paths.user_data()} too, for good? They stay if not."
         )
-
-
-def _yes(question: str) -> bool:
-    return input(question).strip().lower() in ("y", "yes")

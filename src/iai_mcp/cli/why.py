@@ -12,6 +12,7 @@ import argparse
 import os
 
 from iai_mcp.cli import door, output
+from iai_mcp.domain.shown_text import shortened, shown_line
 from iai_mcp.project import from_argument, project_of
 
 _LINE = 100
@@ -47,7 +48,7 @@ def _one(injection: dict[str, object]) -> str:
     moment = _MOMENTS.get(str(injection.get("moment")), str(injection.get("moment")))
     session = str(injection.get("session_id") or "(no session id)")
     where = f" in {injection['project']}" if injection.get("project") else ""
-    title = f"{str(injection['ts'])[:19]}  {session}{where}"
+    title = shown_line(f"{str(injection['ts'])[:19]}  {session}{where}")
     lines = [output.paint(title, "bold"), f"  {injection.get('tokens')} tokens, {moment}:"]
     sources = injection.get("sources")
     for source in sources if isinstance(sources, list) else []:
@@ -58,11 +59,9 @@ def _one(injection: dict[str, object]) -> str:
 def _source(source: dict[str, object]) -> list[str]:
     if source.get("text") is None:
         return [f"  - {source.get('why')}: (forgotten since)"]
-    words = " ".join(str(source["text"]).split())
-    shown = words if len(words) <= _LINE else f"{words[: _LINE - 1]}…"
     whence = [str(source[name]) for name in ("agent", "host", "role") if source.get(name)]
-    said = f"{str(source.get('ts'))[:10]} {', '.join(whence)}"
+    said = shown_line(f"{str(source.get('ts'))[:10]} {', '.join(whence)}")
     return [
-        f"  - {source.get('why')}: {shown}",
+        f"  - {source.get('why')}: {shortened(str(source['text']), _LINE)}",
         output.paint(f"      {said}  {source['id']}", "dim"),
     ]

@@ -1,4 +1,4 @@
-"""What the commands of the agents half share: options, texts from files, questions to people."""
+"""What the commands of the agents half share: options, texts from files."""
 
 import argparse
 import os
@@ -56,11 +56,6 @@ def project_of(workspace: "Workspace", arguments: argparse.Namespace) -> "Projec
     return workspace.project(arguments.project, os.getcwd())
 
 
-def is_terminal() -> bool:
-    """Whether there is a person to ask: both ends are a terminal."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
-
-
 def text_from(source: str | None) -> str | None:
     """The text of a file, or of standard input for `-`; bytes are kept, line ends too."""
     if source is None:
@@ -80,11 +75,3 @@ def text_from(source: str | None) -> str | None:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InvalidInput(f"{source}, line {line}: this is not UTF-8; save it as UTF-8") from error
-
-
-def asks(question: str) -> bool:
-    """Ask a person a yes-or-no question; no answer is no."""
-    try:
-        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
-    except EOFError:
-        return False

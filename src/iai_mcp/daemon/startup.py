@@ -14,6 +14,7 @@ from iai_mcp import paths, settings
 from iai_mcp.concurrency import ProcessLock, is_served
 from iai_mcp.daemon import hibernation
 from iai_mcp.domain.errors import Busy, IaiError
+from iai_mcp.domain.shown_text import shown
 
 if TYPE_CHECKING:
     from iai_mcp.daemon.service import Leaving
@@ -58,10 +59,10 @@ def main() -> int:
             logging.shutdown()
             _pass_on(leaving, [lock, socket_lock])
     except IaiError as refused:
-        sys.stderr.write(f"iai-mcp daemon: {refused.message}\n")
+        sys.stderr.write(f"iai-mcp daemon: {shown(refused.message)}\n")
         return CAN_NOT_TAKE_OVER if refused.code == "NOT_HANDED_OVER" else 1
     except OSError as refused:
-        sys.stderr.write(f"iai-mcp daemon: {refused.strerror}: {refused.filename}\n")
+        sys.stderr.write(f"iai-mcp daemon: {shown(f'{refused.strerror}: {refused.filename}')}\n")
         return 1
     finally:
         for held in (socket_lock, lock):

@@ -11,6 +11,7 @@ from itertools import groupby
 
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.passages import passages
+from iai_mcp.domain.shown_text import shortened
 from iai_mcp.domain.standing import standing_wish
 
 # A decision stands at the top of what somebody says, not on page nine of a pasted log.
@@ -85,7 +86,7 @@ def lasting(memories: Iterable[Memory]) -> list[Point]:
     """What was pinned or kept for good, then habits, then topics that sleep made; newest first."""
     kept = newest(m for m in memories if m.pinned or m.tier in _LASTING)
     kept.sort(key=lambda m: (m.derived, m.derived and m.tier != "procedural"))
-    return _distinct(Point(shortened(m.text), m, "known") for m in kept)
+    return _distinct(Point(_point(m.text), m, "known") for m in kept)
 
 
 def decisions(memories: Iterable[Memory], successors: frozenset[int]) -> list[Point]:
@@ -114,11 +115,11 @@ def open_threads(found: Sequence[Sitting], limit: int = 4) -> list[Point]:
     for sitting in found[:limit]:
         last = sitting.last
         if last.role == "user":
-            points.append(Point(shortened(last.text), last, "asked last, without an answer"))
+            points.append(Point(_point(last.text), last, "asked last, without an answer"))
             continue
         for sentence in reversed(_sentences(last)):
             if _OPEN.search(sentence):
-                points.append(Point(shortened(sentence), last, "left open"))
+                points.append(Point(_point(sentence), last, "left open"))
                 break
     return _distinct(points)
 
@@ -135,7 +136,7 @@ def learned_by_others(memories: Iterable[Memory], agent_id: str, since: int | No
     for sitting in sittings(others):
         answered = [turn for turn in sitting.turns if turn.role != "user"]
         latest = answered[-1] if answered else sitting.last
-        points.append(Point(shortened(_first_sentence(latest)), latest, "learned by a colleague"))
+        points.append(Point(_point(_first_sentence(latest)), latest, "learned by a colleague"))
     return points
 
 
@@ -143,19 +144,14 @@ def newest(memories: Iterable[Memory]) -> list[Memory]:
     return sorted(memories, key=lambda m: (-m.at.micros, -m.key))
 
 
-def shortened(text: str, longest: int = _LONGEST_POINT) -> str:
-    """`text` on one line, cut at a word where it is long."""
-    line = " ".join(text[: longest * 4].split())
-    if len(line) <= longest:
-        return line
-    cut = line.rfind(" ", longest // 2, longest)
-    return f"{line[: cut if cut > 0 else longest]}…"
+def _point(text: str) -> str:
+    return shortened(text, _LONGEST_POINT)
 
 
 def _decisions(memories: Sequence[Memory], successors: frozenset[int]) -> Iterator[Point]:
     for memory in memories:
         if memory.key in successors:
-            yield Point(shortened(memory.text), memory, "correction")
+            yield Point(_point(memory.text), memory, "correction")
         elif memory.role != "user":
             # Most of what an assistant says with these words is a proposal.
             yield from _matching(memory, _REPORTED, "decision")
@@ -179,13 +175,13 @@ def _wishes(memories: Sequence[Memory]) -> Iterator[Point]:
             continue
         for sentence in _sentences(memory):
             if len(sentence) <= _LONGEST_POINT and standing_wish(sentence) is not None:
-                yield Point(shortened(sentence), memory, "standing wish")
+                yield Point(_point(sentence), memory, "standing wish")
 
 
 def _around(sentence: str, found: re.Match[str]) -> str:
     """A long sentence is cut down to the clauses around what was found in it."""
     if len(sentence) <= _LONGEST_POINT:
-        return shortened(sentence)
+        return _point(sentence)
     ends = [match.end() for match in _CLAUSE.finditer(sentence)]
     start = max([end for end in ends if end <= found.start()], default=0)
     rest = sentence[start : start + _LONGEST_POINT]

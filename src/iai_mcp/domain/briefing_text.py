@@ -3,8 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from iai_mcp.domain.briefing import Point, Sitting, newest, shortened
+from iai_mcp.domain.briefing import Point, Sitting, newest
 from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.quoting import in_line, quotation
+from iai_mcp.domain.shown_text import shortened
 
 # Hosts move more than 10,000 characters out of the context; marks and a heading come on top.
 LONGEST_TEXT = 9_000
@@ -14,6 +16,8 @@ _QUOTED_FROM = 40
 _OPENING_LENGTH = 160
 # A long answer is quoted as far as this much of the room goes; then an older one has its turn.
 _LONGEST_QUOTE = 0.35
+_LONGEST_NAME = 90
+_NO_BRACKETS = str.maketrans("[]", "()")
 
 CountTokens = Callable[[str], int]
 
@@ -84,6 +88,7 @@ def compose(
 ) -> Briefing:
     """The latest of `turns` word for word, newest first; then what was distilled."""
     head = _Page(budget, LONGEST_TEXT, count)
+    heading = in_line(heading)
     if heading and head.fits(heading, budget):
         head.add(heading)
     budget -= head.tokens
@@ -125,12 +130,15 @@ def estimated_tokens(text: str) -> int:
     return len(text) // 3 + 1
 
 
-def day(memory: Memory) -> str:
+def heading_of(memory: Memory) -> str:
+    """The line of ours that stands above what a memory says: when, and who said it."""
+    who = memory.speaker or memory.provenance.agent_name or memory.role
+    said = shortened(f"{_day(memory)} {who}", _LONGEST_NAME)
+    return f"[{in_line(said).translate(_NO_BRACKETS)}]"
+
+
+def _day(memory: Memory) -> str:
     return memory.at.text[:10]
-
-
-def speaker(memory: Memory) -> str:
-    return memory.speaker or memory.provenance.agent_name or memory.role
 
 
 def _distilled(sections: Sequence[Section], page: _Page, quoted: frozenset[str]) -> _Page:
@@ -147,7 +155,7 @@ def _list(page: _Page, section: Section, ceiling: int) -> None:
     title = f"{section.title}:"
     listed = 0
     for point in section.points[: section.limit]:
-        line = f"- {day(point.memory)}: {point.text}"
+        line = in_line(f"- {_day(point.memory)}: {point.text}")
         whole = line if listed else f"{title}\n{line}"
         if not page.fits(whole, ceiling):
             continue
@@ -159,9 +167,10 @@ def _quote(page: _Page, turns: Sequence[Memory]) -> None:
     title = "The latest words here, newest first:"
     quoted = 0
     for turn in newest(turns)[:_QUOTED_FROM]:
-        head = f"[{day(turn)} {speaker(turn)}] "
+        head = f"{heading_of(turn)}\n"
         lead = head if quoted else f"{title}\n{head}"
-        text = turn.text.strip()
+        # No more of it can fit; a turn may be megabytes long.
+        text = quotation(turn.text.strip()[:LONGEST_TEXT])
         if not page.fits(lead + text, page.budget):
             text = _as_far_as_it_fits(page, lead, text)
         if text:

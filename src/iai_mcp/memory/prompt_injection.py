@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
-from iai_mcp.domain.briefing_text import Briefing, CountTokens, Source, day, speaker
+from iai_mcp.domain.briefing_text import Briefing, CountTokens, Source, heading_of
 from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.quoting import quotation
 from iai_mcp.domain.ranking.weights import usual
 from iai_mcp.domain.relevance import Mode, confident, match, read_prompt
 from iai_mcp.memory.injections import Injections
@@ -91,10 +92,13 @@ def _within(chosen: Sequence[tuple[Memory, str]], budget: int, count: CountToken
     used = count(_HEADING)
     sources: list[Source] = []
     for memory, why in chosen:
-        line = f"[{day(memory)} {speaker(memory)}] {memory.text.strip()}"
-        cost = count(line)
-        if len(line) <= _LONGEST_TEXT and used + cost <= budget:
-            lines.append(line)
+        text = memory.text.strip()
+        if len(text) > _LONGEST_TEXT:
+            continue
+        said = f"{heading_of(memory)}\n{quotation(text)}"
+        cost = count(said)
+        if used + cost <= budget:
+            lines.append(said)
             used += cost
             sources.append(Source(memory.id, why))
     if not sources:

@@ -101,6 +101,25 @@ def loads(text: str, *, strict: bool = False) -> object:
     return value
 
 
+def harmless(text: str) -> str:
+    """`text`, which is JSON on one line, without a character that a terminal obeys or hides.
+
+    Those are written as escapes: it means the same.
+    """
+    if not text.isprintable():
+        for letter in set(text):
+            if not letter.isprintable():
+                text = text.replace(letter, _escaped(ord(letter)))
+    return text
+
+
+def _escaped(code: int) -> str:
+    if code > 0xFFFF:
+        high, low = divmod(code - 0x10000, 0x400)
+        return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+    return f"\\u{code:04x}"
+
+
 def dumps(value: object, *, strict: bool = False) -> str:
     """`value` as one line of JSON, characters as themselves rather than as escapes."""
     return _ENGINES[strict][1](value)

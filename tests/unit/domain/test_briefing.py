@@ -146,15 +146,15 @@ def test_an_agent_is_told_what_the_others_learned_since_it_last_ran() -> None:
     assert len(briefing.learned_by_others(memories, "ann", None)) == 2
 
 
-def test_the_latest_words_are_quoted_byte_for_byte_newest_first() -> None:
+def test_the_latest_words_are_quoted_line_by_line_newest_first() -> None:
     turns = [
         said("first\n  line two\ttab"),
         said("second", role="assistant"),
         said("third — ünïcode"),
     ]
     made = compose("Project shop.", [], turns, 500, words)
-    assert "first\n  line two\ttab" in made.text
-    places = [made.text.index(turn.text) for turn in turns]
+    assert "\n    first\n      line two\ttab" in made.text
+    places = [made.text.index(f"    {turn.text.splitlines()[0]}") for turn in turns]
     assert places == sorted(places, reverse=True)
     assert [source.id for source in made.sources] == [turn.id for turn in reversed(turns)]
 

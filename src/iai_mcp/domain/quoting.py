@@ -1,0 +1,105 @@
+"""Words of others inside a text of ours: visibly theirs, and unable to end it or to look like it.
+
+A session reads the text as one. So every line of a quotation is indented, and a mark that could
+mean something to us, to the host or to the model loses its bracket (`‹/iai-mcp-memory>`): visible,
+readable, and no mark any more.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from itertools import islice
+
+from iai_mcp.domain.shown_text import shown
+
+# Four: behind them Markdown knows neither headings nor fences.
+INDENT = "    "
+_DEFUSED = "‹"
+
+# `<` in all spellings that some reader takes for one.
+_BRACKET = re.compile(r"<|\uff1c|\ufe64|&(?:lt|#0*60|#x0*3c);?", re.IGNORECASE)
+# Ours, and those with which hosts tell the model whose words follow. Compared by their letters.
+_TAGS = (
+    "iai-mcp-memory",
+    "system-reminder",
+    "additional-context",
+    "hook-context",
+    "user-prompt-submit-hook",
+    "session-start-hook",
+    "ide-opened-file",
+    "ide-selection",
+    "task-notification",
+    "teammate-message",
+    "session-context",
+    "state-snapshot",
+    "environment-context",
+    "user-instructions",
+    "user-query",
+    "local-command",
+    "permissions-instructions",
+    "instructions",
+    "function-calls",
+    "function-results",
+)
+_NAMES = tuple(tag.replace("-", "") for tag in _TAGS)
+# Of these any tag that begins so.
+_FAMILIES = ("command-", "bash-")
+_LONGEST_NAME = 2 * max(map(len, _TAGS))
+_BARS = ("|", "\uff5c")  # `<|im_start|>` and its kin
+_PASSED_OVER = ("Cf", "Cc", "Cs", "Mn", "Me", "Zs", "Zl", "Zp")
+_ANY_LETTER = "?"
+
+
+def quotation(text: str) -> str:
+    """What somebody said, every line of it indented."""
+    lines = defused(text).splitlines()
+    return "\n".join(f"{INDENT}{shown(line)}" if line.strip() else "" for line in lines)
+
+
+def in_line(text: str) -> str:
+    """Words of others inside a line of ours; they can not begin another."""
+    return shown(" ".join(defused(text).split()))
+
+
+def defused(text: str) -> str:
+    """`text` with no mark of ours or of a host left in it, however it was disguised."""
+
+    def one(bracket: re.Match[str]) -> str:
+        return _DEFUSED if _is_mark(text, bracket.end()) else bracket.group()
+
+    return _BRACKET.sub(one, text)
+
+
+def _is_mark(text: str, at: int) -> bool:
+    """Whether what follows a bracket is the name of a mark."""
+    if text[at : at + 1] in _BARS and text[at + 1 : at + 2].isalpha():
+        return True
+    name = "".join(islice(_letters(text, at), _LONGEST_NAME))
+    letters = name.replace("-", "")
+    return any(_is_like(letters, tag) for tag in _NAMES) or any(
+        _is_like(name, family) for family in _FAMILIES
+    )
+
+
+def _letters(text: str, at: int) -> Iterator[str]:
+    """The letters and dashes of a name: small, `?` for those of other scripts, which may look alike.
+
+    What is invisible or merely parts them is passed over; anything else ends the name.
+    """
+    for place in range(at, len(text)):
+        for plain in unicodedata.normalize("NFKC", text[place]).casefold():
+            kind = unicodedata.category(plain)
+            if plain.isascii() and plain.isalpha():
+                yield plain
+            elif kind in ("Pd", "Pc") or plain == "\u2212":
+                yield "-"
+            elif kind.startswith("L"):
+                yield _ANY_LETTER
+            elif kind not in _PASSED_OVER and plain not in "/\\!":
+                return
+
+
+def _is_like(name: str, mark: str) -> bool:
+    return len(name) >= len(mark) and all(
+        letter in (wanted, _ANY_LETTER) for letter, wanted in zip(name, mark, strict=False)
+    )
