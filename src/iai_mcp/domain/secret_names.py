@@ -5,17 +5,24 @@ from typing import Literal
 
 Family = Literal["password", "token", "secret", "api-key", "key"]
 
-# Where to look at all; searched in lower-cased text. Each is the heart of some name below.
+# Where to look at all; searched in lower-cased text. Each is the heart of some name below. "pass"
+# is mostly a verb: alone it counts only where something is assigned to it.
 HEARTS = re.compile(
-    "passw|passphrase|passcode|_pass|pwd|secret|token|key|auth|credential|bearer|"
-    "kennwort|contrase|mot de passe|пароль|密码|密碼|パスワード"
+    r"p(?:ass(?:w|phrase|code|ord|e\b|(?<=[a-z0-9_]pass)(?![a-z])|(?=[\"'`*\]]{0,3}[ \t]{0,4}[:=]))"
+    r"|w(?:d|(?![a-z]))|sk(?![a-z])|arola)"
+    r"|s(?:ecret|enha|alasana|chl[uü]e?ssel)|token|a(?:uth|dgangskode)|k(?:ey|ennwort)|bearer"
+    r"|c(?:redential|ontrase|lave|have|hiave|lé\b)|mdp(?![a-z])|wachtwoord|heslo"
 )
 
 _PASSWORDS_TEXT = """
-password passwd pwd passphrase passcode passwort kennwort contraseña contrasena пароль 密码 密碼
-パスワード
+password passwd pwd pw passphrase passcode passwort kennwort contrasena senha passe mdp parola
+wachtwoord heslo salasana passord adgangskode clave psk
 """
 _PASSWORDS = frozenset(_PASSWORDS_TEXT.split())
+# Words that end in "pass" and have nothing to do with passwords.
+_OTHER_PASSES = frozenset(
+    ["bypass", "compass", "encompass", "overpass", "surpass", "trespass", "underpass"]
+)
 _OTHERS: dict[str, Family] = {
     "secret": "secret",
     "token": "token",
@@ -23,6 +30,11 @@ _OTHERS: dict[str, Family] = {
     "bearer": "token",
     "authorization": "key",
     "auth": "key",
+    "schlussel": "key",
+    "schluessel": "key",
+    "chave": "key",
+    "chiave": "key",
+    "cle": "key",
     "apikey": "api-key",
     "accesskey": "api-key",
     "secretkey": "api-key",
@@ -33,17 +45,18 @@ _OPENING_TEXT = """
 api access secret private encryption decryption encrypt signing sign master auth service account
 storage consumer webhook session jwt hmac app application license licence deploy admin root
 server client subscription shared function host rsa dsa aes crypto cipher bearer maps openai
-anthropic stripe
+anthropic stripe preshared ssh deployment recovery unseal user
 """
 _OPENING = frozenset(_OPENING_TEXT.split())
 _CLOSING_TEXT = """
-public primary foreign cache partition sort object unique index map idempotency
+public primary foreign cache partition sort object unique index map idempotency socket
 """
 _CLOSING = frozenset(_CLOSING_TEXT.split())
 # Tokens of pages, languages and parsers.
 _HARMLESS_TOKENS_TEXT = """
 page next prev previous continuation sync cursor eos bos pad unk mask cls sep special max min start
 end stop per input output total first last each current lookahead parser lexer string word
+idempotency request correlation client
 """
 _HARMLESS_TOKENS = frozenset(_HARMLESS_TOKENS_TEXT.split())
 # What turns the name of a secret into the name of something about it.
@@ -60,6 +73,7 @@ callback dialog button exception schema generator prefix suffix last first next 
 spent used left per
 """
 _ABOUT = frozenset(_ABOUT_TEXT.split())
+_PLAIN_LETTERS = str.maketrans("ñéü", "neu")
 _SPLIT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
 _SUFFIXES: tuple[tuple[str, Family], ...] = (
     ("password", "password"),
@@ -76,7 +90,7 @@ _SUFFIXES: tuple[tuple[str, Family], ...] = (
 
 def family_of(name: str, before: str = "") -> Family | None:
     """What kind of secret `name` announces, or None. `before` is the word in front of it."""
-    words = [word.lower() for word in _SPLIT.findall(name)][-8:]
+    words = [word.lower() for word in _SPLIT.findall(name.translate(_PLAIN_LETTERS))][-8:]
     if before and words[:1] == ["key"]:
         words.insert(0, before.lower())
     if "public" in words:
@@ -91,7 +105,7 @@ def family_of(name: str, before: str = "") -> Family | None:
 
 def _family_at(words: list[str], at: int) -> Family | None:
     word = words[at]
-    if word in _PASSWORDS or (word in ("pass", "pw") and at > 0):
+    if word in _PASSWORDS or (word.endswith("pass") and word not in _OTHER_PASSES):
         return "password"
     if word == "key":
         return _key_family(words[:at])
