@@ -113,6 +113,11 @@ class Shapes:
             f"{block('Public', 2)}\n{block('Private', 1)}\nPrivate-MAC: {self.text(64, string.hexdigits[:16])}"
         )
 
+    def _openvpn(self) -> str:
+        label = "OpenVPN Static key V1"
+        lines = [self.text(32, string.hexdigits[:16]) for _ in range(6)]
+        return "\n".join([f"-----BEGIN {label}-----", *lines, f"-----END {label}-----"])
+
     def _slack(self, prefix: str) -> str:
         parts = [self.text(12, string.digits) for _ in range(3)]
         return "-".join([prefix, *parts, self.text(32)])
@@ -138,6 +143,8 @@ _PASSWORDS = {
     "pw_sql": "!@#$%^&*_-+=?;:(){}~",
     "pw_xml": "!@#$%^*_-+=?;~",
     "pw_cs": "!@#$%^&*_-+?~",
+    "pw_xml_cs": "!@#$%^*_-+?~",
+    "pw_csv": "!@#$%^&*_-+=?~",
     "pw_colonless": "!@#$%^&*_-+=?;~",
 }
 _MAKERS: dict[str, Callable[[Shapes, str], str]] = {
@@ -156,6 +163,8 @@ _MAKERS: dict[str, Callable[[Shapes, str], str]] = {
     "pem_json": lambda s, label: s._pem(label, between="\\n") + "\\n",
     "pem_indented": lambda s, label: s._pem(label, indent="    "),
     "pem_open": lambda s, label: s._pem(label, end=False),
+    "pem_b64": lambda s, label: base64.b64encode(s._pem(label).encode()).decode(),
+    "openvpn": lambda s, _: s._openvpn(),
     "pgp": lambda s, _: s._pgp(),
     "putty": lambda s, _: s._putty(),
     "age": lambda s, _: "AGE-" + "SECRET-KEY-1" + s.text(58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from iai_mcp.domain import secret_neighbours, secret_sentences
 from iai_mcp.domain.secret_names import HEARTS, Family, family_of
@@ -20,9 +21,9 @@ _ASSIGNED = re.compile(
     (?P<sign>
         :[ \t]?[A-Za-z_][\w.|? \[\]]{{0,40}}=(?!=)
       | :=|=>|={{1,3}}|!=|[:：＝]|%3[AaDd]
-      | ,(?=[ \t]{{0,8}}{_QUOTE})
+      | ,(?=[ \t]{{0,24}}{_QUOTE})
     )
-    [*_]{{0,3}}[ \t]{{0,8}}{_COLOUR}
+    [*_]{{0,3}}[ \t]{{0,24}}{_COLOUR}
     """,
     re.VERBOSE,
 )
@@ -35,7 +36,7 @@ _WHOLE_VALUE = re.compile(r"[^\s\"'`<>\x1b]{1,512}")
 _PART_VALUE = re.compile(r"[^\s\"'`<>,;&|(){}\[\]\x1b]{1,512}")
 _ENCODED_VALUE = re.compile(r"(?:%(?!2[267C]|7D|26)[0-9A-Fa-f]{2}|[^\s%&\"'`<>]){1,512}")
 _ELEMENT_VALUE = re.compile(r"(?:[ \t][^<>\n]{0,100})?>\s{0,20}([^<>\s]{1,256})\s{0,20}</")
-_ARGUMENT = re.compile(r"[(\[][\"'`]")  # setenv("NAME", "value"), ["NAME", "value"]
+_ARGUMENT = re.compile(r"[(\[] ?[\"'`]\Z")  # setenv("NAME", "value"), ["NAME", "value"]
 _CALLED = re.compile(r"\([ \t]{0,2}")  # setPassword("value")
 _SQL_VALUE = re.compile(r"[ \t]{1,4}(?:[NE](?='))?(?=')")  # PASSWORD 'value'
 _WORD_BEFORE = re.compile(r"([A-Za-z]{2,12}) $")
@@ -82,13 +83,9 @@ def _values_of(text: str, start: int, end: int, family: Family) -> Iterator[Span
         return
     if not _TELLING.search(text, end, end + _NEAR):
         return
-    for at, value, manner in secret_neighbours.candidates(text, start, end):
+    neighbours = secret_neighbours.candidates(text, start, end)
+    for at, value, manner in chain(neighbours, secret_sentences.told(text, end)):
         span = _judge(value, at, family, manner)
-        if span is not None:
-            yield span
-    if (spoken := secret_sentences.told(text, end)) is not None:
-        at, value = spoken
-        span = _judge(value, at, family, "quoted" if " " in value else "told")
         if span is not None:
             yield span
 
@@ -118,10 +115,11 @@ def _assigned(text: str, start: int, end: int, family: Family) -> Span | None:
     setting = _is_setting(text, start, name, sign[0])
     quoted = _QUOTED.match(text, sign.end())
     if quoted is not None:
-        if joined == "," and not _ARGUMENT.match(text, max(0, start - 2)):
+        if joined == "," and not _ARGUMENT.search(text, max(0, start - 3), start):
             return None
         # A list of names is no list of values.
-        manner: Manner = "told" if joined == "," else "setting" if setting else "quoted"
+        listed = joined == "," and family == "password"
+        manner: Manner = "told" if listed else "setting" if setting else "quoted"
         return _judge(quoted["value"], quoted.start("value"), family, manner)
     bare = _bare_value(text, sign.end(), sign[0], whole=setting and sign[0] == "=")
     manner = "setting" if setting else "joined" if sign[0] == "=" else "told"

@@ -27,7 +27,7 @@ _WORD = r"[ \t]{1,4}[^\s|;&-][^\s|;&]{0,127}"
 
 def _option(programs: str, options: str, *, glued: bool = False) -> str:
     """`program … -o value`; glued: `-ovalue` as well."""
-    between = r"[ \t=]{0,3}" if glued else rf"(?:{_BLANK}|=)"
+    between = rf"(?:{_BLANK}|={'?' if glued else ''})"
     return rf"(?:{programs})\b{_BETWEEN}(?:{options}){between}{_ARGUMENT}"
 
 
@@ -116,17 +116,17 @@ _BY_OPTION: dict[str, tuple[Row, ...]] = {
 }
 # What a password may be piped into.
 _TAKES_PIPED = (
-    r"(?:sudo[ \t][^\n|]{0,80}-\w{0,4}S|[^\n|<]{0,120}(?:--password-stdin|--with-token|--stdin\b"
-    r"|passphrase-fd|stdin:?\b|secrets?\b|passwd\b|\bsu\b|kinit|cryptsetup|env[ \t]add))"
+    r"(?:sudo[ \t][^\n|<]{0,80}-\w{0,4}S|--password-stdin|--with-token|--stdin\b|passphrase-fd"
+    r"|[ =]stdin:?\b|secrets?\b|passwd\b|\bsu\b|kinit|cryptsetup|env[ \t]add)"
 )
 _ECHOED = r"(?:echo|printf)(?:[ \t]-\w{1,3})?(?:[ \t][\"']%s(?:\\n)?[\"'])?"
 _PLACED: tuple[Row, ...] = (
     (("securestring",), rf"(?i:ConvertTo-SecureString)(?:[ \t]-\w{{1,16}}){{0,2}}{_NEXT}"),
     (
         ("echo ", "printf "),
-        rf"{_ECHOED}[ \t]{{1,3}}{_ARGUMENT}[\"']?[ \t]{{0,3}}\|[ \t]{{0,3}}{_TAKES_PIPED}",
+        rf"{_ECHOED}[ \t]{{1,3}}{_ARGUMENT}[\"']?[ \t]{{0,3}}\|[^\n|]{{0,120}}?{_TAKES_PIPED}",
     ),
-    (("<<<",), rf"\w{_TAKES_PIPED}[^\n<]{{0,80}}<<<[ \t]{{0,3}}{_ARGUMENT}"),
+    (("<<<",), rf"{_TAKES_PIPED}[^\n<]{{0,80}}<<<[ \t]{{0,3}}{_ARGUMENT}"),
     (
         ("rabbitmqctl",),
         rf"rabbitmqctl{_OPTIONS}[ \t](?:add_user|change_password|authenticate_user){_WORD}{_NEXT}",
@@ -153,7 +153,7 @@ _PLACED: tuple[Row, ...] = (
     ),
     (
         ("identified",),
-        r"(?i:identified\s{1,4}(?:with\s{1,4}[\w'\"`]{1,64}\s{1,4})?(?:by|as)"
+        r"(?i:(?:(?:create|alter)\s{1,4}user\s{1,4}[^\n;]{1,80}?)?identified\s{1,4}(?:with\s{1,4}[\w'\"`]{1,64}\s{1,4})?(?:by|as)"
         rf"(?:\s{{1,4}}(?:password|values))?){_NEXT}",
     ),
     (

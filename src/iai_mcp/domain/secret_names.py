@@ -9,8 +9,8 @@ Family = Literal["password", "token", "secret", "api-key", "key"]
 # is mostly a verb: alone it counts only where something is assigned to it.
 HEARTS = re.compile(
     r"p(?:ass(?:w|phrase|code|ord|e\b|(?<=[a-z0-9_]pass)(?![a-z])|(?=[\"'`*\]]{0,3}[ \t]{0,4}[:=]))"
-    r"|w(?:d|(?![a-z]))|sk(?![a-z])|arola)"
-    r"|s(?:ecret|enha|alasana|chl[uü]e?ssel)|token|a(?:uth|dgangskode)|k(?:ey|ennwort)|bearer"
+    r"|w(?:d|(?![a-z]))|sk(?![a-z])|at(?<=_pat)(?![a-z])|arola)"
+    r"|s(?:ecret|alt(?![a-z])|enha|alasana|chl[uü]e?ssel)|token|a(?:uth|dgangskode)|k(?:ey|ennwort)|bearer"
     r"|c(?:redential|ontrase|lave|have|hiave|lé\b)|mdp(?![a-z])|wachtwoord|heslo"
 )
 
@@ -28,6 +28,7 @@ _OTHERS: dict[str, Family] = {
     "token": "token",
     "credential": "secret",
     "bearer": "token",
+    "salt": "secret",
     "authorization": "key",
     "auth": "key",
     "schlussel": "key",
@@ -111,6 +112,8 @@ def _family_at(words: list[str], at: int) -> Family | None:
         return _key_family(words[:at])
     if word == "token" and at > 0 and words[at - 1] in _HARMLESS_TOKENS:
         return None
+    if word == "pat" and at > 0:
+        return "token"
     if word in _OTHERS:
         return _OTHERS[word]
     return next((family for suffix, family in _SUFFIXES if word.endswith(suffix)), None)

@@ -3,10 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from iai_mcp.domain.secret_values import Manner
-
-# where the value begins, the value, how it stands there
-Candidate = tuple[int, str, Manner]
+from iai_mcp.domain.secret_values import Candidate
 
 _QUOTE = r"\\{0,3}[\"']"
 # `name: X`, `"Key": "X"`, `variable "X"`, `<property name="X"`: X is a name, its value has another.
@@ -45,6 +42,12 @@ _SETS = re.compile(
     r"[\"']?[\w.:/@-]{0,64}\Z",
     re.IGNORECASE,
 )
+# INSERT INTO users (…, password, …) VALUES (…), (…)
+_INSERTED = re.compile(r"[^()]{0,400}\)\s{0,20}values\s{0,20}(?=\()", re.IGNORECASE)
+_LITERAL = re.compile(
+    r"\s{0,20}(?:[NE]?'(?P<value>(?:[^'\n]|''){0,512})'|[^,()'\n]{0,200})\s{0,20}(?P<sign>[,)]?)"
+)
+_NEXT_INSERTED = re.compile(r"\s{0,20},\s{0,20}(?=\()")
 _ROWS = 50
 _LONGEST_ROW = 2000
 _CELLS = 24
@@ -55,6 +58,7 @@ _PLAIN_CELLS = re.compile(r"[\w \"'.-]{1,40}(?:[,;\t][\w \"'.-]{1,40}){1,23}\r?\
 def candidates(text: str, start: int, end: int) -> Iterator[Candidate]:
     """What may be the value of the name from `start` to `end`, though no sign says so."""
     yield from _paired(text, start, end)
+    yield from _inserted(text, start, end)
     line_start = text.rfind("\n", max(0, start - 1000), start) + 1
     if line_start or start <= 1000:
         yield from _below(text, line_start, start, end)
@@ -71,6 +75,27 @@ def _paired(text: str, start: int, end: int) -> Iterator[Candidate]:
         yield element.start(1), element[1], "quoted"
     elif (earlier := _VALUE_FIRST.search(text, max(0, start - 320), start)) is not None:
         yield earlier.start("quoted"), earlier["quoted"], "quoted"
+
+
+def _inserted(text: str, start: int, end: int) -> Iterator[Candidate]:
+    """What a statement of SQL puts into the column of that name."""
+    opened = text.rfind("(", max(0, start - 400), start)
+    values = _INSERTED.match(text, end) if opened >= 0 else None
+    column = text.count(",", opened, start)
+    for _ in range(_ROWS if values else 0):
+        at = values.end() + 1 if values else 0
+        for number in range(_CELLS):
+            literal = _LITERAL.match(text, at)
+            if literal is None or not literal["sign"]:
+                return
+            at = literal.end()
+            if number == column and literal["value"]:
+                yield literal.start("value"), literal["value"], "quoted"
+            if literal["sign"] == ")":
+                break
+        values = _NEXT_INSERTED.match(text, at)
+        if values is None:
+            return
 
 
 def _below(text: str, line_start: int, start: int, end: int) -> Iterator[Candidate]:
@@ -152,6 +177,8 @@ def _behind(text: str, line_start: int, start: int, end: int) -> Iterator[Candid
     if found is None:
         return
     value = found["value"].rstrip(".,;:!?)]}")
+    if _SETS.search(text, max(line_start, start - 160), start):
+        yield found.start("value"), value, "joined"
+        return
     alone = found["last"] is not None and not text[line_start:start].strip(" \t\"'-*>$")
-    settled = alone or _SETS.search(text, max(line_start, start - 160), start) is not None
-    yield found.start("value"), value, "told" if settled else "bare"
+    yield found.start("value"), value, "told" if alone else "bare"

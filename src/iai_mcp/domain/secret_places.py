@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from iai_mcp.domain.secret_tokens import Span
-from iai_mcp.domain.secret_values import key_like, password_like, stands_in
+from iai_mcp.domain.secret_values import Manner, key_like, password_like, stands_in
 
 
 def has_any(lowered: str, needles: tuple[str, ...]) -> bool:
@@ -38,7 +38,7 @@ def in_addresses(text: str, lowered: str) -> Iterator[Span]:
 
 
 _HEADER = re.compile(
-    r"authorization\\{0,3}[\"'`]?[ \t]{0,3}[:=,][ \t]{0,3}\\{0,3}[\"'`]?"
+    r"authorization\\{0,3}[\"'`]?(?:[ \t]{0,3}[:=,][ \t]{0,3}\\{0,3}[\"'`]?|[ \t]{1,3}\\{0,3}[\"'`])"
     r"(?:(?:basic|bearer|token|digest|apikey|negotiate|bot|key)[ \t]{1,3})([a-z0-9._~+/=-]{8,4096})"
 )
 _BEARER = re.compile(r"bearer(?<![\w-]bearer)[ \t]{1,3}([a-z0-9._~+/=-]{20,4096})")
@@ -101,13 +101,18 @@ _PGPASS_HOST = re.compile(r"(?:\A|\n)[\w.*-]{1,128}\Z")
 _LOGIN_NEEDLES = ("cred", "login", "log in", "/pass", "/ pass", "zugangsdaten")
 _LOGIN = re.compile(
     r"(?:cred(?:ential|enciale)?s?|log ?in|zugangsdaten|user(?:name)?[ ]?/[ ]?pass(?:word)?)\b"
-    r"[^\n]{0,40}?[\s:(`\"'*]([\w.@+-]{2,64})[`*]{0,2}(?:[ ]?/[ ]?|:|[ ]\|[ ])[`*]{0,2}([^\s\"'`<>|]{8,128})"
+    r"[^\n]{0,40}?[\s:(`\"'*]([\w.@+-]{2,64})[`*]{0,2}(?:[ ]?/[ ]?|:|[ ]\|[ ])[`*]{0,2}(?P<value>[^\s\"'`<>|]{8,128})"
+)
+# `admin` / `…` as credentials: the word for it comes last.
+_LOGIN_FIRST = re.compile(
+    r"/(?<=[ `\"'*]/)[ ]?[`\"'*]{0,2}(?P<value>[^\s\"'`<>|/*]{8,128})[`\"'*)\]]{0,3}[^\n/]{0,24}?(?:cred|login|pass|pw\b)"
 )
 # BasicAuth("ann", "…"): the second of two strings that something with such a name is called with.
+_TWO_STRINGS = ('", "', "', '", '","', "','", ",\n")
 _CALLED_NEEDLES = ("auth", "credential", "login(", "connect(", "connection(", "mysqli(", "pdo(")
 _CALLED = re.compile(
     r"(?:auth|credentials?|login|connect(?:ion)?|mysqli|pdo)\w{0,12}[ ]?[(=]?[ ]?[(\[]"
-    r"(?:[^()\"'\n]{0,80}[,\s])?([\"'])[^\"'\n]{0,128}\1,\s{0,20}(?:some\()?([\"'])([^\"'\n]{4,256})\2"
+    r"(?:[^()\"'\n]{0,80}[,\s])?([\"'])[^\"'\n]{0,128}\1,\s{0,20}(?:some\()?([\"'])(?P<value>[^\"'\n]{4,256})\2"
 )
 
 
@@ -118,11 +123,16 @@ def in_logins(text: str, lowered: str) -> Iterator[Span]:
         if host is not None and password_like(match[1], "told"):
             yield *match.span(1), "password"
     if has_any(lowered, _LOGIN_NEEDLES):
-        for match in _LOGIN.finditer(lowered):
-            value = text[match.start(2) : match.end(2)].rstrip(".,;:!?)")
-            if password_like(value, "bare"):
-                yield match.start(2), match.start(2) + len(value), "password"
-    if ('", "' in text or "', '" in text or ",\n" in text) and has_any(lowered, _CALLED_NEEDLES):
-        for match in _CALLED.finditer(lowered):
-            if password_like(text[match.start(3) : match.end(3)], "told"):
-                yield *match.span(3), "password"
+        yield from _second(_LOGIN, text, lowered, "bare")
+    if has_any(lowered, (" / ", "`/`")):
+        yield from _second(_LOGIN_FIRST, text, lowered, "bare")
+    if has_any(text, _TWO_STRINGS) and has_any(lowered, _CALLED_NEEDLES):
+        yield from _second(_CALLED, text, lowered, "told")
+
+
+def _second(shape: re.Pattern[str], text: str, lowered: str, manner: Manner) -> Iterator[Span]:
+    for match in shape.finditer(lowered):
+        at = match.start("value")
+        value = text[at : match.end("value")].rstrip(".,;:!?)")
+        if password_like(value, manner):
+            yield at, at + len(value), "password"

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from typing import Literal
 
 from iai_mcp.domain.secret_tokens import Span
-from iai_mcp.domain.secret_values import key_like, password_like
+from iai_mcp.domain.secret_values import Candidate, key_like, password_like
 
 # Quotes of all countries; a value neither begins nor ends with one.
 _QUOTES = "\"'`“”„«»‹›‘’「」『』"
 _BREAKS = f"\\s{_QUOTES}<>\x1b，。、；：！？（）【】"
-_VALUE = rf"[{_QUOTES}*]{{0,3}}(?P<value>[^{_BREAKS}]{{4,256}})"
+_VALUE = rf"(?:[{_QUOTES}*]{{0,3}}|«[ \xa0\u202f])(?P<value>[^{_BREAKS}]{{4,256}})"
 # "… for staging", "… für den Server", "… de la base", "(staging)".
 _ABOUT = r"""
     (?:[ ]?[(（][^()（）\n]{1,40}[)）])?
@@ -35,6 +35,8 @@ _TOLD = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+# "A temporary password is generated for root@localhost: …"
+_AT_LENGTH = re.compile(rf"[ ][^\n:=\"'`]{{4,72}}:[ \t]{{1,3}}{_VALUE}(?=[ \t]*(?:\n|\Z))")
 _PHRASE = re.compile(r"[\"'`“„«]((?:[^\s\"'`“”„«»]{1,24} ){3,9}[^\s\"'`“”„«»]{1,24})[\"'`”“»]")
 # In scripts of their own the words for it are few and stand without blanks.
 _WORDS: tuple[tuple[Literal["password", "api-key"], str], ...] = (
@@ -77,14 +79,15 @@ _SEED = re.compile(
 _SEED_LENGTHS = (12, 15, 18, 21, 24)
 
 
-def told(text: str, end: int) -> tuple[int, str] | None:
-    """Where the value begins that is told of the name before `end`, and the value."""
-    found = _TOLD.match(text, end)
-    if found is None:
-        return None
-    at = found.start("value")
-    phrase = _PHRASE.match(text, at - 1)
-    return (at, phrase[1]) if phrase else (at, found["value"].rstrip(_ENDINGS))
+def told(text: str, end: int) -> Iterator[Candidate]:
+    """What may be told of the name before `end`."""
+    if (found := _TOLD.match(text, end)) is not None:
+        at = found.start("value")
+        if (phrase := _PHRASE.match(text, at - 1)) is not None:
+            yield at, phrase[1], "quoted"
+        yield at, found["value"].rstrip(_ENDINGS), "told"
+    if (found := _AT_LENGTH.match(text, end)) is not None:
+        yield found.start("value"), found["value"].rstrip(_ENDINGS), "bare"
 
 
 def in_other_scripts(text: str, lowered: str) -> Iterator[Span]:

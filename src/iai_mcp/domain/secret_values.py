@@ -9,6 +9,8 @@ from typing import Literal
 # How a value stands in the text: in a line of settings (`NAME=value`), in quotes after a name, tied
 # to a name (`name=value`, as in an address), in running text, or merely as the next word.
 Manner = Literal["setting", "quoted", "joined", "told", "bare"]
+# What may be a secret: where it begins, the value, and how it stands there.
+Candidate = tuple[int, str, Manner]
 
 # What people write where a secret belongs, meaning none.
 _STAND_IN_WORDS_TEXT = """
