@@ -155,6 +155,9 @@ _MAKERS: dict[str, Callable[[Shapes, str], str]] = {
     "uuid": lambda s, _: "-".join(s.text(n, string.hexdigits[:16]) for n in (8, 4, 4, 4, 12)),
     "b64of": lambda s, _: s._base64_of_text(),
     "b64key": lambda s, _: s.text(42, _BASE64) + s.text(1, "AEIMQUYcgkosw048") + "=",
+    "dockercfg": lambda s, _: base64.b64encode(
+        json.dumps({"auths": {"quay.io": {"auth": s._basic()}}}).encode()
+    ).decode(),
     "basic": lambda s, _: s._basic(),
     "jwt": lambda s, _: s._signed(),
     "sas": lambda s, _: s._shared_signature(),

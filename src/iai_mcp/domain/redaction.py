@@ -6,6 +6,7 @@ span. Redacting twice changes nothing more, and the time is proportional to the 
 
 import json
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +15,14 @@ from iai_mcp.domain import (
     secret_assignments,
     secret_commands,
     secret_keys,
+    secret_logins,
     secret_manifests,
     secret_places,
     secret_sentences,
     secret_tokens,
 )
-from iai_mcp.domain.secret_tokens import Span
+from iai_mcp.domain.secret_clues import look
+from iai_mcp.domain.secret_spans import Span
 
 PRIVATE = "[private]"
 _MARKER = re.compile(r"\[secret:[a-z0-9-]{1,40}\]|\[private\]")
@@ -58,7 +61,7 @@ def redact(text: str, extra_patterns: Sequence[Pattern] = ()) -> Redacted:
         text = _without_private(text, lowered, counts)
         lowered = _lowered(text)
     for _ in range(_ROUNDS):
-        spans = _merged(_secrets(text, lowered, extra_patterns))
+        spans = _beside_markers(text, _merged(_secrets(text, lowered, extra_patterns)))
         if not spans:
             break
         text = _marked(text, spans, counts)
@@ -108,17 +111,30 @@ def _secrets(text: str, lowered: str, extra_patterns: Sequence[Pattern]) -> Iter
     """All spans that hold secrets; of two that overlap, the earlier one names the kind."""
     for pattern in extra_patterns:
         yield from _of_user(text, pattern)
-    yield from secret_keys.find(text)
+    clues = look(lowered)
+    if "key" in clues.topics:
+        yield from secret_keys.find(text)
     yield from secret_tokens.find(text)
-    yield from secret_manifests.find(text)
-    yield from secret_places.in_addresses(text, lowered)
-    yield from secret_places.in_headers(text, lowered)
-    yield from secret_places.in_cookies(text, lowered)
-    yield from secret_places.in_logins(text, lowered)
-    yield from secret_commands.find(text, lowered)
+    for topic, search in _SEARCHES:
+        if topic in clues.topics:
+            yield from search(text, lowered)
+    yield from secret_logins.in_lines(text)
+    yield from secret_commands.with_options(text, lowered)
     yield from secret_sentences.in_other_scripts(text, lowered)
-    yield from secret_sentences.seeds(text, lowered)
-    yield from secret_assignments.find(text, lowered)
+    if clues.names:
+        yield from secret_assignments.find(text, clues.names)
+
+
+# By topic of the clues, in the order in which the kinds are named.
+_SEARCHES: tuple[tuple[str, Callable[[str, str], Iterator[Span]]], ...] = (
+    ("manifest", secret_manifests.find),
+    ("address", secret_places.in_addresses),
+    ("header", secret_places.in_headers),
+    ("cookie", secret_places.in_cookies),
+    ("login", secret_logins.find),
+    ("command", secret_commands.find),
+    ("seed", secret_sentences.seeds),
+)
 
 
 def _of_user(text: str, pattern: Pattern) -> Iterator[Span]:
@@ -148,6 +164,24 @@ def _merged(spans: Iterable[Span]) -> list[Span]:
         else:
             merged.append((start, end, kind, rank))
     return [(start, end, kind) for start, end, kind, _ in merged]
+
+
+def _beside_markers(text: str, spans: list[Span]) -> list[Span]:
+    """The spans that hold no part of a marker; a whole one may go together with what is around it."""
+    if not spans or ("[secret:" not in text and PRIVATE not in text):
+        return spans
+    markers = [marker.span() for marker in _MARKER.finditer(text)]
+    return [span for span in spans if not _cuts_any(markers, span[0], span[1])]
+
+
+def _cuts_any(markers: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    at = max(0, bisect(markers, (start, 0)) - 1)
+    while at < len(markers) and markers[at][0] < end:
+        first, stop = markers[at]
+        if stop > start and not (start <= first and stop <= end and stop - first < end - start):
+            return True
+        at += 1
+    return False
 
 
 def _marked(text: str, spans: Sequence[Span], counts: Counter[str]) -> str:

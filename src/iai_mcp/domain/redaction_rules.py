@@ -27,8 +27,8 @@ _WORD = "[A-Za-z0-9_-]"
 # (kind, prefixes, what follows a prefix)
 PREFIXED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     # Clouds.
-    ("aws-access-key", ("AKIA", "ASIA", "ABIA", "ACCA"), rf"[A-Z0-9]{{16}}{_END}"),
-    ("google-api-key", ("AIza",), rf"{_WORD}{{35}}{_END}"),
+    ("aws-access-key", ("AKIA", "ASIA", "ABIA", "ACCA"), r"[A-Z0-9]{16}(?![A-Z0-9])"),
+    ("google-api-key", ("AIza",), rf"{_WORD}{{35,40}}"),
     ("google-oauth-secret", ("GOCSPX-",), rf"{_WORD}{{24,40}}"),
     ("google-oauth-token", ("ya29.",), r"[A-Za-z0-9_.-]{20,2048}"),
     ("google-refresh-token", ("1//0",), rf"{_WORD}{{40,512}}"),
@@ -68,7 +68,7 @@ PREFIXED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ),
     ("gitlab-token", ("GR1348941",), rf"{_WORD}{{20,50}}"),
     ("bitbucket-token", ("ATBB",), rf"[A-Za-z0-9]{{24,40}}{_END}"),
-    ("npm-token", ("npm_",), rf"[A-Za-z0-9]{{36}}{_END}"),
+    ("npm-token", ("npm_",), r"[A-Za-z0-9]{36,64}"),
     ("pypi-token", ("pypi-",), rf"{_WORD}{{50,1024}}"),
     ("rubygems-key", ("rubygems_",), rf"{_HEX}{{48}}"),
     ("nuget-key", ("oy2",), rf"[a-z0-9]{{43}}{_END}"),
@@ -78,6 +78,7 @@ PREFIXED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("openshift-token", ("sha256~",), rf"{_WORD}{{43}}{_END}"),
     ("deno-token", ("ddp_", "ddw_"), r"[A-Za-z0-9]{36}"),
     ("vercel-token", ("vcp_", "vck_", "vca_"), r"[A-Za-z0-9]{24,80}"),
+    ("docker-config", ("eyJhdXRocyI6",), r"[A-Za-z0-9+/]{20,8192}={0,2}"),
     ("docker-token", ("dckr_pat_", "dckr_oat_"), rf"{_WORD}{{20,64}}"),
     ("artifactory-key", ("AKCp",), r"[A-Za-z0-9]{60,80}"),
     ("buildkite-token", ("bkua_",), rf"{_HEX}{{40}}"),

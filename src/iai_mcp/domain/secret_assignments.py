@@ -1,13 +1,12 @@
 """Secrets that only their names give away: `password = "…"`, `API_KEY=…`, `token: …`."""
 
 import re
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterator, Sequence
 
 from iai_mcp.domain import secret_neighbours, secret_sentences
-from iai_mcp.domain.secret_names import HEARTS, Family, family_of
-from iai_mcp.domain.secret_tokens import Span
-from iai_mcp.domain.secret_values import Manner, key_like, password_like
+from iai_mcp.domain.secret_names import Family, family_of, is_credential
+from iai_mcp.domain.secret_spans import Span
+from iai_mcp.domain.secret_values import Candidate, Manner, key_like, password_like
 
 _LONGEST_NAME = 64
 _NAME_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
@@ -19,7 +18,7 @@ _ASSIGNED = re.compile(
     rf"""
     {_COLOUR}(?:{_QUOTE}|[*_]{{1,3}})?\]?{_COLOUR}[ \t]{{0,8}}
     (?P<sign>
-        :[ \t]?[A-Za-z_][\w.|? \[\]]{{0,40}}=(?!=)
+        :[ \t]?[A-Za-z_][\w.|? \[\]]{{0,40}}(?:[ ]=(?!=)|=(?={_QUOTE}))
       | :=|=>|={{1,3}}|!=|[:：＝]|%3[AaDd]
       | ,(?=[ \t]{{0,24}}{_QUOTE})
     )
@@ -37,7 +36,13 @@ _PART_VALUE = re.compile(r"[^\s\"'`<>,;&|(){}\[\]\x1b]{1,512}")
 _ENCODED_VALUE = re.compile(r"(?:%(?!2[267C]|7D|26)[0-9A-Fa-f]{2}|[^\s%&\"'`<>]){1,512}")
 _ELEMENT_VALUE = re.compile(r"(?:[ \t][^<>\n]{0,100})?>\s{0,20}([^<>\s]{1,256})\s{0,20}</")
 _ARGUMENT = re.compile(r"[(\[] ?[\"'`]\Z")  # setenv("NAME", "value"), ["NAME", "value"]
-_CALLED = re.compile(r"\([ \t]{0,2}")  # setPassword("value")
+_CALLED = re.compile(
+    r"\([ \t]{0,2}(?P<open>[\"'`])(?P<value>[^\"'`\n]{1,256})(?P=open)[ \t]{0,2}\)"
+)
+_SETTER = re.compile(
+    r"(?i:(?:set|with|use|change|update|enter|type|fill|reset)[\w-]*|(?:[a-z]+_)?pass(?:word|wd|phrase)?|pwd?)\Z"
+)
+_BEFORE_FLAGS = ("", " ", "\t", "\n", '"', "'", "(", "[")
 _SQL_VALUE = re.compile(r"[ \t]{1,4}(?:[NE](?='))?(?=')")  # PASSWORD 'value'
 _WORD_BEFORE = re.compile(r"([A-Za-z]{2,12}) $")
 _PROPERTY = re.compile(r"(?:^|\n)[\w.-]*\Z")
@@ -46,19 +51,23 @@ _TELLING = re.compile(r"[0-9!@#$%^&*+=?~\"“„`]|value")
 _NEAR = 160
 _ONE_OF_SEVERAL = re.compile(r"[&;][\w .-]{1,40}=|;$")
 _ENDINGS = ".,;:!?)]}"
+_KINDS = {"key": "api-key", "access-token": "token"}
 
 
-def find(text: str, lowered: str) -> Iterator[Span]:
-    """Every value that its name gives away. `lowered` is `text` in lower case, letter by letter."""
+def find(text: str, hearts: Sequence[tuple[int, int]]) -> Iterator[Span]:
+    """Every value that its name gives away. `hearts` are where the names may be."""
     seen_up_to = 0
-    for heart in HEARTS.finditer(lowered):
-        if heart.start() < seen_up_to:
+    for heart_start, heart_end in hearts:
+        if heart_start < seen_up_to:
             continue
-        start, end = _name_around(text, heart.start(), heart.end())
+        start, end = _name_around(text, heart_start, heart_end)
         seen_up_to = end
         if text.startswith("PASS:", start):
             continue  # what test runners say
-        family = family_of(text[start:end], _word_before(text, start))
+        name, before = text[start:end], _word_before(text, start)
+        family = family_of(name, before)
+        if family == "token" and is_credential(name, before):
+            family = "access-token"
         if family is not None:
             yield from _values_of(text, start, end, family)
 
@@ -77,36 +86,40 @@ def _word_before(text: str, start: int) -> str:
 
 def _values_of(text: str, start: int, end: int, family: Family) -> Iterator[Span]:
     """The value of the name that stands from `start` to `end`, in whatever way it is given."""
-    span = _assigned(text, start, end, family)
+    sign = _sign(text, start, end)
+    span = (
+        _passed(text, start, end, family)
+        if sign is None
+        else _assigned(text, start, end, sign, family)
+    )
     if span is not None:
         yield span
         return
     if not _TELLING.search(text, end, end + _NEAR):
         return
-    neighbours = secret_neighbours.candidates(text, start, end)
-    for at, value, manner in chain(neighbours, secret_sentences.told(text, end)):
+    for at, value, manner in _candidates(text, start, end, assigned=sign is not None):
         span = _judge(value, at, family, manner)
         if span is not None:
             yield span
 
 
-def _assigned(text: str, start: int, end: int, family: Family) -> Span | None:
-    element = _ELEMENT_VALUE.match(text, end) if text[start - 1 : start] == "<" else None
-    if element is not None:
-        return _judge(element[1], element.start(1), family, "quoted")
+def _candidates(text: str, start: int, end: int, *, assigned: bool) -> Iterator[Candidate]:
+    yield from secret_neighbours.elsewhere(text, start, end)
+    if not assigned:
+        yield from secret_neighbours.behind(text, start, end)
+        yield from secret_sentences.told(text, end)
+
+
+def _sign(text: str, start: int, end: int) -> re.Match[str] | None:
     sign = _ASSIGNED.match(text, end)
-    flag = text.startswith("-", start) and text[start - 1 : start] in (
-        "",
-        " ",
-        "\t",
-        '"',
-        "'",
-        "\n",
-    )
+    flag = text.startswith("-", start) and text[max(0, start - 1) : start] in _BEFORE_FLAGS
     if flag and (sign is None or sign["sign"] == ","):
-        sign = _FLAG_VALUE.match(text, end)
-    if sign is None:
-        return _passed(text, end, family)
+        return _FLAG_VALUE.match(text, end)
+    return sign
+
+
+def _assigned(text: str, start: int, end: int, sign: re.Match[str], family: Family) -> Span | None:
+    """The value behind a sign."""
     joined = sign.groupdict().get("sign") or ""
     if joined.startswith("%"):
         encoded = _ENCODED_VALUE.match(text, _behind_quote(text, sign.end()))
@@ -117,9 +130,9 @@ def _assigned(text: str, start: int, end: int, family: Family) -> Span | None:
     if quoted is not None:
         if joined == "," and not _ARGUMENT.search(text, max(0, start - 3), start):
             return None
-        # A list of names is no list of values.
-        listed = joined == "," and family == "password"
-        manner: Manner = "told" if listed else "setting" if setting else "quoted"
+        # A list of names is no list of values, and `pass` has other meanings.
+        doubtful = (joined == "," and family == "password") or name.lower() == "pass"
+        manner: Manner = "told" if doubtful else "setting" if setting else "quoted"
         return _judge(quoted["value"], quoted.start("value"), family, manner)
     bare = _bare_value(text, sign.end(), sign[0], whole=setting and sign[0] == "=")
     manner = "setting" if setting else "joined" if sign[0] == "=" else "told"
@@ -133,16 +146,17 @@ def _is_setting(text: str, start: int, name: str, sign: str) -> bool:
     return sign.rstrip() == ":" and name.isupper() and "_" in name
 
 
-def _passed(text: str, end: int, family: Family) -> Span | None:
-    """`setPassword("…")`, and `PASSWORD '…'` as in SQL."""
+def _passed(text: str, start: int, end: int, family: Family) -> Span | None:
+    """`<password>…</password>`, `setPassword("…")`, and `PASSWORD '…'` as in SQL."""
+    if text[start - 1 : start] == "<" and (element := _ELEMENT_VALUE.match(text, end)):
+        return _judge(element[1], element.start(1), family, "quoted")
     if family != "password":
         return None
-    call = _CALLED.match(text, end)
-    before = call or _SQL_VALUE.match(text, end)
+    if (call := _CALLED.match(text, end)) is not None and _SETTER.match(text[start:end]):
+        return _judge(call["value"], call.start("value"), family, "told")
+    before = _SQL_VALUE.match(text, end)
     quoted = None if before is None else _QUOTED.match(text, before.end())
-    if quoted is None:
-        return None
-    return _judge(quoted["value"], quoted.start("value"), family, "told" if call else "quoted")
+    return _judge(quoted["value"], quoted.start("value"), family, "quoted") if quoted else None
 
 
 def _behind_quote(text: str, at: int) -> int:
@@ -167,8 +181,10 @@ def _bare_value(text: str, at: int, sign: str, *, whole: bool) -> str:
 def _judge(value: str, at: int, family: Family, manner: Manner) -> Span | None:
     if family == "password":
         secret = password_like(value, manner)
+    elif family == "key":
+        secret = key_like(value, "told", named=False)
+        if not secret and manner == "setting":  # SOMETHING_AUTH=…
+            secret = password_like(value, "bare")
     else:
-        named = family in ("secret", "api-key") or (family == "token" and manner == "setting")
-        secret = key_like(value, "told" if family == "key" else manner, named=named)
-    kind = "api-key" if family == "key" else family
-    return (at, at + len(value), kind) if secret else None
+        secret = key_like(value, manner, named=family != "token" or manner == "setting")
+    return (at, at + len(value), _KINDS.get(family, family)) if secret else None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from iai_mcp.domain.secret_tokens import Span
+from iai_mcp.domain.secret_spans import Span, has_any
 from iai_mcp.domain.secret_values import key_like, password_like, stands_in
 
 Row = tuple[tuple[str, ...], str]
@@ -88,13 +88,6 @@ _BY_OPTION: dict[str, tuple[Row, ...]] = {
     "-k": ((("openssl",), _option(r"openssl[ ](?:enc|aes\S{0,20})", "-k")),),
     "-K": ((("openssl",), _option(r"openssl[ ](?:enc|aes\S{0,20})", "-K")),),
     "-U": ((("smb", "rpcclient", "winexe"), _after(r"smb\w{3,6}|rpcclient|winexe", "-U", "%")),),
-    "-b": (
-        (
-            ("htpasswd", "mosquitto_passwd"),
-            rf"(?:htpasswd|mosquitto_passwd){_OPTIONS}[ \t]{{1,4}}-\w{{0,6}}b\w{{0,6}}{_OPTIONS}"
-            rf"(?:{_WORD}){{1,2}}{_NEXT}(?=[\"']?[ \t]{{0,4}}(?:[\n|;&)>]|\Z))",
-        ),
-    ),
     "-u": (
         (("curl", "wget"), _after("curl|wget", "-[A-Za-z]{0,8}u|--user|--proxy-user", ":")),
         (("lftp", "ncftp"), _after("lftp|ncftp", "-u", ",")),
@@ -116,15 +109,21 @@ _BY_OPTION: dict[str, tuple[Row, ...]] = {
 }
 # What a password may be piped into.
 _TAKES_PIPED = (
-    r"(?:sudo[ \t][^\n|<]{0,80}-\w{0,4}S|--password-stdin|--with-token|--stdin\b|passphrase-fd"
-    r"|[ =]stdin:?\b|secrets?\b|passwd\b|\bsu\b|kinit|cryptsetup|env[ \t]add)"
+    r"(?:sudo[ \t][^\n|<]{0,80}-\w{0,4}S|(?:sudo[ \t])?(?:(?:ch|smb|)passwd|su|kinit|cryptsetup)\b"
+    r"|[a-z][^\n|<]{0,120}?(?:--password-stdin|--with-token|--stdin\b|passphrase-fd|-pass(?:in)?[ \t]stdin"
+    r"|[ \t]secrets?[ \t](?:set|put|create|add|versions|generic)|[ \t]env[ \t]add))"
 )
 _ECHOED = r"(?:echo|printf)(?:[ \t]-\w{1,3})?(?:[ \t][\"']%s(?:\\n)?[\"'])?"
 _PLACED: tuple[Row, ...] = (
+    (
+        ("htpasswd", "mosquitto_passwd"),
+        rf"(?:htpasswd|mosquitto_passwd){_OPTIONS}[ \t]{{1,4}}-\w{{0,6}}b\w{{0,6}}{_OPTIONS}"
+        rf"(?:{_WORD}){{1,2}}{_NEXT}(?=[\"']?[ \t]{{0,4}}(?:[\n|;&)>]|\Z))",
+    ),
     (("securestring",), rf"(?i:ConvertTo-SecureString)(?:[ \t]-\w{{1,16}}){{0,2}}{_NEXT}"),
     (
         ("echo ", "printf "),
-        rf"{_ECHOED}[ \t]{{1,3}}{_ARGUMENT}[\"']?[ \t]{{0,3}}\|[^\n|]{{0,120}}?{_TAKES_PIPED}",
+        rf"{_ECHOED}[ \t]{{1,3}}{_ARGUMENT}[\"']?[ \t]{{0,3}}\|[ \t]{{0,3}}{_TAKES_PIPED}",
     ),
     (("<<<",), rf"{_TAKES_PIPED}[^\n<]{{0,80}}<<<[ \t]{{0,3}}{_ARGUMENT}"),
     (
@@ -135,7 +134,11 @@ _PLACED: tuple[Row, ...] = (
         ("net use",),
         rf"net[ \t](?:user{_WORD}|use\b[^\n]{{0,200}}/user:\S{{1,80}})[ \t]{_ARGUMENT}",
     ),
-    (("freerdp",), rf"freerdp\w?\b[^\n]{{0,200}}[ \t]/p:{_ARGUMENT}"),
+    (
+        ("get secret", "-field=", "op read ", "pass show "),
+        r"(?:get[ \t]secrets?\b[^\n]{0,200}base64[ \t]-{1,2}[dD]\w{0,5}|vault[ \t][^\n]{0,120}-field=\S{1,60}"
+        r"|op[ \t]read|pass[ \t]show)[^\n]{0,120}\n(?P<plain>[^\s\"'`$>]{6,4096})(?=[ \t]{0,8}(?:\n|\Z))",
+    ),
     (("wpa_passphrase",), rf"wpa_passphrase{_WORD}{_NEXT}"),
     (
         ("sqlplus",),
@@ -153,8 +156,9 @@ _PLACED: tuple[Row, ...] = (
     ),
     (
         ("identified",),
-        r"(?i:(?:(?:create|alter)\s{1,4}user\s{1,4}[^\n;]{1,80}?)?identified\s{1,4}(?:with\s{1,4}[\w'\"`]{1,64}\s{1,4})?(?:by|as)"
-        rf"(?:\s{{1,4}}(?:password|values))?){_NEXT}",
+        r"(?:IDENTIFIED|(?i:(?:create|alter|grant)\s[^\n;]{1,200}?identified))"
+        r"(?i:\s{1,4}(?:with\s{1,4}[\w'\"`]{1,64}\s{1,4})?(?:by|as)(?:\s{1,4}(?:password|values))?)"
+        rf"{_NEXT}",
     ),
     (
         ("pass ",),
@@ -165,23 +169,28 @@ _PLACED: tuple[Row, ...] = (
         r"AUTH(?:(?<=\AAUTH)|(?<=[\n>]AUTH)|(?<=[:>] AUTH)) (?:\w{1,32} )?(?P<plain>\S{6,256})",
     ),
 )
-# One needle each: this is looked through for every text.
-_ANYWHERE = [(needle, shape) for needles, shape in _PLACED for needle in needles]
 _AN_OPTION = re.compile(r"-(?<=[\s\"'(]-)[A-Za-z-]")
 _GROUPS = ("double", "single", "inner", "plain")
 # Statements that prose may look like: there a plain word is no secret.
-_SPOKEN = ("identified", "auth", "net ")
+_SPOKEN = ("auth", "net ", "get", "op", "pass")
 _IN_PAIR = re.compile(r"[^\s:]{1,64}:(.{4,})\Z")  # what chpasswd takes
 
 
 def find(text: str, lowered: str) -> Iterator[Span]:
-    """Every password or key that is handed to a program."""
-    shapes = [shape for needle, shape in _ANYWHERE if needle in lowered]
+    """Every password or key that is handed to a program by its place, or to a database."""
+    yield from _in_rows(_PLACED, text, lowered)
+
+
+def with_options(text: str, lowered: str) -> Iterator[Span]:
+    """Every password or key that is handed to a program in an option of one letter."""
     for option in dict.fromkeys(_AN_OPTION.findall(text)):
-        rows = _BY_OPTION.get(option, ())
-        shapes += [shape for needles, shape in rows if any(n in lowered for n in needles)]
-    for shape in shapes:
-        yield from _of_shape(shape, text)
+        yield from _in_rows(_BY_OPTION.get(option, ()), text, lowered)
+
+
+def _in_rows(rows: tuple[Row, ...], text: str, lowered: str) -> Iterator[Span]:
+    for needles, shape in rows:
+        if has_any(lowered, needles):
+            yield from _of_shape(shape, text)
 
 
 def _of_shape(shape: str, text: str) -> Iterator[Span]:
@@ -200,13 +209,11 @@ def _of_shape(shape: str, text: str) -> Iterator[Span]:
 
 def _is_secret(value: str, *, spoken: bool, quoted: bool) -> bool:
     """Whether what is handed over is a secret itself, not a variable or a word that stands for it."""
-    if len(value) < 4 or stands_in(value):
+    if len(value) < 4 or "$(" in value or stands_in(value):
         return False
     if spoken:
         return password_like(value, "told") or key_like(value, "told", named=True)
-    if " " in value:
-        return quoted and "$" not in value
-    return password_like(value, "setting") or key_like(value, "setting", named=True)
+    return quoted if " " in value else not value.startswith(("/", "~/", "./"))
 
 
 @cache

@@ -5,7 +5,7 @@ import binascii
 import re
 from collections.abc import Iterator
 
-from iai_mcp.domain.secret_tokens import Span
+from iai_mcp.domain.secret_spans import Span
 from iai_mcp.domain.secret_values import filler
 
 _LABEL = r"(?:[A-Za-z0-9]{1,12} ){0,3}(?:PRIVATE KEY(?: BLOCK)?|Static key V1)"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Generator, Iterator
 
-from iai_mcp.domain.secret_tokens import Span
+from iai_mcp.domain.secret_spans import Span
 from iai_mcp.domain.secret_values import stands_in
 
 _DATA = ("data", "stringData", "binaryData")
@@ -20,7 +20,7 @@ _JSON_KIND = re.compile(
 _JSON_VALUE = re.compile(r":[ \t\r\n]{0,8}(\\{0,3}[\"'])((?:(?!\1)[^\n])*)\1")
 
 
-def find(text: str) -> Iterator[Span]:
+def find(text: str, lowered: str) -> Iterator[Span]:
     """Every value of a secret's manifest."""
     if "Secret" not in text or "kind" not in text:
         return

@@ -3,16 +3,7 @@
 import re
 from typing import Literal
 
-Family = Literal["password", "token", "secret", "api-key", "key"]
-
-# Where to look at all; searched in lower-cased text. Each is the heart of some name below. "pass"
-# is mostly a verb: alone it counts only where something is assigned to it.
-HEARTS = re.compile(
-    r"p(?:ass(?:w|phrase|code|ord|e\b|(?<=[a-z0-9_]pass)(?![a-z])|(?=[\"'`*\]]{0,3}[ \t]{0,4}[:=]))"
-    r"|w(?:d|(?![a-z]))|sk(?![a-z])|at(?<=_pat)(?![a-z])|arola)"
-    r"|s(?:ecret|alt(?![a-z])|enha|alasana|chl[uü]e?ssel)|token|a(?:uth|dgangskode)|k(?:ey|ennwort)|bearer"
-    r"|c(?:redential|ontrase|lave|have|hiave|lé\b)|mdp(?![a-z])|wachtwoord|heslo"
-)
+Family = Literal["password", "token", "access-token", "secret", "api-key", "key"]
 
 _PASSWORDS_TEXT = """
 password passwd pwd pw passphrase passcode passwort kennwort contrasena senha passe mdp parola
@@ -20,15 +11,16 @@ wachtwoord heslo salasana passord adgangskode clave psk
 """
 _PASSWORDS = frozenset(_PASSWORDS_TEXT.split())
 # Words that end in "pass" and have nothing to do with passwords.
-_OTHER_PASSES = frozenset(
-    ["bypass", "compass", "encompass", "overpass", "surpass", "trespass", "underpass"]
-)
+_OTHER_PASSES_TEXT = """
+allpass bandpass bypass compass encompass highpass keepass lastpass lowpass multipass onepass overpass
+surpass trespass underpass
+"""
+_OTHER_PASSES = frozenset(_OTHER_PASSES_TEXT.split())
 _OTHERS: dict[str, Family] = {
     "secret": "secret",
     "token": "token",
     "credential": "secret",
     "bearer": "token",
-    "salt": "secret",
     "authorization": "key",
     "auth": "key",
     "schlussel": "key",
@@ -50,7 +42,7 @@ anthropic stripe preshared ssh deployment recovery unseal user
 """
 _OPENING = frozenset(_OPENING_TEXT.split())
 _CLOSING_TEXT = """
-public primary foreign cache partition sort object unique index map idempotency socket
+public primary foreign cache partition sort object unique index map idempotency socket parameter
 """
 _CLOSING = frozenset(_CLOSING_TEXT.split())
 # Tokens of pages, languages and parsers.
@@ -60,6 +52,10 @@ end stop per input output total first last each current lookahead parser lexer s
 idempotency request correlation client
 """
 _HARMLESS_TOKENS = frozenset(_HARMLESS_TOKENS_TEXT.split())
+_TOKENS_OF_PEOPLE_TEXT = """
+auth access api bearer bot deploy github gitlab npm oauth personal private publish refresh registry
+"""
+_TOKENS_OF_PEOPLE = frozenset(_TOKENS_OF_PEOPLE_TEXT.split())
 # What turns the name of a secret into the name of something about it.
 _ABOUT_TEXT = """
 id ids name names url urls uri type types limit limits count counts counter length len size min
@@ -71,7 +67,7 @@ screen error errors status state valid validation validator strength check chang
 created at by is has rate window bucket ring map index env var variable kind method mode arn
 region description title help text docs doc link host port user username email mgr handler
 callback dialog button exception schema generator prefix suffix last first next prev cost price
-spent used left per
+spent used left per chars
 """
 _ABOUT = frozenset(_ABOUT_TEXT.split())
 _PLAIN_LETTERS = str.maketrans("ñéü", "neu")
@@ -97,14 +93,20 @@ def family_of(name: str, before: str = "") -> Family | None:
     if "public" in words:
         return None
     for at in range(len(words) - 1, -1, -1):
-        family = _family_at(words, at)
+        family = _family_at(name, words, at)
         if family is not None:
             after = words[at + 1 :]
             return None if len(after) > 3 or any(word in _ABOUT for word in after) else family
     return None
 
 
-def _family_at(words: list[str], at: int) -> Family | None:
+def is_credential(name: str, before: str = "") -> bool:
+    """Whether a token of that name lets somebody in; most others belong to pages and parsers."""
+    words = [before.lower(), *(word.lower() for word in _SPLIT.findall(name))]
+    return words[-1] == "token" and words[-2] in _TOKENS_OF_PEOPLE
+
+
+def _family_at(name: str, words: list[str], at: int) -> Family | None:
     word = words[at]
     if word in _PASSWORDS or (word.endswith("pass") and word not in _OTHER_PASSES):
         return "password"
@@ -114,6 +116,8 @@ def _family_at(words: list[str], at: int) -> Family | None:
         return None
     if word == "pat" and at > 0:
         return "token"
+    if word == "salt":
+        return "secret" if at > 0 and name.isupper() else None
     if word in _OTHERS:
         return _OTHERS[word]
     return next((family for suffix, family in _SUFFIXES if word.endswith(suffix)), None)

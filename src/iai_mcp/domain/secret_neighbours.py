@@ -3,23 +3,25 @@
 import re
 from collections.abc import Iterator
 
-from iai_mcp.domain.secret_values import Candidate
+from iai_mcp.domain.secret_values import Candidate, Manner
 
 _QUOTE = r"\\{0,3}[\"']"
 # `name: X`, `"Key": "X"`, `variable "X"`, `<property name="X"`: X is a name, its value has another.
 _IS_NAMED = re.compile(
     rf"(?:name|key|variable|param|parameter|field|property|setting|env|id)(?:{_QUOTE})?"
-    rf"[ \t]{{0,3}}(?:[:=]|=>)?[ \t]{{0,3}}(?:{_QUOTE})?[\w.:/-]{{0,40}}\Z",
+    rf"[ \t]{{0,3}}(?:[:=]|=>|>)?[ \t]{{0,3}}(?:{_QUOTE})?[\w.:/-]{{0,40}}\Z",
     re.IGNORECASE,
 )
 _ITS_VALUE = re.compile(
     rf"(?:(?!\b(?:name|key|id)\b|[}}]|\n[ \t]*-[ ]).){{0,160}}?\b(?:[a-z]{{0,12}}value|default|content)"
-    rf"(?:{_QUOTE})?[ \t]{{0,3}}(?:[:=]|=>)[ \t]{{0,3}}(?:(?P<open>{_QUOTE})(?P<quoted>[^\n]{{1,512}}?)(?P=open)"
+    rf"(?:{_QUOTE})?[ \t]{{0,3}}(?P<sign>[:=]|=>)[ \t]{{0,3}}(?:(?P<open>{_QUOTE})(?P<quoted>[^\n]{{1,512}}?)(?P=open)"
     r"|(?P<plain>[^\s\"'<>,]{1,512}))",
     re.IGNORECASE | re.DOTALL,
 )
 _ITS_TEXT = re.compile(
-    r"[\w.-]{0,40}[\"'][^<>\n]{0,80}>\s{0,20}(?:<value>)?([^<>\s]{1,256})\s{0,20}</", re.IGNORECASE
+    r"(?:[\w.-]{0,40}[\"'][^<>\n]{0,80}>\s{0,20}(?:<value>)?|[\w.-]{0,40}</\w{1,20}>\s{0,40}<\w{1,20}>)"
+    r"([^<>\s]{1,256})\s{0,20}</",
+    re.IGNORECASE,
 )
 _VALUE_FIRST = re.compile(
     rf"value(?:{_QUOTE})?[ \t]{{0,3}}[:=][ \t]{{0,3}}(?P<open>{_QUOTE})(?P<quoted>[^\"'\n]{{1,200}})(?P=open)"
@@ -28,9 +30,9 @@ _VALUE_FIRST = re.compile(
 )
 # The rest of the line is empty, and the next one holds nothing but a value.
 _NEXT_LINE = re.compile(
-    r"(?:[\"'`*_]|[ \t]\([^()\n]{1,30}\)){0,3}[ \t]{0,3}(?P<sign>[:：=])?[*_]{0,3}[ \t]{0,4}(?:[|>][+-]?)?[ \t]{0,8}\r?\n"
-    r"(?:[ \t]{0,40}\r?\n)?(?:[ \t]{0,40}```\w{0,12}\r?\n)?[ \t]{0,40}[\"'`]{0,3}"
-    r"(?P<value>[^\s\"'`<>]{6,512})[\"'`]{0,3}[ \t]{0,8}(?=[\r\n]|\Z)"
+    r"(?:[\"'`*_]{0,3}|[ \t]\([^()\n]{1,30}\))(?P<more>[ ,][^\n:=]{1,60}?)?[ \t]{0,3}(?P<sign>[:：=])?[*_]{0,3}"
+    r"[ \t]{0,4}(?:[|>][+-]?)?[ \t]{0,8}\r?\n(?:[ \t]{0,40}\r?\n)?(?:[ \t]{0,40}```\w{0,12}\r?\n)?"
+    r"[ \t]{0,40}[\"'`*]{0,3}(?P<value>[^\s\"'`<>]{6,512})[\"'`*]{0,3}[ \t]{0,8}(?=[\r\n]|\Z)"
 )
 _LABEL = re.compile(r"[ \t#>*•-]{0,10}(?:[\w()./&'’*-]{1,20}[ ]){0,4}[\w*-]{0,24}\Z")
 # `set NAME value`, and a line that is nothing but a name and its value.
@@ -48,6 +50,7 @@ _LITERAL = re.compile(
     r"\s{0,20}(?:[NE]?'(?P<value>(?:[^'\n]|''){0,512})'|[^,()'\n]{0,200})\s{0,20}(?P<sign>[,)]?)"
 )
 _NEXT_INSERTED = re.compile(r"\s{0,20},\s{0,20}(?=\()")
+_LONGEST_LINE = 1000
 _ROWS = 50
 _LONGEST_ROW = 2000
 _CELLS = 24
@@ -55,14 +58,33 @@ _RULE_OFF = re.compile(r"[ \t]{0,8}\|?[ \t:|+-]{3,400}\Z")
 _PLAIN_CELLS = re.compile(r"[\w \"'.-]{1,40}(?:[,;\t][\w \"'.-]{1,40}){1,23}\r?\Z")
 
 
-def candidates(text: str, start: int, end: int) -> Iterator[Candidate]:
-    """What may be the value of the name from `start` to `end`, though no sign says so."""
+def elsewhere(text: str, start: int, end: int) -> Iterator[Candidate]:
+    """What may be the value of the name from `start` to `end`, and stands apart from it."""
     yield from _paired(text, start, end)
     yield from _inserted(text, start, end)
-    line_start = text.rfind("\n", max(0, start - 1000), start) + 1
-    if line_start or start <= 1000:
+    line_start = _line_start(text, start)
+    if line_start is not None:
         yield from _below(text, line_start, start, end)
-        yield from _behind(text, line_start, start, end)
+
+
+def behind(text: str, start: int, end: int) -> Iterator[Candidate]:
+    """What may be the value because it is the next word."""
+    found = _NEXT_WORD.match(text, end)
+    line_start = _line_start(text, start)
+    if found is None or line_start is None or found["value"].endswith("..."):
+        return
+    value = found["value"].rstrip(".,;:!?)]}")
+    if _SETS.search(text, max(line_start, start - 160), start):
+        yield found.start("value"), value, "joined"
+        return
+    alone = found["last"] is not None and not text[line_start:start].strip(" \t\"'-*>$")
+    yield found.start("value"), value, "told" if alone else "bare"
+
+
+def _line_start(text: str, start: int) -> int | None:
+    """Where the line begins, if it is no more than a long sentence before `start`."""
+    found = text.rfind("\n", max(0, start - _LONGEST_LINE), start) + 1
+    return found if found or start <= _LONGEST_LINE else None
 
 
 def _paired(text: str, start: int, end: int) -> Iterator[Candidate]:
@@ -70,7 +92,11 @@ def _paired(text: str, start: int, end: int) -> Iterator[Candidate]:
         return
     if (found := _ITS_VALUE.match(text, end)) is not None:
         group = "plain" if found["quoted"] is None else "quoted"
-        yield found.start(group), found[group], "setting" if group == "plain" else "quoted"
+        # `value=name` in code is a variable; `value: name` in a manifest is what it says.
+        manner: Manner = (
+            "quoted" if group == "quoted" else "told" if found["sign"] == "=" else "setting"
+        )
+        yield found.start(group), found[group], manner
     elif (element := _ITS_TEXT.match(text, end)) is not None:
         yield element.start(1), element[1], "quoted"
     elif (earlier := _VALUE_FIRST.search(text, max(0, start - 320), start)) is not None:
@@ -102,10 +128,10 @@ def _below(text: str, line_start: int, start: int, end: int) -> Iterator[Candida
     found = _NEXT_LINE.match(text, end)
     if found is not None and not found["value"].endswith((":", "{", "[", "(", ",")):
         if found["sign"]:
-            yield found.start("value"), found["value"], "told"
-        elif _LABEL.match(text, line_start, start):
+            yield found.start("value"), found["value"], "bare" if found["more"] else "told"
+        elif not found["more"] and _LABEL.match(text, line_start, start):
             yield found.start("value"), found["value"], "bare"
-    line_end = text.find("\n", end, end + 1000)
+    line_end = text.find("\n", end, end + _LONGEST_LINE)
     if line_end < 0:
         return
     header = text[line_start:line_end]
@@ -170,15 +196,3 @@ def _begins_a_list(text: str, line_start: int) -> bool:
         or above.startswith("```")
         or above.endswith(":")
     )
-
-
-def _behind(text: str, line_start: int, start: int, end: int) -> Iterator[Candidate]:
-    found = _NEXT_WORD.match(text, end)
-    if found is None:
-        return
-    value = found["value"].rstrip(".,;:!?)]}")
-    if _SETS.search(text, max(line_start, start - 160), start):
-        yield found.start("value"), value, "joined"
-        return
-    alone = found["last"] is not None and not text[line_start:start].strip(" \t\"'-*>$")
-    yield found.start("value"), value, "told" if alone else "bare"

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from iai_mcp.domain.secret_tokens import Span
-from iai_mcp.domain.secret_values import Candidate, key_like, password_like
+from iai_mcp.domain.secret_spans import Span
+from iai_mcp.domain.secret_values import Candidate, Manner, key_like, password_like
 
 # Quotes of all countries; a value neither begins nor ends with one.
 _QUOTES = "\"'`“”„«»‹›‘’「」『』"
@@ -17,7 +17,7 @@ _ABOUT = r"""
     (?:[ ](?:for|of|to|on|at|in|from|that|which|we|i|you|für|fuer|von|vom|zum|zur|der|des|auf|im
         |de|del|della|dello|di|do|da|dos|du|pour|para|per|por|en|sur|api|secreta|secrète|segreta
         |voor|van|til|för|do|dla|к|от|для|на|в|до)
-       \b['’]?[^\n:=：]{0,48}?)?
+       \b['’]?[\w .'’@/-]{0,48}?)?
 """
 _IS = r"""
     is|was|are|will[ ]be|should[ ]be|must[ ]be|to|now
@@ -62,18 +62,19 @@ _FOREIGN_SIGN = re.compile(
     (?:[ ]?(?:的值|值)|[ ](?:от|для|к|на|в|до|за|للـ?|ل|do|dla|till|för|cho|של)\b[^\n:=：]{{0,48}}?)?
     [ \t]{{0,3}}
     (?: [:：=＝]|->|→|—|–|-(?=[ ])
-      | (?:已经?|被)?(?:是|为|為|設為|设为|设置为|設定為|改为|改成|更新为|就是|叫)
+      | (?:已经?|被)?(?:是|为|為|設為|设为|设成|设置为|設定為|改为|改成|改成了|更新为|就是|叫)
       | は|が|を|은|는|이|가|를|을
       | (?:это|теперь|является|هو|هي|הוא|היא|είναι|là|คือ|है|jest|to|är)(?=[ ])
+      | (?P<blank>[ ])
     ) [:：]?[ \t]{{0,4}}
-    {_VALUE}
+    [{_QUOTES}*]{{0,3}}(?P<value>[!#-&(-;=?-_a-~]{{4,256}})
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _ENDINGS = ".,;:!?)]}*"
 _SEED = re.compile(
     r"(?:seed|recovery|secret|backup|wallet|mnemonic)(?:[ _-](?:phrase|words?|seed|mnemonic)){0,2}"
-    r"[\"'*]{0,3}[ \t]{0,3}(?:is|are|was|[:=])[ \t]{0,3}\n?[ \t]{0,8}[\"'`*]{0,3}"
+    r"[\"'*]{0,3}[ \t]{0,3}(?:is|are|was|[:=])[:=]?[ \t]{0,3}\n?[ \t]{0,8}[\"'`*]{0,3}"
     r"((?:\d{1,2}[.)][ ]?)?[a-z]{3,8}(?:(?:[ ,]{1,2}|\n)(?:\d{1,2}[.)][ ]?)?[a-z]{3,8}){11,23})(?![a-z])"
 )
 _SEED_LENGTHS = (12, 15, 18, 21, 24)
@@ -85,7 +86,8 @@ def told(text: str, end: int) -> Iterator[Candidate]:
         at = found.start("value")
         if (phrase := _PHRASE.match(text, at - 1)) is not None:
             yield at, phrase[1], "quoted"
-        yield at, found["value"].rstrip(_ENDINGS), "told"
+        if not found["value"].endswith("..."):
+            yield at, found["value"].rstrip(_ENDINGS), "told"
     if (found := _AT_LENGTH.match(text, end)) is not None:
         yield found.start("value"), found["value"].rstrip(_ENDINGS), "bare"
 
@@ -100,12 +102,12 @@ def in_other_scripts(text: str, lowered: str) -> Iterator[Span]:
             continue
         value, at = found["value"].rstrip(_ENDINGS), found.start("value")
         kind = _WORDS[(word.lastindex or 1) - 1][0]
-        secret = (
-            password_like(value, "told")
-            if kind == "password"
-            else key_like(value, "told", named=True)
-        )
-        if secret and value.isascii():
+        manner: Manner = "bare" if found["blank"] else "told"
+        if kind == "password":
+            secret = password_like(value, manner)
+        else:
+            secret = key_like(value, manner, named=True)
+        if secret:
             yield at, at + len(value), kind
 
 

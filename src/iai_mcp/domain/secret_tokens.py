@@ -1,14 +1,13 @@
 """Well-known tokens, known by their own letters wherever they stand."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
 from iai_mcp.domain.redaction_rules import COMMON, PREFIXED, SHAPED, SHORTEST
+from iai_mcp.domain.secret_clues import tree
+from iai_mcp.domain.secret_spans import Span
 from iai_mcp.domain.secret_values import filler, random_letters
-
-# start, end, kind
-Span = tuple[int, int, str]
 
 _RULES = [(kind, prefix, rest) for kind, prefixes, rest in PREFIXED for prefix in prefixes]
 # What ends in a letter, digit or dash and still is no part of a word: a colour of the terminal, a
@@ -69,19 +68,7 @@ def _rules_for(seen: str) -> list[tuple[str, str, re.Pattern[str]]]:
 
 @cache
 def _any_prefix() -> re.Pattern[str]:
-    return re.compile(_tree({prefix for _, prefix, _ in _RULES}))
-
-
-def _tree(words: Iterable[str]) -> str:
-    """An expression for any of `words`, the longest first, that looks at each letter once."""
-    branches: dict[str, list[str]] = {}
-    for word in words:
-        branches.setdefault(word[:1], []).append(word[1:])
-    ends_here = branches.pop("", None) is not None
-    joined = "|".join(re.escape(head) + _tree(tails) for head, tails in sorted(branches.items()))
-    if not joined:
-        return ""
-    return f"(?:{joined}){'?' if ends_here else ''}"
+    return re.compile(tree({prefix for _, prefix, _ in _RULES}))
 
 
 @cache

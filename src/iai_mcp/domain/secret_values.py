@@ -30,6 +30,7 @@ _STAND_IN = re.compile(
     r"""
       ^[$<{]                                       # $TOKEN, <token>, {{ token }}
     | ^[@%&*](?:\(|[A-Za-z_.-]*\d?[%s]?$)           # @param, %(token)s, %TOKEN%, &ref, *ref
+    | ^%[sdr](?:\W|$)
     | ^!(?:[A-Za-z]+$|[01]\b)                       # !vault, !Ref; !0 in a packed script
     | ^\[                                          # [token], and our own markers
     | ^(?:\.[*+]|\\[wWsSdDb]|\(\?)                  # an expression that looks for it
@@ -39,7 +40,7 @@ _STAND_IN = re.compile(
     | ^(?:op|vault|arn|ssm|file|keyring|https?|env|aws|gcp|ref\+\w{1,12}):
     | ^(?:x{3,}|X{3,}|\*{2,}|\.{2,}|-{2,}|_{2,}|0{4,}|•+|…+)
     | (?:xxxx|XXXX|\*{3}|\.{3}|…|•••)
-    | ^(?:[A-Za-z_]{1,40}\.){0,6}[A-Za-z_]{1,40}[(\[]  # a call or a lookup
+    | ^(?:[A-Za-z_]\w{0,40}\.){0,6}[A-Za-z_]\w{0,40}[(\[]  # a call or a lookup
     """,
     re.VERBOSE,
 )
@@ -93,6 +94,7 @@ _DIGIT = re.compile("[0-9]")
 _LETTER = re.compile(r"[^\W\d_]")
 _STRONG_SYMBOL = re.compile("[!@#$%^&*+=?~]")
 _CLASSES = (re.compile("[a-z]"), re.compile("[A-Z]"), _DIGIT, _STRONG_SYMBOL)
+_KEYWORD = re.compile(r"[A-Za-z_]\w*=\w+\Z")  # strict=False
 _PRINTABLE = re.compile("[!-~]+")
 
 
@@ -124,7 +126,8 @@ def password_like(value: str, manner: Manner) -> bool:
     if len(value) < 6 or " " in value or _elsewhere(value) or _technical(value):
         return False
     if manner == "bare":
-        return len(value) >= 8 and sum(1 for c in _CLASSES if c.search(value)) >= 3
+        mixed = sum(1 for kind in _CLASSES if kind.search(value)) >= 3
+        return len(value) >= 8 and mixed and not _KEYWORD.match(value)
     if value.isdigit():
         return True
     telling = _DIGIT.search(value) or _STRONG_SYMBOL.search(value[:-1])
@@ -145,7 +148,7 @@ def key_like(value: str, manner: Manner, *, named: bool) -> bool:
     if _elsewhere(value) or value.isdigit():
         return False
     if _UUID.fullmatch(value):
-        return sure or manner == "joined"
+        return named or manner == "joined"
     if not _DIGIT.search(value):
         return _restless_key(value) or (sure and _one_long_word(value, manner))
     if not _LETTER.search(value):
@@ -163,7 +166,7 @@ def entropy(value: str) -> float:
 def random_letters(value: str) -> bool:
     """Whether `value` mixes small letters, capitals and digits, as generators do."""
     sample = value[:_ENOUGH]
-    return all(kind.search(sample) for kind in _CLASSES[:3])
+    return all(kind.search(sample) for kind in _CLASSES[:3]) or _restless(sample)
 
 
 def _is_noise(value: str) -> bool:
