@@ -31,18 +31,7 @@ _CLUES: dict[str, tuple[str, ...]] = {
     ),
     "command": (
         *("securestring", "cho ", "printf ", "<<<", "bbitmqctl", "t use", "sqlplus", "alias set"),
-        *(
-            "login ",
-            "seal ",
-            "basic.",
-            "auth",
-            "tified ",
-            "pass ",
-            "passw",
-            "passphrase",
-            "p read ",
-        ),
-        *("-field=", "secret"),
+        *("login ", "seal ", "basic.", "auth", "tified ", "pass", "p read ", "-field=", "secret"),
     ),
     "seed": ("phrase", "mnemonic", "seed"),
 }
