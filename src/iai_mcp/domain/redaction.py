@@ -6,15 +6,23 @@ span. Redacting twice changes nothing more, and the time is proportional to the 
 
 import json
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from iai_mcp.domain import secret_assignments, secret_places
-from iai_mcp.domain.redaction_rules import PREFIXED, SHAPED, SHORTEST
-from iai_mcp.domain.secret_assignments import Span
-from iai_mcp.domain.secret_values import filler
+from iai_mcp.domain import (
+    secret_assignments,
+    secret_commands,
+    secret_keys,
+    secret_logins,
+    secret_manifests,
+    secret_places,
+    secret_sentences,
+    secret_tokens,
+)
+from iai_mcp.domain.secret_clues import look
+from iai_mcp.domain.secret_spans import Span
 
 PRIVATE = "[private]"
 _MARKER = re.compile(r"\[secret:[a-z0-9-]{1,40}\]|\[private\]")
@@ -48,12 +56,16 @@ class Redacted:
 def redact(text: str, extra_patterns: Sequence[Pattern] = ()) -> Redacted:
     """`text` without its secrets and private spans."""
     counts: Counter[str] = Counter()
-    text = _without_private(text, counts)
+    lowered = _lowered(text)
+    if "<private" in lowered:
+        text = _without_private(text, lowered, counts)
+        lowered = _lowered(text)
     for _ in range(_ROUNDS):
-        spans = _merged(_secrets(text, extra_patterns))
+        spans = _beside_markers(text, _merged(_secrets(text, lowered, extra_patterns)))
         if not spans:
             break
         text = _marked(text, spans, counts)
+        lowered = _lowered(text)
     return Redacted(text, dict(counts))
 
 
@@ -79,10 +91,7 @@ def _each_string(value: object, redact_text: Callable[[str], str]) -> object:
     return value
 
 
-def _without_private(text: str, counts: Counter[str]) -> str:
-    lowered = _lowered(text)
-    if "<private" not in lowered:
-        return text
+def _without_private(text: str, lowered: str, counts: Counter[str]) -> str:
     kept: list[str] = []
     depth = resume = 0
     for tag in _PRIVATE_TAG.finditer(lowered):
@@ -98,17 +107,34 @@ def _without_private(text: str, counts: Counter[str]) -> str:
     return "".join(kept) + ("" if depth else text[resume:])
 
 
-def _secrets(text: str, extra_patterns: Sequence[Pattern]) -> Iterator[Span]:
+def _secrets(text: str, lowered: str, extra_patterns: Sequence[Pattern]) -> Iterator[Span]:
     """All spans that hold secrets; of two that overlap, the earlier one names the kind."""
     for pattern in extra_patterns:
         yield from _of_user(text, pattern)
-    yield from secret_places.private_keys(text)
-    yield from _well_known(text)
-    lowered = _lowered(text)
-    yield from secret_places.in_addresses(text, lowered)
-    yield from secret_places.in_headers(text, lowered)
-    yield from secret_places.in_cookies(text, lowered)
-    yield from secret_assignments.find(text, lowered)
+    clues = look(lowered)
+    if "key" in clues.topics:
+        yield from secret_keys.find(text)
+    yield from secret_tokens.find(text)
+    for topic, search in _SEARCHES:
+        if topic in clues.topics:
+            yield from search(text, lowered)
+    yield from secret_logins.in_lines(text)
+    yield from secret_commands.with_options(text, lowered)
+    yield from secret_sentences.in_other_scripts(text, lowered)
+    if clues.names:
+        yield from secret_assignments.find(text, clues.names)
+
+
+# By topic of the clues, in the order in which the kinds are named.
+_SEARCHES: tuple[tuple[str, Callable[[str, str], Iterator[Span]]], ...] = (
+    ("manifest", secret_manifests.find),
+    ("address", secret_places.in_addresses),
+    ("header", secret_places.in_headers),
+    ("cookie", secret_places.in_cookies),
+    ("login", secret_logins.find),
+    ("command", secret_commands.find),
+    ("seed", secret_sentences.seeds),
+)
 
 
 def _of_user(text: str, pattern: Pattern) -> Iterator[Span]:
@@ -120,36 +146,6 @@ def _of_user(text: str, pattern: Pattern) -> Iterator[Span]:
             if end > start:
                 yield start, end, pattern.name
         resume = resume_after
-
-
-def _well_known(text: str) -> Iterator[Span]:
-    # Only long words can hold one, and they are few: everything else is left out of the search.
-    long_words = " ".join([word for word in text.split() if len(word) >= SHORTEST])
-    if not long_words:
-        return
-    for kind, prefixes, rest in PREFIXED:
-        for prefix in prefixes:
-            if prefix in long_words:
-                for match in _prefixed(prefix, rest).finditer(text):
-                    if not filler(match[0][len(prefix) :]):
-                        yield *match.span(), kind
-    for kind, needle, shape in SHAPED:
-        if needle in long_words and _compiled(shape).search(long_words):
-            for match in _compiled(shape).finditer(text):
-                yield *match.span(), kind
-
-
-@cache
-def _prefixed(prefix: str, rest: str) -> re.Pattern[str]:
-    # The look-behind comes after the prefix so that the engine can search for the prefix itself.
-    # A "\n" of JSON in front of a token is no part of a word.
-    own = re.escape(prefix)
-    return re.compile(rf"{own}(?:(?<![A-Za-z0-9_-]{own})|(?<=\\[nrt]{own})){rest}")
-
-
-@cache
-def _compiled(shape: str) -> re.Pattern[str]:
-    return re.compile(shape)
 
 
 def _lowered(text: str) -> str:
@@ -168,6 +164,24 @@ def _merged(spans: Iterable[Span]) -> list[Span]:
         else:
             merged.append((start, end, kind, rank))
     return [(start, end, kind) for start, end, kind, _ in merged]
+
+
+def _beside_markers(text: str, spans: list[Span]) -> list[Span]:
+    """The spans that hold no part of a marker; a whole one may go together with what is around it."""
+    if not spans or ("[secret:" not in text and PRIVATE not in text):
+        return spans
+    markers = [marker.span() for marker in _MARKER.finditer(text)]
+    return [span for span in spans if not _cuts_any(markers, span[0], span[1])]
+
+
+def _cuts_any(markers: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    at = max(0, bisect(markers, (start, 0)) - 1)
+    while at < len(markers) and markers[at][0] < end:
+        first, stop = markers[at]
+        if stop > start and not (start <= first and stop <= end and stop - first < end - start):
+            return True
+        at += 1
+    return False
 
 
 def _marked(text: str, spans: Sequence[Span], counts: Counter[str]) -> str:

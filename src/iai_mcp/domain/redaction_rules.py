@@ -9,16 +9,26 @@ What is meant to be public stays: publishable keys (`pk_live_`), account ids, pu
 
 # A token ends where its letters end: a longer run is something else.
 _END = r"(?![A-Za-z0-9])"
-# It begins where no word is under way; a "\n" of JSON in front of it is none.
-_START = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
+
+
+def _first(letter: str) -> str:
+    """The first letter of a token, where no word is under way.
+
+    That is: not behind a letter, unless that ends an escape of JSON, a percent-encoded sign or a
+    colour of the terminal. What is before is looked at last, so that searching is fast.
+    """
+    before = (r"(?<![A-Za-z0-9_-]", r"(?<=\\[nrt]", r"(?<=%[0-9A-Fa-f]{2}", r"(?<=[\[0-9;][0-9]m")
+    return f"{letter}(?:{'|'.join(look + letter + ')' for look in before)})"
+
+
 _HEX = "[0-9a-f]"
 _WORD = "[A-Za-z0-9_-]"
 
 # (kind, prefixes, what follows a prefix)
 PREFIXED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     # Clouds.
-    ("aws-access-key", ("AKIA", "ASIA", "ABIA", "ACCA"), rf"[A-Z0-9]{{16}}{_END}"),
-    ("google-api-key", ("AIza",), rf"{_WORD}{{35}}{_END}"),
+    ("aws-access-key", ("AKIA", "ASIA", "ABIA", "ACCA"), r"[A-Z0-9]{16}(?![A-Z0-9])"),
+    ("google-api-key", ("AIza",), rf"{_WORD}{{35,40}}"),
     ("google-oauth-secret", ("GOCSPX-",), rf"{_WORD}{{24,40}}"),
     ("google-oauth-token", ("ya29.",), r"[A-Za-z0-9_.-]{20,2048}"),
     ("google-refresh-token", ("1//0",), rf"{_WORD}{{40,512}}"),
@@ -42,16 +52,33 @@ PREFIXED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("github-token", ("github_pat_",), r"[A-Za-z0-9_]{22,255}"),
     (
         "gitlab-token",
-        ("glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glft-", "glsoat-", "glimt-", "glagent-"),
+        (
+            "glpat-",
+            "gldt-",
+            "glrt-",
+            "glptt-",
+            "glcbt-",
+            "glft-",
+            "glsoat-",
+            "glimt-",
+            "glagent-",
+            "gloas-",
+        ),
         r"[A-Za-z0-9_.-]{20,300}",
     ),
     ("gitlab-token", ("GR1348941",), rf"{_WORD}{{20,50}}"),
     ("bitbucket-token", ("ATBB",), rf"[A-Za-z0-9]{{24,40}}{_END}"),
-    ("npm-token", ("npm_",), rf"[A-Za-z0-9]{{36}}{_END}"),
+    ("npm-token", ("npm_",), r"[A-Za-z0-9]{36,64}"),
     ("pypi-token", ("pypi-",), rf"{_WORD}{{50,1024}}"),
     ("rubygems-key", ("rubygems_",), rf"{_HEX}{{48}}"),
     ("nuget-key", ("oy2",), rf"[a-z0-9]{{43}}{_END}"),
     ("crates-token", ("cio",), rf"[A-Za-z0-9]{{32}}{_END}"),
+    ("jsr-token", ("jsrt_", "jsrp_"), r"[A-Za-z0-9]{30,64}"),
+    ("clojars-token", ("CLOJARS_",), r"[a-z0-9]{60}"),
+    ("openshift-token", ("sha256~",), rf"{_WORD}{{43}}{_END}"),
+    ("deno-token", ("ddp_", "ddw_"), r"[A-Za-z0-9]{36}"),
+    ("vercel-token", ("vcp_", "vck_", "vca_"), r"[A-Za-z0-9]{24,80}"),
+    ("docker-config", ("eyJhdXRocyI6",), r"[A-Za-z0-9+/]{20,8192}={0,2}"),
     ("docker-token", ("dckr_pat_", "dckr_oat_"), rf"{_WORD}{{20,64}}"),
     ("artifactory-key", ("AKCp",), r"[A-Za-z0-9]{60,80}"),
     ("buildkite-token", ("bkua_",), rf"{_HEX}{{40}}"),
@@ -71,6 +98,11 @@ PREFIXED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("perplexity-key", ("pplx-",), r"[A-Za-z0-9]{40,64}"),
     ("replicate-token", ("r8_",), rf"[A-Za-z0-9]{{37}}{_END}"),
     ("nvidia-key", ("nvapi-",), rf"{_WORD}{{50,100}}"),
+    ("cerebras-key", ("csk-",), rf"[a-z0-9]{{40,64}}{_END}"),
+    ("fireworks-key", ("fw_",), rf"[A-Za-z0-9]{{20,40}}{_END}"),
+    ("jina-key", ("jina_",), r"[A-Za-z0-9_-]{50,80}"),
+    ("e2b-key", ("e2b_",), rf"{_HEX}{{40}}"),
+    ("aws-bedrock-key", ("ABSK", "bedrock-api-key-"), r"[A-Za-z0-9+/=]{80,600}"),
     ("pinecone-key", ("pcsk_",), r"[A-Za-z0-9_]{40,100}"),
     ("langsmith-key", ("lsv2_pt_", "lsv2_sk_"), r"[0-9a-f_]{32,64}"),
     ("tavily-key", ("tvly-",), r"[A-Za-z0-9-]{20,64}"),
@@ -79,10 +111,12 @@ PREFIXED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     # Messages and mail.
     (
         "slack-token",
-        ("xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-", "xoxe-"),
+        ("xoxa-", "xoxb-", "xoxc-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xoxe-"),
         r"[A-Za-z0-9-]{10,256}",
     ),
-    ("slack-token", ("xapp-", "xoxe.xoxb-", "xoxe.xoxp-"), r"[A-Za-z0-9-]{10,256}"),
+    ("slack-token", ("xapp-", "xwfp-", "xoxe.xoxb-", "xoxe.xoxp-"), r"[A-Za-z0-9-]{10,256}"),
+    # A cookie: percent-encoded where it was copied from a browser.
+    ("slack-token", ("xoxd-",), r"[A-Za-z0-9%+/=_-]{20,512}"),
     (
         "slack-webhook",
         ("hooks.slack.com/",),
@@ -93,11 +127,26 @@ PREFIXED: tuple[tuple[str, tuple[str, ...], str], ...] = (
         ("discord.com/api/webhooks/", "discordapp.com/api/webhooks/"),
         r"\d{15,22}/[A-Za-z0-9_-]{50,80}",
     ),
+    (
+        "teams-webhook",
+        ("webhook.office.com/webhookb2/", "outlook.office.com/webhook/"),
+        r"[A-Za-z0-9@/_-]{40,256}",
+    ),
+    ("zapier-webhook", ("hooks.zapier.com/hooks/catch/",), r"\d{3,12}/[A-Za-z0-9]{5,12}/?"),
+    ("ifttt-key", ("maker.ifttt.com/trigger/",), r"[\w-]{1,64}/(?:json/)?with/key/[\w-]{10,64}"),
+    (
+        "feishu-webhook",
+        ("/open-apis/bot/v2/hook/",),
+        rf"{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}",
+    ),
+    ("wecom-webhook", ("qyapi.weixin.qq.com/cgi-bin/webhook/send?key=",), r"[0-9a-f-]{36}"),
+    ("make-webhook", (".make.com/",), rf"[a-z0-9]{{30,40}}{_END}"),
     ("sendgrid-key", ("SG.",), r"[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"),
     ("mailgun-key", ("key-",), rf"{_HEX}{{32}}{_END}"),
     ("brevo-key", ("xkeysib-",), rf"{_HEX}{{64}}-[A-Za-z0-9]{{16}}"),
     ("resend-key", ("re_",), rf"[A-Za-z0-9]{{8}}_[A-Za-z0-9]{{20,32}}{_END}"),
     ("twilio-key", ("SK",), rf"{_HEX}{{32}}{_END}"),
+    ("twitch-token", ("oauth:",), rf"[a-z0-9]{{30}}{_END}"),
     # Money and shops.
     ("stripe-key", ("sk_live_", "sk_test_", "rk_live_", "rk_test_"), r"[A-Za-z0-9]{10,255}"),
     ("stripe-webhook-secret", ("whsec_",), r"[A-Za-z0-9+/=]{24,128}"),
@@ -126,6 +175,19 @@ PREFIXED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("newrelic-key", ("NRAK-", "NRII-"), r"[A-Za-z0-9_-]{20,40}"),
     ("dynatrace-token", ("dt0c01.",), r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
     ("posthog-key", ("phx_",), r"[A-Za-z0-9]{32,64}"),
+    ("sourcegraph-token", ("sgp_",), r"(?:[A-Za-z0-9]{16}_)?[0-9a-f]{40}"),
+    ("prefect-key", ("pnu_",), r"[A-Za-z0-9]{36}"),
+    ("typeform-token", ("tfp_",), r"[A-Za-z0-9_.-]{40,80}"),
+    ("hubspot-token", ("pat-na1-", "pat-eu1-"), rf"{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}"),
+    ("mapbox-token", ("sk.eyJ",), r"[A-Za-z0-9_-]{40,200}\.[A-Za-z0-9_-]{16,64}"),
+    ("launchdarkly-key", ("sdk-",), rf"{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}"),
+    ("adafruit-key", ("aio_",), rf"[A-Za-z0-9]{{28}}{_END}"),
+    ("easypost-key", ("EZAK", "EZTK"), rf"[A-Za-z0-9]{{54}}{_END}"),
+    ("flutterwave-key", ("FLWSECK-", "FLWSECK_TEST-"), r"[A-Za-z0-9]{12,40}(?:-X)?"),
+    ("shippo-token", ("shippo_live_", "shippo_test_"), rf"{_HEX}{{40}}"),
+    ("duffel-token", ("duffel_live_", "duffel_test_"), rf"{_WORD}{{40,50}}"),
+    ("octopus-key", ("API-",), rf"[A-Z0-9]{{26,40}}{_END}"),
+    ("yandex-key", ("AQVN",), rf"[A-Za-z0-9_-]{{35,40}}{_END}"),
     ("linear-key", ("lin_api_", "lin_oauth_"), r"[A-Za-z0-9]{32,80}"),
     ("notion-token", ("ntn_",), r"[A-Za-z0-9]{40,64}"),
     ("notion-token", ("secret_",), rf"[A-Za-z0-9]{{43}}{_END}"),
@@ -147,28 +209,43 @@ PREFIXED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ),
 )
 
+# Prefixes that ordinary words end in ("disk-", "are_", "monkey-"): behind a letter they begin a
+# token only if what follows is plainly random.
+_COMMON_TEXT = """
+1//0 A3- API- EAA SK cio csk- fc- fw_ hf_ key- oauth: oy2 pat pul- r8_ re_ rnd_ sdk- sk- sk_ v1.0-
+"""
+COMMON = frozenset(_COMMON_TEXT.split())
+
 # (kind, a needle that must be there, the whole shape): secrets whose own letters come later.
 SHAPED: tuple[tuple[str, str, str], ...] = (
-    ("telegram-token", ":AA", rf"{_START}\d{{8,10}}:AA{_WORD}{{32,34}}{_END}"),
+    ("telegram-token", ":AA", rf"(?<!\d)\d{{8,10}}:AA{_WORD}{{32,34}}{_END}"),
     (
         "discord-token",
         ".",
-        rf"{_START}[MNO][A-Za-z0-9_-]{{23,27}}\.[A-Za-z0-9_-]{{6}}\.{_WORD}{{27,40}}{_END}",
+        rf"{_first('[MNO]')}[A-Za-z0-9_-]{{23,27}}\.[A-Za-z0-9_-]{{6}}\.{_WORD}{{27,40}}{_END}",
     ),
     (
         "azure-client-secret",
         "Q~",
-        rf"{_START}[A-Za-z0-9_~.]{{3}}\dQ~[A-Za-z0-9_~.-]{{31,34}}{_END}",
+        rf"{_first('[A-Za-z0-9_~.]')}[A-Za-z0-9_~.]{{2}}\dQ~[A-Za-z0-9_~.-]{{31,34}}{_END}",
     ),
-    ("azure-key", "JQQJ99", rf"{_START}[A-Za-z0-9]{{44,56}}JQQJ99[A-Za-z0-9]{{10,30}}{_END}"),
-    ("azure-devops-token", "AZDO", rf"{_START}[A-Za-z0-9]{{76}}AZDO[A-Za-z0-9]{{4}}{_END}"),
+    (
+        "azure-key",
+        "JQQJ99",
+        rf"{_first('[A-Za-z0-9]')}[A-Za-z0-9]{{43,55}}JQQJ99[A-Za-z0-9]{{10,30}}{_END}",
+    ),
+    (
+        "azure-devops-token",
+        "AZDO",
+        rf"{_first('[A-Za-z0-9]')}[A-Za-z0-9]{{75}}AZDO[A-Za-z0-9]{{4}}{_END}",
+    ),
     (
         "terraform-token",
         ".atlasv1.",
-        rf"{_START}[A-Za-z0-9]{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,80}}",
+        rf"{_first('[A-Za-z0-9]')}[A-Za-z0-9]{{13}}\.atlasv1\.[A-Za-z0-9_=-]{{60,80}}",
     ),
-    ("mailchimp-key", "-us", rf"{_START}{_HEX}{{32}}-us\d{{1,2}}{_END}"),
-    ("asana-token", "/", rf"{_START}\d/\d{{16}}(?:/\d{{16}})?:{_HEX}{{32}}{_END}"),
+    ("mailchimp-key", "-us", rf"{_first(_HEX)}{_HEX}{{31}}-us\d{{1,2}}{_END}"),
+    ("asana-token", "/", rf"{_first('[0-9]')}/\d{{16}}(?:/\d{{16}})?:{_HEX}{{32}}{_END}"),
     # Images in base64 have long runs of A, too: there a slash or a plus is near.
     (
         "twitter-token",

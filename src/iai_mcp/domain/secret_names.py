@@ -3,19 +3,19 @@
 import re
 from typing import Literal
 
-Family = Literal["password", "token", "secret", "api-key", "key"]
-
-# Where to look at all; searched in lower-cased text. Each is the heart of some name below.
-HEARTS = re.compile(
-    "passw|passphrase|passcode|_pass|pwd|secret|token|key|auth|credential|bearer|"
-    "kennwort|contrase|mot de passe|пароль|密码|密碼|パスワード"
-)
+Family = Literal["password", "token", "access-token", "secret", "api-key", "key"]
 
 _PASSWORDS_TEXT = """
-password passwd pwd passphrase passcode passwort kennwort contraseña contrasena пароль 密码 密碼
-パスワード
+password passwd pwd pw passphrase passcode passwort kennwort contrasena senha passe mdp parola
+wachtwoord heslo salasana passord adgangskode clave psk
 """
 _PASSWORDS = frozenset(_PASSWORDS_TEXT.split())
+# Words that end in "pass" and have nothing to do with passwords.
+_OTHER_PASSES_TEXT = """
+allpass bandpass bypass compass encompass highpass keepass lastpass lowpass multipass onepass overpass
+surpass trespass underpass
+"""
+_OTHER_PASSES = frozenset(_OTHER_PASSES_TEXT.split())
 _OTHERS: dict[str, Family] = {
     "secret": "secret",
     "token": "token",
@@ -23,6 +23,11 @@ _OTHERS: dict[str, Family] = {
     "bearer": "token",
     "authorization": "key",
     "auth": "key",
+    "schlussel": "key",
+    "schluessel": "key",
+    "chave": "key",
+    "chiave": "key",
+    "cle": "key",
     "apikey": "api-key",
     "accesskey": "api-key",
     "secretkey": "api-key",
@@ -33,19 +38,24 @@ _OPENING_TEXT = """
 api access secret private encryption decryption encrypt signing sign master auth service account
 storage consumer webhook session jwt hmac app application license licence deploy admin root
 server client subscription shared function host rsa dsa aes crypto cipher bearer maps openai
-anthropic stripe
+anthropic stripe preshared ssh deployment recovery unseal user
 """
 _OPENING = frozenset(_OPENING_TEXT.split())
 _CLOSING_TEXT = """
-public primary foreign cache partition sort object unique index map idempotency
+public primary foreign cache partition sort object unique index map idempotency socket parameter
 """
 _CLOSING = frozenset(_CLOSING_TEXT.split())
 # Tokens of pages, languages and parsers.
 _HARMLESS_TOKENS_TEXT = """
 page next prev previous continuation sync cursor eos bos pad unk mask cls sep special max min start
 end stop per input output total first last each current lookahead parser lexer string word
+idempotency request correlation client
 """
 _HARMLESS_TOKENS = frozenset(_HARMLESS_TOKENS_TEXT.split())
+_TOKENS_OF_PEOPLE_TEXT = """
+auth access api bearer bot deploy github gitlab npm oauth personal private publish refresh registry
+"""
+_TOKENS_OF_PEOPLE = frozenset(_TOKENS_OF_PEOPLE_TEXT.split())
 # What turns the name of a secret into the name of something about it.
 _ABOUT_TEXT = """
 id ids name names url urls uri type types limit limits count counts counter length len size min
@@ -57,9 +67,10 @@ screen error errors status state valid validation validator strength check chang
 created at by is has rate window bucket ring map index env var variable kind method mode arn
 region description title help text docs doc link host port user username email mgr handler
 callback dialog button exception schema generator prefix suffix last first next prev cost price
-spent used left per
+spent used left per chars
 """
 _ABOUT = frozenset(_ABOUT_TEXT.split())
+_PLAIN_LETTERS = str.maketrans("ñéü", "neu")
 _SPLIT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
 _SUFFIXES: tuple[tuple[str, Family], ...] = (
     ("password", "password"),
@@ -76,27 +87,37 @@ _SUFFIXES: tuple[tuple[str, Family], ...] = (
 
 def family_of(name: str, before: str = "") -> Family | None:
     """What kind of secret `name` announces, or None. `before` is the word in front of it."""
-    words = [word.lower() for word in _SPLIT.findall(name)][-8:]
+    words = [word.lower() for word in _SPLIT.findall(name.translate(_PLAIN_LETTERS))][-8:]
     if before and words[:1] == ["key"]:
         words.insert(0, before.lower())
     if "public" in words:
         return None
     for at in range(len(words) - 1, -1, -1):
-        family = _family_at(words, at)
+        family = _family_at(name, words, at)
         if family is not None:
             after = words[at + 1 :]
             return None if len(after) > 3 or any(word in _ABOUT for word in after) else family
     return None
 
 
-def _family_at(words: list[str], at: int) -> Family | None:
+def is_credential(name: str, before: str = "") -> bool:
+    """Whether a token of that name lets somebody in; most others belong to pages and parsers."""
+    words = [before.lower(), *(word.lower() for word in _SPLIT.findall(name))]
+    return words[-1] == "token" and words[-2] in _TOKENS_OF_PEOPLE
+
+
+def _family_at(name: str, words: list[str], at: int) -> Family | None:
     word = words[at]
-    if word in _PASSWORDS or (word in ("pass", "pw") and at > 0):
+    if word in _PASSWORDS or (word.endswith("pass") and word not in _OTHER_PASSES):
         return "password"
     if word == "key":
         return _key_family(words[:at])
     if word == "token" and at > 0 and words[at - 1] in _HARMLESS_TOKENS:
         return None
+    if word == "pat" and at > 0:
+        return "token"
+    if word == "salt":
+        return "secret" if at > 0 and name.isupper() else None
     if word in _OTHERS:
         return _OTHERS[word]
     return next((family for suffix, family in _SUFFIXES if word.endswith(suffix)), None)

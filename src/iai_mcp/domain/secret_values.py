@@ -7,8 +7,10 @@ from collections import Counter
 from typing import Literal
 
 # How a value stands in the text: in a line of settings (`NAME=value`), in quotes after a name, tied
-# to a name (`name=value`, as in an address), or in running text.
-Manner = Literal["setting", "quoted", "joined", "told"]
+# to a name (`name=value`, as in an address), in running text, or merely as the next word.
+Manner = Literal["setting", "quoted", "joined", "told", "bare"]
+# What may be a secret: where it begins, the value, and how it stands there.
+Candidate = tuple[int, str, Manner]
 
 # What people write where a secret belongs, meaning none.
 _STAND_IN_WORDS_TEXT = """
@@ -26,15 +28,19 @@ openid jwt production development staging local localhost refresh access session
 _STAND_IN_WORDS = frozenset(_STAND_IN_WORDS_TEXT.split())
 _STAND_IN = re.compile(
     r"""
-      ^[$<{@%&*]                                   # $TOKEN, <token>, {{ token }}, %(token)s, &ref
+      ^[$<{]                                       # $TOKEN, <token>, {{ token }}
+    | ^[@%&*](?:\(|[A-Za-z_.-]*\d?[%s]?$)           # @param, %(token)s, %TOKEN%, &ref, *ref
+    | ^%[sdr](?:\W|$)
+    | ^!(?:[A-Za-z]+$|[01]\b)                       # !vault, !Ref; !0 in a packed script
     | ^\[                                          # [token], and our own markers
+    | ^(?:\.[*+]|\\[wWsSdDb]|\(\?)                  # an expression that looks for it
     | \[secret:|\[private\]
     | \$\{|\{\{|\}\}|%\(|<[a-z]
     | process\.env|os\.environ|getenv|import\.meta|ENV\[|secrets\.|env\.|System\.get|config\[
     | ^(?:op|vault|arn|ssm|file|keyring|https?|env|aws|gcp|ref\+\w{1,12}):
     | ^(?:x{3,}|X{3,}|\*{2,}|\.{2,}|-{2,}|_{2,}|0{4,}|•+|…+)
     | (?:xxxx|XXXX|\*{3}|\.{3}|…|•••)
-    | ^(?:[A-Za-z_]{1,40}\.){0,6}[A-Za-z_]{1,40}[(\[]  # a call or a lookup
+    | ^(?:[A-Za-z_]\w{0,40}\.){0,6}[A-Za-z_]\w{0,40}[(\[]  # a call or a lookup
     """,
     re.VERBOSE,
 )
@@ -78,6 +84,7 @@ _BARS: dict[Manner, tuple[int, float]] = {
     "quoted": (8, 2.3),
     "joined": (12, 2.8),
     "told": (16, 3.0),
+    "bare": (16, 3.0),
 }
 _WRITTEN = ("setting", "quoted")
 _LONGEST_KEY = 4096
@@ -86,6 +93,9 @@ _ENOUGH = 128
 _DIGIT = re.compile("[0-9]")
 _LETTER = re.compile(r"[^\W\d_]")
 _STRONG_SYMBOL = re.compile("[!@#$%^&*+=?~]")
+_CLASSES = (re.compile("[a-z]"), re.compile("[A-Z]"), _DIGIT, _STRONG_SYMBOL)
+_KEYWORD = re.compile(r"[A-Za-z_]\w*=\w+\Z")  # strict=False
+_PRINTABLE = re.compile("[!-~]+")
 
 
 def stands_in(value: str) -> bool:
@@ -112,9 +122,12 @@ def password_like(value: str, manner: Manner) -> bool:
             return _PASSPHRASE.fullmatch(value) is not None and not _PROSE.search(value)
         if value.isalpha() and value.isascii():
             return len(value) >= 6 and not value.istitle()
-        return len(value) >= 4
+        return len(value) >= 4 and not _is_path(value)
     if len(value) < 6 or " " in value or _elsewhere(value) or _technical(value):
         return False
+    if manner == "bare":
+        mixed = sum(1 for kind in _CLASSES if kind.search(value)) >= 3
+        return len(value) >= 8 and mixed and not _KEYWORD.match(value)
     if value.isdigit():
         return True
     telling = _DIGIT.search(value) or _STRONG_SYMBOL.search(value[:-1])
@@ -127,13 +140,15 @@ def key_like(value: str, manner: Manner, *, named: bool) -> bool:
     `named` means that its name leaves no doubt; `token` is also what pages and parsers have.
     """
     shortest, least_entropy = _BARS[manner]
-    if not shortest <= len(value) <= _LONGEST_KEY or not _KEY_LETTERS.fullmatch(value):
-        return False
-    if stands_in(value) or _elsewhere(value) or value.isdigit():
+    if not shortest <= len(value) <= _LONGEST_KEY or stands_in(value):
         return False
     sure = named and manner in _WRITTEN
+    if not _KEY_LETTERS.fullmatch(value):
+        return sure and _PRINTABLE.fullmatch(value) is not None and _is_noise(value)
+    if _elsewhere(value) or value.isdigit():
+        return False
     if _UUID.fullmatch(value):
-        return sure
+        return named or manner == "joined"
     if not _DIGIT.search(value):
         return _restless_key(value) or (sure and _one_long_word(value, manner))
     if not _LETTER.search(value):
@@ -146,6 +161,27 @@ def entropy(value: str) -> float:
     sample = value[:_ENOUGH]
     shares = [count / len(sample) for count in Counter(sample).values()]
     return -sum(share * math.log2(share) for share in shares)
+
+
+def random_letters(value: str) -> bool:
+    """Whether `value` mixes small letters, capitals and digits, as generators do."""
+    sample = value[:_ENOUGH]
+    return all(kind.search(sample) for kind in _CLASSES[:3]) or _restless(sample)
+
+
+def _is_noise(value: str) -> bool:
+    """Whether `value` is far too mixed for code or words: a key that was made with symbols."""
+    few_words = len(re.findall("[A-Za-z]{3,}", value)) <= len(value) / 10
+    return (
+        len(value) >= 16
+        and _DIGIT.search(value) is not None
+        and entropy(value) >= 3.5
+        and few_words
+    )
+
+
+def _is_path(value: str) -> bool:
+    return value[0] in "/~." and _PATH.fullmatch(value) is not None and not _restless(value)
 
 
 def _elsewhere(value: str) -> bool:

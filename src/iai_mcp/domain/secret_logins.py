@@ -1,0 +1,69 @@
+"""Passwords that are known by standing next to a user's name: lines of files, calls, sentences."""
+
+import re
+from collections.abc import Iterator
+
+from iai_mcp.domain.secret_spans import Span, has_any
+from iai_mcp.domain.secret_values import Manner, password_like, stands_in
+
+# machine example.org login ann password …, on one line or on several.
+_NETRC = re.compile(
+    r"(?:machine\s{1,4}\S{1,128}|default)\s{1,8}(?:(?:login|account)\s{1,4}\S{1,128}\s{1,8}){1,2}"
+    r"password\s{1,4}(\S{1,128})"
+)
+# host:port:database:user:password
+_PGPASS = re.compile(
+    r":(?:\d{3,5}|\*):[\w*-]{1,64}:[\w*-]{1,64}:([^\s:]{6,128})[ \t]*$", re.MULTILINE
+)
+_PGPASS_HOST = re.compile(r"(?:\A|\n)[\w.*-]{1,128}\Z")
+_WORDS_FOR_IT = r"(?:cred(?:ential|enciale)?s?|log ?in|zugangsdaten|user(?:name)?[ ]?/[ ]?(?:pass(?:word)?|pw))\b"
+_USER = r"[`*]{0,2}[\w.@+-]{2,64}[`*]{0,2}"
+# Right behind the word for it a slash will do: elsewhere that is a path.
+_LOGIN = re.compile(
+    rf"{_WORDS_FOR_IT}(?:[ ]?[:=]?[ ]{{1,2}}{_USER}[/:|]|[^\n]{{0,40}}?[\s(`\"'*]{_USER}(?:[ ][/|][ ]|:))"
+    r"[`*]{0,2}(?P<value>[^\s\"'`<>|]{8,128})"
+)
+_LOGIN_NEEDLES = ("cred", "login", "log in", "/pass", "/ pass", "/pw", "zugangsdaten")
+# `admin` / `…` as credentials: the word for it comes last.
+_LOGIN_FIRST = re.compile(
+    r"/(?<=[ `\"'*]/)[ ]?[`\"'*]{0,2}(?P<value>[^\s\"'`<>|/*]{8,128})[`\"'*)\]]{0,3}"
+    r"[^\n/]{0,24}?(?:cred|login|pass|pw\b)"
+)
+# BasicAuth("ann", "…"): the second of two strings that something with such a name is called with.
+_CALLED = re.compile(
+    r"(?:auth|credentials?|login|connect(?:ion)?|mysqli|pdo)\w{0,12}[ ]?[(=]?[ ]?[(\[]"
+    r"(?:[^()\"'\n]{0,80}[,\s])?([\"'])[^\"'\n]{0,128}\1,\s{0,20}(?:some\()?"
+    r"([\"'])(?P<value>[^\"'\n]{4,256})\2"
+)
+_CALLED_NEEDLES = ("auth", "credential", "login(", "connect(", "connection(", "mysqli(", "pdo(")
+_TWO_STRINGS = ('", "', "', '", '","', "','", ",\n")
+
+
+def find(text: str, lowered: str) -> Iterator[Span]:
+    """Every password that stands in a login."""
+    if "password" in lowered:
+        for match in _NETRC.finditer(lowered):
+            if not stands_in(text[match.start(1) : match.end(1)]):
+                yield *match.span(1), "password"
+    if has_any(lowered, _LOGIN_NEEDLES):
+        yield from _values(_LOGIN, text, lowered, "bare")
+    if has_any(lowered, (" / ", "`/`")):
+        yield from _values(_LOGIN_FIRST, text, lowered, "bare")
+    if has_any(text, _TWO_STRINGS) and has_any(lowered, _CALLED_NEEDLES):
+        yield from _values(_CALLED, text, lowered, "told")
+
+
+def in_lines(text: str) -> Iterator[Span]:
+    """Every password in a line of a `.pgpass` file, which no word gives away."""
+    for match in _PGPASS.finditer(text):
+        host = _PGPASS_HOST.search(text, max(0, match.start() - 129), match.start())
+        if host is not None and password_like(match[1], "told"):
+            yield *match.span(1), "password"
+
+
+def _values(shape: re.Pattern[str], text: str, lowered: str, manner: Manner) -> Iterator[Span]:
+    for match in shape.finditer(lowered):
+        at = match.start("value")
+        value = text[at : match.end("value")].rstrip(".,;:!?)")
+        if password_like(value, manner):
+            yield at, at + len(value), "password"

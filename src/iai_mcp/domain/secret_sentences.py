@@ -1,0 +1,121 @@
+"""Secrets as people tell them, in many languages: "the password for staging is …", "密码是…"."""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from iai_mcp.domain.secret_spans import Span
+from iai_mcp.domain.secret_values import Candidate, Manner, key_like, password_like
+
+# Quotes of all countries; a value neither begins nor ends with one.
+_QUOTES = "\"'`“”„«»‹›‘’「」『』"
+_BREAKS = f"\\s{_QUOTES}<>\x1b，。、；：！？（）【】"
+_VALUE = rf"(?:[{_QUOTES}*]{{0,3}}|«[ \xa0\u202f])(?P<value>[^{_BREAKS}]{{4,256}})"
+# "… for staging", "… für den Server", "… de la base", "(staging)".
+_ABOUT = r"""
+    (?:[ ]?[(（][^()（）\n]{1,40}[)）])?
+    (?:[ ](?:for|of|to|on|at|in|from|that|which|we|i|you|für|fuer|von|vom|zum|zur|der|des|auf|im
+        |de|del|della|dello|di|do|da|dos|du|pour|para|per|por|en|sur|api|secreta|secrète|segreta
+        |voor|van|til|för|do|dla|к|от|для|на|в|до)
+       \b['’]?[\w .'’@/-]{0,48}?)?
+"""
+_IS = r"""
+    is|was|are|will[ ]be|should[ ]be|must[ ]be|to|now
+    |ist|lautet|war|heißt|es|era|será|est|c['’]est|était|é|è|является|это|jest|to|är|er|on|je|olur
+"""
+_ADVERB = (
+    r"now|still|just|simply|currently|again|set[ ]to|changed[ ]to|jetzt|ahora|maintenant|ora|agora"
+)
+_TOLD = re.compile(
+    rf"""
+    {_ABOUT},?
+    (?: [ \t\xa0]{{0,3}}(?:[:：=＝]|->|→|—|–)[ \t]{{0,4}}
+      | [ ](?:{_IS})(?:[ ](?:{_ADVERB})){{0,2}}[ ]?:?[ \t]{{1,3}} )
+    {_VALUE}
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+# "A temporary password is generated for root@localhost: …"
+_AT_LENGTH = re.compile(rf"[ ][^\n:=\"'`]{{4,72}}:[ \t]{{1,3}}{_VALUE}(?=[ \t]*(?:\n|\Z))")
+_PHRASE = re.compile(r"[\"'`“„«]((?:[^\s\"'`“”„«»]{1,24} ){3,9}[^\s\"'`“”„«»]{1,24})[\"'`”“»]")
+# In scripts of their own the words for it are few and stand without blanks.
+_WORDS: tuple[tuple[Literal["password", "api-key"], str], ...] = (
+    (
+        "password",
+        "密码|密碼|口令|暗号|パスワード|パスフレーズ|暗証番号|비밀번호|암호|패스워드"
+        "|парол[ьяюе]м?|кодовая фраза|كلمة المرور|كلمة السر|סיסמ[הא]|κωδικός|κωδικό πρόσβασης"
+        "|mật khẩu|รหัสผ่าน|पासवर्ड|hasło|lösenord|şifre|jelszó",
+    ),
+    (
+        "api-key",
+        "密钥|密鑰|令牌|私钥|金鑰|キー|トークン|秘密鍵|키|토큰|ключ|токен|секрет|مفتاح|מפתח|κλειδί",
+    ),
+)
+_FOREIGN = re.compile("|".join(f"({words})" for _, words in _WORDS))
+# Most texts that are not plain ASCII have an arrow, a dash or a quote, and no letter of these.
+_FOREIGN_LETTER = re.compile(
+    "[łöşóậ\u0370-\u06ff\u0900-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
+)
+_FOREIGN_SIGN = re.compile(
+    rf"""
+    (?:[ ]?[(（][^()（）\n]{{1,40}}[)）])?
+    (?:[ ]?(?:的值|值)|[ ](?:от|для|к|на|в|до|за|للـ?|ل|do|dla|till|för|cho|של)\b[^\n:=：]{{0,48}}?)?
+    [ \t]{{0,3}}
+    (?: [:：=＝]|->|→|—|–|-(?=[ ])
+      | (?:已经?|被)?(?:是|为|為|設為|设为|设成|设置为|設定為|改为|改成|改成了|更新为|就是|叫)
+      | は|が|を|은|는|이|가|를|을
+      | (?:это|теперь|является|هو|هي|הוא|היא|είναι|là|คือ|है|jest|to|är)(?=[ ])
+      | (?P<blank>[ ])
+    ) [:：]?[ \t]{{0,4}}
+    [{_QUOTES}*]{{0,3}}(?P<value>[!#-&(-;=?-_a-~]{{4,256}})
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_ENDINGS = ".,;:!?)]}*"
+_SEED = re.compile(
+    r"(?:seed|recovery|secret|backup|wallet|mnemonic)(?:[ _-](?:phrase|words?|seed|mnemonic)){0,2}"
+    r"[\"'*]{0,3}[ \t]{0,3}(?:is|are|was|[:=])[:=]?[ \t]{0,3}\n?[ \t]{0,8}[\"'`*]{0,3}"
+    r"((?:\d{1,2}[.)][ ]?)?[a-z]{3,8}(?:(?:[ ,]{1,2}|\n)(?:\d{1,2}[.)][ ]?)?[a-z]{3,8}){11,23})(?![a-z])"
+)
+_SEED_LENGTHS = (12, 15, 18, 21, 24)
+
+
+def told(text: str, end: int) -> Iterator[Candidate]:
+    """What may be told of the name before `end`."""
+    if (found := _TOLD.match(text, end)) is not None:
+        at = found.start("value")
+        if (phrase := _PHRASE.match(text, at - 1)) is not None:
+            yield at, phrase[1], "quoted"
+        if not found["value"].endswith("..."):
+            yield at, found["value"].rstrip(_ENDINGS), "told"
+    if (found := _AT_LENGTH.match(text, end)) is not None:
+        yield found.start("value"), found["value"].rstrip(_ENDINGS), "bare"
+
+
+def in_other_scripts(text: str, lowered: str) -> Iterator[Span]:
+    """What is told in languages whose words for it are not written in plain Latin letters."""
+    if text.isascii() or not _FOREIGN_LETTER.search(lowered):
+        return
+    for word in _FOREIGN.finditer(lowered):
+        found = _FOREIGN_SIGN.match(text, word.end())
+        if found is None:
+            continue
+        value, at = found["value"].rstrip(_ENDINGS), found.start("value")
+        kind = _WORDS[(word.lastindex or 1) - 1][0]
+        manner: Manner = "bare" if found["blank"] else "told"
+        if kind == "password":
+            secret = password_like(value, manner)
+        else:
+            secret = key_like(value, manner, named=True)
+        if secret:
+            yield at, at + len(value), kind
+
+
+def seeds(text: str, lowered: str) -> Iterator[Span]:
+    """The words from which a wallet can be restored, where they are called so."""
+    if "phrase" not in lowered and "mnemonic" not in lowered and "seed" not in lowered:
+        return
+    for match in _SEED.finditer(lowered):
+        words = re.findall("[a-z]+", match[1])
+        if len(words) in _SEED_LENGTHS:
+            yield *match.span(1), "seed-phrase"
