@@ -26,6 +26,8 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench attacks")
     parser.add_argument("subject", nargs="*", help=f"of {', '.join(subjects())}; all by default")
     wanted = parser.parse_args(arguments).subject or subjects()
+    if unknown := set(wanted) - set(subjects()):
+        parser.error(f"nothing attacks {', '.join(sorted(unknown))}")
     rows = [
         _row(name, outcome)
         for name in wanted
