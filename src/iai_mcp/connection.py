@@ -3,20 +3,23 @@
 import asyncio
 import contextlib
 import logging
+import select
 import socket
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from iai_mcp.adapters.allocator import LARGE
 from iai_mcp.core import UnknownMethodError
 from iai_mcp.daemon import control, succession
-from iai_mcp.daemon.mcp_session import ParseFailure, serve_session
-from iai_mcp.domain.errors import IaiError, InvalidInput
+from iai_mcp.daemon.mcp_session import Large, ParseFailure, serve_session
+from iai_mcp.domain.errors import Busy, IaiError, InvalidInput
+from iai_mcp.fair_pool import ClientGone, Place
+from iai_mcp.incoming import LONG_LINE, Incoming
 from iai_mcp.memory.scoping import VISITOR
 from iai_mcp.protocol import messages
-from iai_mcp.protocol.codes import FAILED, INVALID_PARAMS, MAX_LINE, UNKNOWN_METHOD
-from iai_mcp.protocol.frames import LineDecoder, Oversize
+from iai_mcp.protocol.codes import FAILED, INVALID_PARAMS, UNKNOWN_METHOD
+from iai_mcp.protocol.frames import Oversize
 
 if TYPE_CHECKING:
     from iai_mcp.socket_server import SocketServer
@@ -26,10 +29,8 @@ _log = logging.getLogger(__name__)
 _CHUNK = 1 << 16
 UNPARSED = object()
 _ENDED = "the daemon ended before this was done, and some of it may be done: ask again"
-# How long after dialling the first line may still come when the daemon ends.
-_FIRST_WORD_SECONDS = 0.1
-# What has been sent is here already: this is for a machine that is busy.
-_LAST_WORDS_SECONDS = 1.0
+# Reading a longer line takes milliseconds, in which the loop would answer nobody.
+_PARSED_ASIDE = 1 << 15
 
 
 class Connection:
@@ -39,35 +40,41 @@ class Connection:
         self, server: "SocketServer", reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         self._server = server
-        self._reader = reader
         self._writer = writer
-        self._decoder = LineDecoder()
+        self._incoming = Incoming(server, reader, self._socket())
         self._sending = asyncio.Lock()
+        self._in_a_line = False  # of an answer that is sent in pieces
         self._slots = asyncio.Semaphore(server.settings.calls_per_connection)
-        self._share = asyncio.Semaphore(max(1, server.settings.workers // 2))
+        self._lane = server.pool.lane(self._is_there)
         self._calls: set[asyncio.Task[None]] = set()
         self._large = False  # something large went through since memory was last given back
-        self._began = time.monotonic()
-        self._heard = False
-        self._cut = False  # nothing more can be sent to us
-        self._is_heirs = False  # at the other end is who takes our place: it is not cut off
 
     async def run(self) -> None:
         """Serve until the client ends or the daemon stops; calls in flight are answered first."""
         try:
-            async with contextlib.aclosing(self._lines()) as lines:
+            async with contextlib.aclosing(self._incoming.lines()) as lines:
                 async for line in lines:
+                    long = self._is_long(line)
                     message = await self._parsed(line)
+                    del line  # of megabytes, and what was read from it is enough
                     if message is UNPARSED:
                         continue
                     if messages.opens_mcp(message):
                         await self._become_mcp(message, lines)
                         return
                     await self._route(message)
+                    del message
+                    if long and self._calls:
+                        await asyncio.wait(self._calls)
         finally:
             await self._last_answers()
             if self._large:
                 self._server.give_back()
+
+    def _is_long(self, line: bytes | Oversize) -> bool:
+        length = 0 if isinstance(line, Oversize) else len(line)
+        self._large |= length >= LARGE
+        return length >= LONG_LINE
 
     async def _last_answers(self) -> None:
         """Wait for the calls in flight; whoever cancels us does not want to wait for them."""
@@ -87,63 +94,29 @@ class Connection:
         for call in self._calls:
             call.cancel()
 
-    async def _lines(self) -> AsyncGenerator[bytes | Oversize, None]:
-        stopping = asyncio.ensure_future(self._server.shutdown_event.wait())
-        try:
-            while True:
-                reading = asyncio.ensure_future(self._reader.read(_CHUNK))
-                await asyncio.wait({reading, stopping}, return_when=asyncio.FIRST_COMPLETED)
-                if not reading.done() and not await self._last_words(reading):
-                    reading.cancel()
-                    with contextlib.suppress(asyncio.CancelledError):
-                        await reading
-                    return
-                data = reading.result()
-                self._heard = True
-                if not data and self._cut:
-                    return  # half a line that we cut off is no line
-                for line in self._decoder.feed(data) if data else self._decoder.finish():
-                    self._large |= not isinstance(line, Oversize) and len(line) >= LARGE
-                    yield line
-                if not data:
-                    return
-        finally:
-            stopping.cancel()
-
-    async def _last_words(self, reading: "asyncio.Future[bytes]") -> bool:
-        """The daemon ends: hear what was sent before now and nothing after; whether there is more.
-
-        Whoever sends later is told so by the system: that line was not heard, and can be sent again.
-        """
-        if not self._cut:
-            left = self._began + _FIRST_WORD_SECONDS - time.monotonic()
-            if not self._heard and left > 0:
-                await asyncio.wait({reading}, timeout=left)
-            self._cut = not reading.done() and self._hear_no_more()
-        if self._cut:
-            await asyncio.wait({reading}, timeout=_LAST_WORDS_SECONDS)
-        return reading.done()
-
-    def _hear_no_more(self) -> bool:
-        ours = self._socket()
-        if ours is None or self._is_heirs:
-            return False
-        with contextlib.suppress(OSError):  # it has gone by itself
-            ours.shutdown(socket.SHUT_RD)
-        return True
-
     def _socket(self) -> socket.socket | None:
         """The socket behind the streams; None for a test's own pair."""
         found: socket.socket | None = self._writer.get_extra_info("socket")
         return found
 
+    def _is_there(self) -> bool:
+        """Whether somebody is at the other end; who only stopped sending still is."""
+        ours = self._socket()
+        if ours is None:
+            return True
+        if ours.fileno() < 0:
+            return False
+        watch = select.poll()
+        watch.register(ours.fileno(), select.POLLOUT)
+        return not any(event & select.POLLHUP for _, event in watch.poll(0))
+
     async def _parsed(self, line: bytes | Oversize) -> object:
         """The message of a line; UNPARSED when it was answered with a parse error already."""
         if isinstance(line, Oversize):
-            await self.send(messages.parse_failure(oversize=True))
+            await self.send(messages.parse_failure(line.why))
             return UNPARSED
         try:
-            return messages.parse(line)
+            return await _parse(line)
         except messages.NotJson:
             await self.send(messages.parse_failure())
             return UNPARSED
@@ -162,14 +135,29 @@ class Connection:
             await self._hand_over(message)
             return
         # Waiting here stops reading, so a client that floods us is slowed, not buffered.
-        await self._slots.acquire()
+        taken = await self._slots_for_a_call()
         task = asyncio.ensure_future(self._answer(message))
         self._calls.add(task)
-        task.add_done_callback(self._done)
+        task.add_done_callback(partial(self._done, taken))
 
-    def _done(self, task: asyncio.Task[None]) -> None:
+    async def _slots_for_a_call(self) -> list[asyncio.Semaphore]:
+        """Room for one more call, here and in all. A first one has room whatever others do.
+
+        Raises:
+            ConnectionError: the client has left meanwhile; what else it sent is not even read.
+        """
+        wanted = [self._slots, self._server.calls] if self._calls else [self._slots]
+        for slots in wanted:
+            waits = slots.locked()
+            await slots.acquire()
+            if waits and not self._is_there():
+                raise ConnectionResetError("who asked has left")
+        return wanted
+
+    def _done(self, taken: list[asyncio.Semaphore], task: asyncio.Task[None]) -> None:
         self._calls.discard(task)
-        self._slots.release()
+        for slots in taken:
+            slots.release()
         if self._large and not self._calls:
             self._large = False
             self._server.give_back()
@@ -178,23 +166,25 @@ class Connection:
 
     async def _answer(self, request: dict[str, object]) -> None:
         method, request_id = str(request["method"]), request["id"]
-        # The share is held until the answer is out: a client that does not read gets no more of them.
+        # The place is held until the answer is out: a client that does not read gets no more of them.
         try:
-            async with self._share:
-                line = await self._answer_line(method, request_id, request.get("params"))
-                await self._write(line)
+            async with self._lane.place() as place:
+                await self._write(await self._answer_line(place, method, request))
+        except ClientGone:
+            return
         except asyncio.CancelledError:
             self._say_unfinished(request_id)
             raise
 
     def _say_unfinished(self, request_id: object) -> None:
         """The daemon ends before the call does: say so to who reads, and wait for nobody."""
-        if not self._writer.transport.get_write_buffer_size():
+        if not self._in_a_line and not self._writer.transport.get_write_buffer_size():
             self._writer.write(messages.encode(messages.error(request_id, FAILED, _ENDED, "BUSY")))
 
-    async def _answer_line(self, method: str, request_id: object, params: object) -> bytes:
+    async def _answer_line(self, place: Place, method: str, request: dict[str, object]) -> bytes:
+        request_id = request["id"]
         try:
-            return await self._server.answer_line(method, request_id, params)
+            return await self._server.answer_line(place, method, request_id, request.get("params"))
         except UnknownMethodError:
             answer = messages.error(request_id, UNKNOWN_METHOD, f"unknown method '{method}'")
         except InvalidInput as bad:
@@ -216,24 +206,32 @@ class Connection:
         except IaiError as refused:
             answer = messages.error(request["id"], FAILED, refused.message, refused.code)
         else:
-            self._is_heirs = True
+            self._incoming.is_heirs = True
             answer = messages.result(request["id"], {"handing_over": True})
         await self.send(answer)
 
     async def _call(self, method: str, params: object) -> dict[str, object]:
-        """One call on the daemon's pool. No client gets more than half of the pool for itself."""
-        async with self._share:
-            return await self._server.call(method, params)
+        """One call of an MCP session."""
+        try:
+            async with self._sending:  # who does not read its answers gets no more of them
+                await self._writer.drain()
+            return await self._server.call(self._lane, method, params)
+        except (ClientGone, ConnectionError) as gone:
+            raise Busy("who asked has left") from gone
 
     async def send(self, message: object) -> None:
         """Write one line; waits while the client does not read."""
         await self._write(messages.encode_bounded(message))
 
     async def _write(self, line: bytes) -> None:
+        """In pieces: what the transport has to keep of a long line it moves with every byte sent."""
         self._large |= len(line) >= LARGE
         async with self._sending:
-            self._writer.write(line)
-            await self._writer.drain()
+            self._in_a_line = True
+            for start in range(0, len(line), _CHUNK):
+                self._writer.write(line[start : start + _CHUNK])
+                await self._writer.drain()
+            self._in_a_line = False
 
     def _control(self, message: dict[str, object]) -> dict[str, object]:
         if self._server.state is None:
@@ -255,13 +253,17 @@ class Connection:
         """From here on the official SDK speaks; the lines keep coming from the same reader."""
 
         async def receive() -> object:
+            if not self._is_there():
+                return None
             async for line in lines:
                 if isinstance(line, Oversize):
-                    return ParseFailure(f"the line is longer than {MAX_LINE} bytes")
+                    return ParseFailure(line.why)
+                long = self._is_long(line)
                 try:
-                    return messages.parse(line)
+                    message = await _parse(line)
                 except messages.NotJson:
                     return ParseFailure("the line is not JSON")
+                return Large(message) if long else message
             return None
 
         async def call(
@@ -270,6 +272,12 @@ class Connection:
             return await self._call(method, with_context(method, params, context))
 
         await serve_session(first, receive, self.send, call)
+
+
+async def _parse(line: bytes) -> object:
+    if len(line) < _PARSED_ASIDE:
+        return messages.parse(line)
+    return await asyncio.to_thread(messages.parse, line)
 
 
 def with_context(

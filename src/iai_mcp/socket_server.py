@@ -9,7 +9,6 @@ import socket
 import sys
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,6 +18,7 @@ from iai_mcp.core import dispatch
 from iai_mcp.daemon import succession
 from iai_mcp.daemon.hibernation import is_woken
 from iai_mcp.domain.errors import AlreadyExists, Busy, IaiError, InvalidInput, IoFailed
+from iai_mcp.fair_pool import FairPool, Lane, Place
 from iai_mcp.protocol.codes import CONTROL_TYPES
 from iai_mcp.protocol.messages import encode_bounded, result
 from iai_mcp.protocol.peers import peer_uid
@@ -70,7 +70,8 @@ class SocketServer:
         self.last_contact_ts = time.monotonic()
         self.started = time.monotonic()
         self.calls = asyncio.Semaphore(self.settings.calls_in_all)
-        self.pool = ThreadPoolExecutor(self.settings.workers, thread_name_prefix="call")
+        self.pool = FairPool(self.settings.workers)
+        self.long_lines = asyncio.Lock()  # one of them is in hand at a time
         self.on_activity: Callable[[], None] = lambda: None
         self.on_request: Callable[[], None] = lambda: None  # one may wait for the lifecycle
         self.handed_over: int | None = None  # the listening socket, kept open for a successor
@@ -109,7 +110,7 @@ class SocketServer:
             if created and not self.keep_listening:
                 _remove_own(created, made[-1])
             await self._finish_connections()
-            self.pool.shutdown(wait=False, cancel_futures=True)
+            self.pool.shutdown()
 
     async def _keep_reachable(
         self,
@@ -154,22 +155,29 @@ class SocketServer:
             with contextlib.suppress(OSError, asyncio.CancelledError):
                 await writer.wait_closed()
 
-    async def call(self, method: str, params: object) -> dict[str, object]:
-        """`core.dispatch` on the pool, as one of a bounded number of calls."""
-        return await self._on_the_pool(method, lambda: dispatch(self.store, method, params))
+    async def call(self, lane: Lane, method: str, params: object) -> dict[str, object]:
+        """`core.dispatch` on the pool, when it is the turn of that lane.
 
-    async def answer_line(self, method: str, request_id: object, params: object) -> bytes:
+        Raises:
+            ClientGone: the client has left before it was.
+        """
+        async with lane.place() as place:
+            return await self._run(place, method, lambda: dispatch(self.store, method, params))
+
+    async def answer_line(
+        self, place: Place, method: str, request_id: object, params: object
+    ) -> bytes:
         """The call's answer as the line to send: a large one is written out on the pool, too."""
-        return await self._on_the_pool(
+        return await self._run(
+            place,
             method,
             lambda: encode_bounded(result(request_id, dispatch(self.store, method, params))),
         )
 
-    async def _on_the_pool(self, method: str, work: Callable[[], _T]) -> _T:
+    async def _run(self, place: Place, method: str, work: Callable[[], _T]) -> _T:
         self.note_activity(method)
         with self._answering(method):
-            async with self.calls:
-                return await asyncio.get_running_loop().run_in_executor(self.pool, work)
+            return await place.run(work)
 
     def _answering(self, method: str) -> contextlib.AbstractContextManager[None]:
         """Sleep steps aside for a call in flight; not for the one that waits for sleep itself."""

@@ -82,6 +82,7 @@ def test_tokens_are_counted_uncut(embedder: Embedder) -> None:
     assert embedder.count_tokens("") == 0
     assert embedder.count_tokens("hello") >= 1
     assert embedder.count_tokens("hello " * 3000) >= 3000
+    assert 1_900_000 < embedder.count_tokens("hello " * 2_000_000) < 2_100_000
 
 
 def test_several_threads_get_their_own_answers(embedder: Embedder) -> None:

@@ -19,6 +19,7 @@ from iai_mcp.capture import progress
 from iai_mcp.capture.spool import ENDING, SET_ASIDE, TEMPORARY, sync_directory
 from iai_mcp.daemon.spooled_file import SpooledFile, UnreadableError
 from iai_mcp.domain.errors import IaiError, InvalidInput, PlaceSilent
+from iai_mcp.hosts.reading import StoppedError
 
 Deliver = Callable[[dict[str, object], list[dict[str, object]]], Mapping[str, object]]
 
@@ -126,7 +127,7 @@ class SpoolDrain:
             self._stopping.clear()
 
     def _drain_file(self, path: Path, done: Drained) -> None:
-        file = SpooledFile(path)
+        file = SpooledFile(path, self._stopping.is_set)
         try:
             for header, events in file.batches():
                 if self._stopping.is_set():
@@ -134,6 +135,8 @@ class SpoolDrain:
                 self._store(header, events, file, done)
         except FileNotFoundError:
             return  # somebody else has drained it
+        except StoppedError:
+            return
         except (UnreadableError, InvalidInput) as bad:
             file.damage.append(str(bad.args[0]) if bad.args else type(bad).__name__)
         except OSError as refused:

@@ -38,10 +38,12 @@ def start(server: SocketServer, kept: socket.socket | None = None) -> list[async
 
 
 async def _serve(server: SocketServer, listening: socket.socket) -> None:
+    lane = server.pool.lane()  # one for all of them: a request does not tell which client it is of
+
     async def call(
         method: str, params: dict[str, object], context: Mapping[str, str]
     ) -> dict[str, object]:
-        return await server.call(method, with_context(method, params, context))
+        return await server.call(lane, method, with_context(method, params, context))
 
     loop = asyncio.get_running_loop()
     spare = listening.dup()  # who dials while one daemon follows another waits in the queue

@@ -18,7 +18,7 @@ from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from pydantic import ValidationError
 
 from iai_mcp import __version__
-from iai_mcp.daemon.mcp_session import Call, Context, ParseFailure, Receive, Send
+from iai_mcp.daemon.mcp_session import Call, Context, Large, ParseFailure, Receive, Send
 from iai_mcp.domain.errors import IaiError, InvalidInput
 from iai_mcp.protocol import mcp as identity
 from iai_mcp.protocol.codes import FAILED, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
@@ -132,8 +132,10 @@ class _Session:
             message = first
             try:
                 while message is not None:
+                    alone = isinstance(message, Large)
                     await self._deliver(message, into_sdk)
-                    await self._wait_below(MAX_IN_FLIGHT)
+                    del message
+                    await self._wait_below(1 if alone else MAX_IN_FLIGHT)
                     message = await self._receive()
             except OSError:
                 hang_up()
@@ -161,6 +163,8 @@ class _Session:
         if isinstance(message, ParseFailure):
             await self._reject(None, PARSE_ERROR, message.message)
             return
+        if isinstance(message, Large):
+            message = message.message
         try:
             parsed = types.jsonrpc_message_adapter.validate_python(message, by_name=False)
         except ValidationError:

@@ -27,6 +27,13 @@ class ParseFailure:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Large:
+    """Stands for a message of megabytes: no other is received until it was answered."""
+
+    message: object
+
+
 Context = Mapping[str, str]
 Receive = Callable[[], Awaitable[object]]
 Send = Callable[[dict[str, object]], Awaitable[None]]
@@ -55,7 +62,8 @@ async def serve_session(first: object, receive: Receive, send: Send, call: Call)
 
     Args:
         first: the message that made this connection an MCP session, parsed.
-        receive: the next parsed message, a `ParseFailure`, or None when no more will come.
+        receive: the next parsed message, `Large` around one, a `ParseFailure`, or None when no
+            more will come.
             Calls in flight then have a short while to end, and their answers are sent.
         send: writes one message; an `OSError` from it ends the session at once.
         call: one method of the core with its params and who is calling. It raises what core

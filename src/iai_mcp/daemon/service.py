@@ -14,6 +14,7 @@ from iai_mcp.daemon.drain import SpoolDrain
 from iai_mcp.daemon.hibernation import hear_signals, http_listening, is_managed, is_woken
 from iai_mcp.daemon.lifecycle_loop import LifecycleLoop
 from iai_mcp.daemon.succession import Estate, Heir
+from iai_mcp.domain import pieces
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.lifecycle import Thresholds
 from iai_mcp.ports.embedder import Embedder
@@ -47,6 +48,7 @@ async def run(
     state: dict[str, object] = {"fsm_state": "WAKE", "scheduler_paused": False, "requests": []}
     server = SocketServer(store, lock=lock, state=state)
     server.may_be_succeeded = True
+    pieces.breathe = server.pool.let_pass
     if estate is not None:
         server.inherited = estate.listening
         estate.opened()

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -10,12 +10,15 @@ from typing import BinaryIO
 from iai_mcp.adapters.looks import look_at
 from iai_mcp.capture.preparing import Preparation
 from iai_mcp.capture.spool import VERSION
+from iai_mcp.hosts.reading import LONGEST_LINE, StoppedError, rest_of_line
 from iai_mcp.hosts.transcripts import open_transcript
 from iai_mcp.hosts.turns import Event, Record, count_occurrence
-from iai_mcp.protocol.compact_json import loads
+from iai_mcp.protocol import long_json
+from iai_mcp.protocol.compact_json import scan
 
 BATCH_TURNS = 200
 BATCH_BYTES = 4 * 1024 * 1024
+_PIECE = 64 * 1024
 
 
 class UnreadableError(Exception):
@@ -30,6 +33,7 @@ class SpooledFile:
     """
 
     path: Path
+    stop: Callable[[], bool] = lambda: False  # asked while something huge is read
     damage: list[str] = field(default_factory=list)
 
     def batches(self) -> Iterator[tuple[Record, list[Event]]]:
@@ -37,6 +41,7 @@ class SpooledFile:
 
         Raises:
             UnreadableError: there is no header, or one that is not understood.
+            StoppedError: `stop` says so; what was not read yet is still there.
             OSError: the file can not be opened.
             PlaceSilent: what is to be read lies where nobody answers.
         """
@@ -45,15 +50,32 @@ class SpooledFile:
                 "it is not a file"
             )  # opening a pipe would wait for a writer for ever
         with self.path.open("rb") as file:
-            header = _header(file)
+            lines = self._lines(file)
+            header = _header(next(lines, b""))
             unread, agent = header.pop("unread", None), header.pop("agent", None)
-            yield from _in_batches(header, self._turns(file))
+            yield from _in_batches(header, self._turns(lines))
         for rest in unread if isinstance(unread, list) else ():
             yield from _in_batches(header, self._turns_of_transcript(rest, agent))
 
-    def _turns(self, file: BinaryIO) -> Iterator[tuple[Event, int]]:
+    def _lines(self, file: BinaryIO) -> Iterator[bytes]:
+        """Each line; one that is too long to be held comes empty, with a word about it in `damage`."""
+        number = 0
+        whole: bytes | None
+        while line := file.readline(_PIECE):
+            number += 1
+            whole, length = line, len(line)
+            if length == _PIECE or line.startswith(b"\0"):
+                whole, length, _ = rest_of_line(line, file, self.stop)
+            if whole is None:
+                self.damage.append(f"line {number} is too long: {length} bytes of {LONGEST_LINE}")
+            elif length > len(whole):
+                hole = length - len(whole)
+                self.damage.append(f"line {number} begins with {hole} bytes that are nothing")
+            yield whole or b""
+
+    def _turns(self, lines: Iterator[bytes]) -> Iterator[tuple[Event, int]]:
         seen: dict[str, int] = {}
-        for number, line in enumerate(file, start=2):
+        for number, line in enumerate(lines, start=2):
             if not line.strip():
                 continue
             event = _object(line)
@@ -80,6 +102,8 @@ class SpooledFile:
         )
         prepare = Preparation(path, reading.host, agent if isinstance(agent, dict) else {})
         for raw in reading:
+            if self.stop():
+                raise StoppedError
             event = prepare(raw)
             if event is not None:
                 yield event, len(str(event["text"]))
@@ -87,8 +111,8 @@ class SpooledFile:
             self.damage.append(reading.problem)
 
 
-def _header(file: BinaryIO) -> Record:
-    header = _object(file.readline())
+def _header(line: bytes) -> Record:
+    header = _object(line)
     if header is None:
         raise UnreadableError("the first line is not a header")
     if header.get("version") != VERSION:
@@ -121,7 +145,7 @@ def _in_batches(
 
 def _object(line: bytes) -> Record | None:
     try:
-        value = loads(line.decode("utf-8", "replace"))
+        value = long_json.load(line.decode("utf-8", "replace"), scan)
     except ValueError:
         return None
     return value if isinstance(value, dict) else None

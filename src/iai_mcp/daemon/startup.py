@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from iai_mcp import paths, settings
+from iai_mcp.adapters.allocator import LARGE
 from iai_mcp.concurrency import ProcessLock, is_served
 from iai_mcp.daemon import hibernation
 from iai_mcp.domain.errors import Busy, IaiError
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_MALLOC_ARENA_MAX = -8  # mallopt's parameter
+_MALLOC_ARENA_MAX, _MALLOC_MMAP_THRESHOLD = -8, -3  # mallopt's parameters
 _WANTED_FILES = 8192
+# How long a thread computes before one that waits for the interpreter gets it. An answer lets go of it
+# dozens of times, for the store and the model, and would wait five milliseconds each time.
+_SWITCH_SECONDS = 0.0005
 # How long a command that found no daemon may have the store to itself before a start gives up.
 _PATIENCE_SECONDS = 5.0
 _POLL_SECONDS = 0.01
@@ -78,17 +82,23 @@ def _pass_on(leaving: "Leaving", locks: list[ProcessLock]) -> None:
 
 def _prepare_process() -> None:
     os.umask(0o077)
+    sys.setswitchinterval(_SWITCH_SECONDS)
     # More threads for one small matrix product only wait for each other.
     for library in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(library, "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _WANTED_FILES if hard == resource.RLIM_INFINITY else min(_WANTED_FILES, hard)
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     if sys.platform == "linux":
-        # An arena per thread keeps tens of megabytes that nobody uses.
         with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).mallopt(_MALLOC_ARENA_MAX, 2)
+            allocator = ctypes.CDLL(None)
+            # An arena per thread keeps tens of megabytes that nobody uses.
+            allocator.mallopt(_MALLOC_ARENA_MAX, 2)
+            # What is large goes back to the system as soon as it is freed. By itself the allocator
+            # raises this with every large thing that it sees, and then keeps them.
+            allocator.mallopt(_MALLOC_MMAP_THRESHOLD, LARGE)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
 

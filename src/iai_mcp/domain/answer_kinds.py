@@ -50,7 +50,7 @@ _TIME_SIGNS = ("أمس", "اليوم", "غدا", "昨", "今日", "明", "周", 
 # A capital within a sentence, or something in quotes.
 _NAME = re.compile(r"[a-z,;] [A-Z][a-z]|\"[^\"\n]{3,}\"")
 # A long text holds all of them soon, or is no prose.
-_READ, _READ_WORDS = 4_000, 800  # characters, words
+_READ, READ_WORDS = 4_000, 800  # characters, words
 
 
 def asked_for(cue: str) -> Kinds:
@@ -63,7 +63,7 @@ def asked_for(cue: str) -> Kinds:
 
 def held_by(text: str, said: Sequence[str]) -> Kinds:
     """What the turn `text` holds; `said` are its words as the index has them."""
-    read, words = text[:_READ], said[:_READ_WORDS]
+    read, words = text[:_READ], said[:READ_WORDS]
     return Kinds(
         time=_says_when(read, words),
         name=_NAME.search(read) is not None,

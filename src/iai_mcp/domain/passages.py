@@ -1,9 +1,14 @@
 """A turn cut into passages, so that one telling sentence of a long turn can be found."""
 
 import re
+from collections.abc import Iterator
+
+from iai_mcp.domain.pieces import bounds
 
 # Closing quotes stay with their sentence; Chinese and Japanese need no space after a full stop.
 _BOUNDARY = re.compile(r"(?<=[.!?])[\"')\]]*\s+|(?<=[。！？])|\n+")
+# Before what can not be part of a boundary: a search that ends in the middle of one would miss it.
+_OUTSIDE = re.compile(r"(?=[^\"')\]\s])")
 _FEW_WORDS = 4
 # A piece this long stands alone, whatever its count of spaces (Chinese has none).
 _FEW_LETTERS = 24
@@ -34,7 +39,7 @@ def passages(text: str, limit: int = 12) -> list[str]:
 
 def _sentences(text: str) -> list[str]:
     found: list[str] = []
-    for piece in _BOUNDARY.split(text):
+    for piece in _between_boundaries(text):
         sentence = piece.strip()
         if not sentence:
             continue
@@ -43,6 +48,16 @@ def _sentences(text: str) -> list[str]:
         else:
             found.append(sentence)
     return found
+
+
+def _between_boundaries(text: str) -> Iterator[str]:
+    """`text` split at each boundary; blank ones may come in between."""
+    at = 0
+    for start, end in bounds(text, _OUTSIDE):
+        for boundary in _BOUNDARY.finditer(text, start, end):
+            yield text[at : boundary.start()]
+            at = boundary.end()
+    yield text[at:]
 
 
 def _short(sentence: str) -> bool:

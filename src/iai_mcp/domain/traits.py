@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from itertools import islice
 
-from iai_mcp.domain.answer_kinds import Kinds, held_by
+from iai_mcp.domain.answer_kinds import READ_WORDS, Kinds, held_by
 from iai_mcp.domain.passages import passages
 from iai_mcp.domain.standing import Standing, StandingWish, may_state_a_wish, standing_wish
-from iai_mcp.domain.words import indexed, words
+from iai_mcp.domain.words import indexed_pieces, words
 
 # Raised when any of the fields below, or what goes into the word index, is made differently:
 # stores then bring their rows up to date in the background.
@@ -21,8 +21,9 @@ _READ_FOR_WISHES = 50_000  # characters
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """`length` counts words as the index does."""
+    """`index` is the text as the index takes it; `length` counts words as the index does."""
 
+    index: str
     length: int
     asks: bool
     standing: Standing | None
@@ -33,9 +34,18 @@ def traits_of(text: str, role: str) -> Traits:
     wishes = standing_wishes(text, role)
     kinds = {wish.kind for wish in wishes}
     standing = Standing.INSTRUCTION if Standing.INSTRUCTION in kinds else None
-    said = words(indexed(text))
+    index: list[str] = []
+    said: list[str] = []  # the first words
+    length = 0
+    for piece in indexed_pieces(text):
+        index.append(piece)
+        found = words(piece)
+        length += len(found)
+        if len(said) < READ_WORDS:
+            said += found
     return Traits(
-        length=len(said),
+        index="".join(index),
+        length=length,
         asks=text.rstrip().endswith(_QUESTION_MARKS),
         standing=standing or (Standing.PREFERENCE if kinds else None),
         holds=held_by(text, said),

@@ -11,6 +11,9 @@ and stems English. What it can not do is done here, the same way on both sides:
 
 import re
 import unicodedata
+from collections.abc import Iterator
+
+from iai_mcp.domain import pieces
 
 # Han, kana and half-width kana; Hangul is written with spaces and stays as it is.
 _CJK = "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
@@ -31,26 +34,25 @@ _RUSSIAN_ENDING = re.compile(
     "|ого|его|ому|ему|ыми|ими|ых|их|ым|им|ться|тся|ешь|ишь|ете|ите|[аяу]?ют|ут|ят|ат|[аяу]ет"
     "|[иыая]л[аио]?|[иыаяе]?ть|л[аои]|и[яюи]|ь[яюе]|[аяоеиыуюьй])$"
 )
-_CYRILLIC_WORD = re.compile("[\u0400-\u04ff]{4,}")
-_ARABIC_WORD = re.compile("[\u0600-\u06ff]+")
-_ARABIC_MARKS = re.compile("[\u0610-\u061a\u0640\u064b-\u065f\u0670]")
-_ARABIC_SAME = str.maketrans(
-    {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ة": "ه", "ؤ": "و", "ئ": "ي"}
-)
-_ARABIC_ARTICLES = ("وال", "بال", "كال", "فال", "لل", "ال")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _ASCII_FAST = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 
 
 def indexed(text: str) -> str:
     """`text` as it goes into the index. Never shown to anybody."""
-    if text.isascii():
-        return _with_camel_parts(text) if _ASCII_FAST.search(text) else text
-    folded = unicodedata.normalize("NFKC", text)
-    folded = _CJK_RUN.sub(lambda run: " " + " ".join(_pairs(run[0])) + " ", folded)
-    folded = _CYRILLIC_WORD.sub(lambda word: _russian_stem(word[0]), folded)
-    folded = _ARABIC_WORD.sub(lambda word: _arabic_stem(word[0]), folded)
-    return _with_camel_parts(folded)
+    return "".join(indexed_pieces(text))
+
+
+def indexed_pieces(text: str) -> Iterator[str]:
+    """The same in pieces, which cut no word."""
+    camel: list[str] = []
+    for piece in pieces.pieces(text):
+        folded = _folded(piece)
+        yield folded
+        if parts := _camel_parts(folded):
+            camel.append(parts)
+    if camel:
+        yield "\n" + " ".join(camel)
 
 
 def words(text: str) -> list[str]:
@@ -92,9 +94,19 @@ def _stem(word: str) -> str:
     return _arabic_stem(word) if _ARABIC_WORD.fullmatch(word) else word
 
 
-def _with_camel_parts(text: str) -> str:
-    parts = [part for whole in _CAMEL.findall(text) for part in _CAMEL_PART.findall(whole)]
-    return f"{text}\n{' '.join(parts)}" if parts else text
+def _folded(text: str) -> str:
+    if text.isascii():
+        return text
+    folded = unicodedata.normalize("NFKC", text)
+    folded = _CJK_RUN.sub(lambda run: " " + " ".join(_pairs(run[0])) + " ", folded)
+    folded = _CYRILLIC_WORD.sub(lambda word: _russian_stem(word[0]), folded)
+    return _ARABIC_WORD.sub(lambda word: _arabic_stem(word[0]), folded)
+
+
+def _camel_parts(text: str) -> str:
+    if text.isascii() and not _ASCII_FAST.search(text):
+        return ""
+    return " ".join([part for whole in _CAMEL.findall(text) for part in _CAMEL_PART.findall(whole)])
 
 
 def _russian_stem(word: str) -> str:

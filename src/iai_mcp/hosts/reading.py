@@ -6,6 +6,7 @@ up to which byte everything was read, and what a later reading needs to go on fr
 
 import os
 import time
+from errno import ENXIO
 from stat import S_ISREG
 
 from iai_mcp import regular_files
@@ -22,9 +23,15 @@ LONGEST_LINE = 64 * 1024 * 1024
 # Longer than any session, and than any export: beyond it somebody would read for ever.
 _LONGEST_TRANSCRIPT = 16 * 1024 * 1024 * 1024
 _LONGEST_DOCUMENT = 1024 * 1024 * 1024
+_PIECE = 64 * 1024
 # This much takes milliseconds: when more has passed, the machine stood still, not the reading.
 ALWAYS_READ = 1024 * 1024
+_ALWAYS_READ_OF_A_LINE = 4 * 1024 * 1024
 _PADDING = b" \t\r\n\0"  # a crash can leave NULs where a line was to be written
+
+
+class StoppedError(Exception):
+    """Who reads has no time for the rest of a long line."""
 
 
 class NotATranscriptError(ValueError):
@@ -103,6 +110,10 @@ class Reading:
         value = self.carry.get("cwd")
         return value if isinstance(value, str) else None
 
+    def has_no_time(self) -> bool:
+        """Whether the moment has come to stop at, if there is one."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
     def seen(self) -> dict[str, int]:
         """The counts of words, kept in `carry`."""
         counts = self.carry.get("seen")
@@ -117,21 +128,28 @@ def records(reading: Reading, file: "BinaryIO") -> "Iterator[Record]":
 
     The last line may still be in the making: if it is not whole, `end` stays before it.
     """
-    while line := file.readline(LONGEST_LINE):
+    while line := file.readline(_PIECE):
         if reading.end > _LONGEST_TRANSCRIPT:  # what was compressed
             reading.problem = f"too long for a transcript: {reading.path}"
             return
         if reading.deadline is not None and _is_late(reading, reading.deadline):
             reading.unfinished = True
             return
-        whole = line.endswith(b"\n")
-        if not whole and len(line) >= LONGEST_LINE:
-            reading.end += len(line) + _pass_line(file)
-            reading.skipped += 1
-            continue
+        whole, length = line.endswith(b"\n"), len(line)
+        if not whole and length == _PIECE:
+            try:
+                all_of_it, length, whole = rest_of_line(line, file, reading.has_no_time)
+            except StoppedError:
+                reading.unfinished = True
+                return
+            if all_of_it is None:
+                reading.end += length
+                reading.skipped += 1
+                continue
+            line = all_of_it
         record = _record(line)
         if record is not None:
-            reading.end += len(line)
+            reading.end += length
             yield record
             continue
         if line.strip(_PADDING):
@@ -139,7 +157,60 @@ def records(reading: Reading, file: "BinaryIO") -> "Iterator[Record]":
         elif not whole:
             return
         if whole:
-            reading.end += len(line)
+            reading.end += length
+
+
+def rest_of_line(
+    begun: bytes, file: "BinaryIO", stop: "Callable[[], bool]"
+) -> tuple[bytes | None, int, bool]:
+    """(the line, how many bytes of the file it is, whether its end is there) of a line that `begun`
+    is the beginning of.
+
+    NULs in front of a line are passed over, however many: a crash leaves them, as a hole that can be
+    larger than all memory. A line longer than `LONGEST_LINE` is None.
+
+    Raises:
+        StoppedError: `stop` says so.
+    """
+    kept: list[bytes] = []
+    length = held = 0
+    part = begun
+    while part:
+        length += len(part)
+        if length > _ALWAYS_READ_OF_A_LINE and stop():
+            raise StoppedError
+        if held or (part := part.lstrip(b"\0")):
+            held += len(part)
+            kept.append(part)
+        else:
+            length += _pass_hole(file)
+        if held > LONGEST_LINE:
+            kept.clear()
+        if part.endswith(b"\n"):
+            break
+        part = file.readline(_PIECE)
+    line = b"".join(kept) if held <= LONGEST_LINE else None
+    return line, length, part.endswith(b"\n")
+
+
+def _pass_hole(file: "BinaryIO") -> int:
+    """Go on where the file has bytes again; how far that is. Some systems can not tell: then 0."""
+    try:
+        at, number = file.tell(), file.fileno()
+        raw = os.lseek(number, 0, os.SEEK_CUR)
+    except (OSError, AttributeError):
+        return 0  # what comes out of something compressed
+    try:
+        data = os.lseek(number, at, os.SEEK_DATA)
+    except OSError as none:
+        if none.errno != ENXIO:
+            return 0
+        data = os.fstat(number).st_size  # nothing but a hole from here on
+    except AttributeError:
+        return 0
+    finally:
+        os.lseek(number, raw, os.SEEK_SET)  # where `file` believes it is
+    return file.seek(data) - at
 
 
 def lines_of(
@@ -195,12 +266,3 @@ def _record(line: bytes) -> Record | None:
     except (ValueError, MemoryError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _pass_line(file: "BinaryIO") -> int:
-    passed = 0
-    while part := file.readline(1 << 20):
-        passed += len(part)
-        if part.endswith(b"\n"):
-            break
-    return passed

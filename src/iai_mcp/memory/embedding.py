@@ -30,22 +30,20 @@ class EmbedBacklog:
 
     def __call__(self, page: int = 32) -> int:
         """Embed the oldest `page` memories; how many there were."""
-        waiting = self.memories.get([key for key, _ in self.memories.pending(page)])
-        if not waiting:
-            return 0
-        plans = [self._plan(memory) for memory in waiting]
-        texts = [text for plan in plans for text in plan.texts]
-        rows = self.embedder.embed(texts)
-        turns, others, start = [], [], 0
-        for memory, plan in zip(waiting, plans, strict=True):
-            own = rows[start : start + len(plan.texts)]
-            turns.append(own[0])
-            others.append(Passages(memory.key, plan.topics, plan.context, own[1:]))
-            start += len(plan.texts)
-        # The turn's own vector goes last: it takes the memory off the backlog.
-        self.vectors.put_passages([one for one in others if len(one.vectors)])
-        self.vectors.put([memory.key for memory in waiting], np.stack(turns))
-        return len(waiting)
+        keys: list[int] = []
+        turns, others = [], []
+        for key in self.memories.pending(page):
+            for memory in self.memories.get([key]):  # one at a time: each may be megabytes long
+                plan = self._plan(memory)
+                rows = self.embedder.embed(plan.texts)
+                keys.append(key)
+                turns.append(rows[0])
+                others.append(Passages(key, plan.topics, plan.context, rows[1:]))
+        if keys:
+            # The turn's own vector goes last: it takes the memory off the backlog.
+            self.vectors.put_passages([one for one in others if len(one.vectors)])
+            self.vectors.put(keys, np.stack(turns))
+        return len(keys)
 
     def _plan(self, memory: Memory) -> "_Plan":
         person = memory.role != "assistant"

@@ -30,5 +30,8 @@ class Embedder(Protocol):
         ...
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens `text` has for this model, uncut and without the model's own marks."""
+        """How many tokens `text` has for this model, uncut and without the model's own marks.
+
+        Of a very long text it may be an estimate.
+        """
         ...

@@ -137,8 +137,8 @@ class Memories(Protocol):
         """Take over another store's salt; only an empty store may."""
         ...
 
-    def pending(self, limit: int) -> list[tuple[int, str]]:
-        """Key and text of the oldest memories that still lack a vector."""
+    def pending(self, limit: int) -> list[int]:
+        """The keys of the oldest memories that still lack a vector."""
         ...
 
     def pending_count(self) -> int: ...

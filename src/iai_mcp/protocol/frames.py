@@ -7,6 +7,14 @@ class Oversize:
     """Stands for a line that was longer than the limit; its bytes were dropped as they came."""
 
     __slots__ = ()
+    why = f"the line is longer than {MAX_LINE} bytes"
+
+
+class Late(Oversize):
+    """Stands for a long line whose end did not come."""
+
+    __slots__ = ()
+    why = "the rest of a long line did not come: send it again on a new connection"
 
 
 OVERSIZE = Oversize()
@@ -20,6 +28,11 @@ class LineDecoder:
         self._parts: list[bytes] = []
         self._size = 0
         self._skipping = False
+
+    @property
+    def held(self) -> int:
+        """How many bytes of a line are here whose end is not."""
+        return self._size
 
     def feed(self, data: bytes) -> list[bytes | Oversize]:
         """The lines that `data` completes, in order, without their newline."""

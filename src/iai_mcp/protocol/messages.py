@@ -2,6 +2,7 @@
 
 import json
 
+from iai_mcp.protocol import long_json
 from iai_mcp.protocol.codes import (
     CONTROL_TYPES,
     FAILED,
@@ -25,7 +26,7 @@ def parse(line: bytes) -> object:
         NotJson: it is not strict JSON in UTF-8, or nested beyond reason.
     """
     try:
-        return json.loads(line.decode("utf-8"), parse_constant=_refuse, parse_float=_finite)
+        return long_json.load(line.decode("utf-8"), _scan)
     except (ValueError, RecursionError) as bad:
         raise NotJson("the line is not JSON") from bad
 
@@ -95,9 +96,8 @@ def error(request_id: object, code: int, message: str, reason: str | None = None
     return {"jsonrpc": "2.0", "id": request_id, "error": body}
 
 
-def parse_failure(oversize: bool = False) -> Message:
-    said = f"the line is longer than {MAX_LINE} bytes" if oversize else "the line is not JSON"
-    return error(None, PARSE_ERROR, said)
+def parse_failure(why: str = "the line is not JSON") -> Message:
+    return error(None, PARSE_ERROR, why)
 
 
 def invalid_request(message: object, problem: str) -> Message:
@@ -120,3 +120,7 @@ def _finite(written: str) -> float:
 
 def _refuse(constant: str) -> object:
     raise ValueError(constant)
+
+
+# Strict, as the wire is: what stands there has to be JSON to the letter.
+_scan = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite).raw_decode

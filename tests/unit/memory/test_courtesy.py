@@ -1,6 +1,5 @@
 """Sleep steps aside for whoever is being answered."""
 
-import sys
 import threading
 
 import pytest
@@ -50,13 +49,6 @@ def test_a_page_breaks_off_as_soon_as_somebody_comes(clock: Clock) -> None:
         with courtesy.answering():
             assert enough()
         assert not enough()
-
-
-def test_others_get_the_interpreter_sooner_while_a_page_runs(clock: Clock) -> None:
-    usual = sys.getswitchinterval()
-    with Courtesy(clock).page():
-        assert sys.getswitchinterval() < usual
-    assert sys.getswitchinterval() == usual
 
 
 def test_nobody_is_waited_for_for_ever() -> None:

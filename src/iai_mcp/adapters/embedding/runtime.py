@@ -19,6 +19,9 @@ from iai_mcp.ports.embedder import Vectors
 _SAME = 0.98
 # Work of this many tokens leaves megabytes behind in the allocator: give them back after it.
 _MUCH = 1024
+# Characters. The rest of a longer text is taken to be like its beginning: counting megabytes takes
+# seconds, and all that is asked is whether they fit into a budget.
+_COUNTED = 200_000
 # The system maps sixteen pages of the words' file for each that is touched. After this many tokens
 # they are let go of, or a large vocabulary would be held whole before long (65 MB).
 _TOUCHED = 64
@@ -75,7 +78,8 @@ class OnnxEmbedder:
         return vectors
 
     def count_tokens(self, text: str) -> int:
-        return self._tokens.count(text)
+        counted = self._tokens.count(text[:_COUNTED])
+        return counted if len(text) <= _COUNTED else counted * len(text) // _COUNTED
 
     def release(self) -> None:
         """Give back memory that is held only in case it is needed again."""

@@ -69,7 +69,9 @@ class Tokens:
     def _body(self, text: str) -> list[int]:
         # Half a surrogate pair is legal in JSON and in a str, but not in UTF-8.
         whole = text.encode("utf-8", "replace").decode("utf-8")
-        return list(self._tokenizer.encode(whole, add_special_tokens=False).ids)
+        # Of several texts, be it one, the library lets others have the interpreter meanwhile.
+        (found,) = self._tokenizer.encode_batch([whole], add_special_tokens=False)
+        return list(found.ids)
 
 
 def _is_bert(tokenizer: Tokenizer) -> bool:

@@ -23,6 +23,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 
 _LINKS_AT_MOST = 200
+_LONG = 1 << 16  # characters: what follows from more takes milliseconds to work out
 
 
 class SqliteMemories:
@@ -57,9 +58,10 @@ class SqliteMemories:
         return self._salt
 
     def add(self, turns: Sequence[CleanTurn]) -> list[Stored]:
+        early = [self._derived_early(turn) for turn in turns]
         with self._order:
             with self._db.writing() as db:
-                added = [_add_one(db, turn) for turn in turns]
+                added = [_add_one(db, *one) for one in zip(turns, early, strict=True)]
             self._enter(added)
         return [one.stored for one in added]
 
@@ -180,10 +182,10 @@ class SqliteMemories:
                 db.execute("UPDATE meta SET value = ? WHERE name = 'salt'", (salt,))
                 self._salt = salt
 
-    def pending(self, limit: int) -> list[tuple[int, str]]:
-        sql = "SELECT m.key, m.text FROM pending_vectors JOIN memories AS m USING (key) ORDER BY m.key LIMIT ?"
+    def pending(self, limit: int) -> list[int]:
         with self._db.reading() as db:
-            return [(row[0], row[1]) for row in db.execute(sql, (limit,))]
+            found = db.execute("SELECT key FROM pending_vectors ORDER BY key LIMIT ?", (limit,))
+            return [row[0] for row in found]
 
     def pending_count(self) -> int:
         with self._db.reading() as db:
@@ -216,6 +218,15 @@ class SqliteMemories:
                     self._sheet.retrait(key, derived.length, derived.bits)
         return len(renewed)
 
+    def _derived_early(self, turn: CleanTurn) -> traits.Derived | None:
+        """What follows from a new and long text, before others have to wait for who writes."""
+        if len(turn.text) <= _LONG:
+            return None
+        with self._db.reading() as db:
+            if db.execute("SELECT 1 FROM memories WHERE id = ?", (turn.identity,)).fetchone():
+                return None
+        return traits.derive(turn.text, turn.role)
+
     def _enter(self, added: Iterable["_Added"]) -> None:
         """Count what was added, and put it on the sheet if there is one yet."""
         new = [one for one in added if one.line is not None]
@@ -244,7 +255,7 @@ class _Added:
     line: Line | None = None
 
 
-def _add_one(db: apsw.Connection, turn: CleanTurn) -> _Added:
+def _add_one(db: apsw.Connection, turn: CleanTurn, early: traits.Derived | None = None) -> _Added:
     public = rows.public_id(turn.identity)
     known = db.execute("SELECT key FROM memories WHERE id = ?", (turn.identity,)).fetchone()
     if known:
@@ -275,8 +286,8 @@ def _add_one(db: apsw.Connection, turn: CleanTurn) -> _Added:
         can_cache=cacheable(turn.text),
     )
     key = db.last_insert_rowid()
-    words.put(db, key, turn.text)
-    derived = traits.put(db, key, turn.text, turn.role)
+    derived = early or traits.derive(turn.text, turn.role)
+    traits.put(db, key, derived)
     db.execute("INSERT INTO pending_vectors VALUES (?)", (key,))
     return _Added(Stored("inserted", public, key), traits.line(key, turn, derived))
 

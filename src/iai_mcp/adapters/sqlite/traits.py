@@ -24,14 +24,15 @@ WHERE t.version < ? ORDER BY t.version, t.key LIMIT ?
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """What follows from a memory's text: its length in words, and its flags in one byte."""
+    """What follows from a memory's text: its words as they are indexed, how many, its flags in one byte."""
 
+    index: str
     length: int
     bits: int
 
 
-def put(db: apsw.Connection, key: int, text: str, role: str) -> Derived:
-    """Derive and keep the traits of a memory."""
+def derive(text: str, role: str) -> Derived:
+    """What is kept of a memory beside its text. It takes as long as the text is."""
     found = traits_of(text, role)
     bits = flags(
         asks=found.asks,
@@ -39,11 +40,16 @@ def put(db: apsw.Connection, key: int, text: str, role: str) -> Derived:
         spoken=role != "assistant",
         holds=found.holds,
     )
+    return Derived(found.index, found.length, bits)
+
+
+def put(db: apsw.Connection, key: int, derived: Derived) -> None:
+    """Keep what was derived from a memory, in place of any before."""
+    words.put(db, key, derived.index)
     db.execute(
         "INSERT OR REPLACE INTO traits VALUES (?, ?, ?, ?)",
-        (key, TRAITS_VERSION, found.length, bits),
+        (key, TRAITS_VERSION, derived.length, derived.bits),
     )
-    return Derived(found.length, bits)
 
 
 def line(key: int, turn: CleanTurn, derived: Derived) -> Line:
@@ -77,6 +83,7 @@ def renew(db: apsw.Connection, page: int) -> list[tuple[int, Derived]]:
     renewed: list[tuple[int, Derived]] = []
     outdated: list[tuple[int, str, str]] = db.execute(_OUTDATED, (TRAITS_VERSION, page)).fetchall()  # type: ignore[assignment] # the schema says so
     for key, text, role in outdated:
-        words.put(db, key, text)
-        renewed.append((key, put(db, key, text, role)))
+        derived = derive(text, role)
+        put(db, key, derived)
+        renewed.append((key, derived))
     return renewed

@@ -30,12 +30,12 @@ _TOO_COMMON = 600
 _MOST_PLACES = 20_000
 
 
-def put(db: apsw.Connection, key: int, text: str) -> None:
-    """Index the words of one memory, in place of any before."""
+def put(db: apsw.Connection, key: int, index: str) -> None:
+    """Index the words of one memory, in the form `indexed` gives them, in place of any before."""
     db.execute(
         "INSERT OR REPLACE INTO words (rowid, body) VALUES (?, ?)",
-        (key, indexed(text)),
-        can_cache=cacheable(text),
+        (key, index),
+        can_cache=cacheable(index),
     )
 
 

@@ -1,6 +1,5 @@
 """People first: sleep works while nobody is being answered, and breaks off when somebody is."""
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,8 +17,6 @@ _LONG_PATIENCE, _CALM = 1.0, 0.03
 # Whoever asked a moment ago may ask again at once: pages are short then.
 _AROUND = 1.0
 _PAGE, _SHORT_PAGE = 0.015, 0.004
-# While a page runs, whoever arrives gets the interpreter after a millisecond instead of five.
-_SWITCH = 0.001
 
 
 class Courtesy:
@@ -33,7 +30,6 @@ class Courtesy:
         self._changed = threading.Condition()
         self._answering = 0
         self._left = float("-inf")
-        self._usual = sys.getswitchinterval()
 
     @contextmanager
     def answering(self) -> Iterator[None]:
@@ -73,8 +69,4 @@ class Courtesy:
         """One page of work. It asks what it is given, after each memory, whether that is enough."""
         began = self._clock()
         most = _SHORT_PAGE if began - self._left < _AROUND else _PAGE
-        sys.setswitchinterval(min(self._usual, _SWITCH))
-        try:
-            yield lambda: self._answering > 0 or self._clock() - began >= most
-        finally:
-            sys.setswitchinterval(self._usual)
+        yield lambda: self._answering > 0 or self._clock() - began >= most
