@@ -48,7 +48,7 @@ def list_all(workspace: Workspace, arguments: argparse.Namespace) -> int:
     project = workspace_door.project_of(workspace, arguments)
     rows = []
     for agent in workspace.agents.list(project):
-        running = len(live_sessions(workspace.sessions, agent.id))
+        running = len(live_sessions(workspace.sessions, project, agent.id))
         rows.append([agent.slug, agent.name, agent.profile_id, "running" if running else ""])
     empty = f"no agents in {project} yet: iai-mcp agent create NAME --profile P"
     text = output.table(rows, ["AGENT", "NAME", "PROFILE", ""]) if rows else empty
