@@ -52,13 +52,14 @@ class DeleteAgent:
 
 
 def live_sessions(
-    sessions: Sessions, project: ProjectPath, agent_id: str
+    sessions: Sessions, project: ProjectPath, agent_id: str | None = None
 ) -> Sequence[TerminalSession]:
-    """The agent's sessions in this project: clones of a repository have agents of the same ids."""
-    whose = (project.text, agent_id)
-    return [
-        s for s in sessions.all() if (s.label.project, s.label.agent_id) == whose and s.status.alive
-    ]
+    """What runs in this project, of one agent or of all.
+
+    Never by the agent's id alone: clones of a repository have agents of the same ids.
+    """
+    here = [s for s in sessions.all() if s.label.project == project.text and s.status.alive]
+    return [s for s in here if agent_id in (None, s.label.agent_id)]
 
 
 @dataclass(frozen=True, slots=True)
