@@ -1,6 +1,6 @@
 """Launching an agent: inject, spawn, type, tell. A step that fails takes back those before it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from iai_mcp.agents.launch_plan import LaunchPlan
@@ -61,34 +61,24 @@ class LaunchAgent:
 
     def _inject(self, plan: LaunchPlan) -> Callable[[], None]:
         """Write the run directory and the record; returns what takes them back."""
-        project, agent_id, run = plan.project, plan.agent.id, run_path(plan.agent.id)
+        project, agent_id = plan.project, plan.agent.id
         files = self.files(project.text)
-        earlier = self.launches.last(project, agent_id)
         made: list[str] = []
-
-        def undo() -> None:
-            for path in reversed(made):
-                files.remove(path)
-            if earlier is None:
-                self.launches.forget(project, agent_id)
-            else:
-                self.launches.save(project, agent_id, earlier)
-
         # Under the lock, so that an agent deleted meanwhile does not leave a run directory.
         with self.contexts.exclusive(project):
             self.contexts.load_manifest(project).by_id(agent_id)
+            earlier = self.launches.last(project, agent_id)
+
+            def undo() -> None:
+                for path in reversed(made):
+                    files.remove(path)
+                if earlier is None:
+                    self.launches.forget(project, agent_id)
+                else:
+                    self.launches.save(project, agent_id, earlier)
+
             try:
-                if not files.exists(run):
-                    made.append(run)
-                files.create_dir_all(run)
-                wanted = [file.path for file in plan.files]
-                for path in (*wanted, *plan.spec.keeps):
-                    files.require_plain(f"{run}/{path}")
-                # What an earlier launch wrote and this one does not: the profile has changed.
-                for path in set(earlier.files if earlier else ()).difference(wanted):
-                    files.remove(f"{run}/{path}")
-                for file in plan.files:
-                    _write(files, f"{run}/{file.path}", file.text, made)
+                _fill(files, plan, earlier.files if earlier else (), made)
                 self.launches.save(project, agent_id, plan.record)
             except IaiError:
                 undo()
@@ -96,8 +86,24 @@ class LaunchAgent:
         return undo
 
 
-def _write(files: FileSystem, path: str, text: str, made: list[str]) -> None:
-    files.create_dir_all(path.rpartition("/")[0])
+def _fill(files: FileSystem, plan: LaunchPlan, earlier: Sequence[str], made: list[str]) -> None:
+    """Make the run directory what the plan says; what was not there before goes into `made`."""
+    run = run_path(plan.agent.id)
+    wanted = [file.path for file in plan.files]
+    _note_new(files, run, made)
+    files.create_dir_all(run)
+    for path in (*wanted, *plan.spec.keeps):
+        files.require_plain(f"{run}/{path}")
+    # What an earlier launch wrote and this one does not: the profile has changed.
+    for path in set(earlier).difference(wanted):
+        files.remove(f"{run}/{path}")
+    for file in plan.files:
+        path = f"{run}/{file.path}"
+        files.create_dir_all(path.rpartition("/")[0])
+        _note_new(files, path, made)
+        files.write(path, file.text.encode())
+
+
+def _note_new(files: FileSystem, path: str, made: list[str]) -> None:
     if not files.exists(path):
         made.append(path)
-    files.write(path, text.encode())

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from iai_mcp.domain.agent_profiles import AgentProfile, ContextInjection, Detection
 from iai_mcp.domain.agents import slug_of
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput, NotFound
+from iai_mcp.domain.foreign_text import quoted
 from iai_mcp.ports.agent_runtime import AgentRuntime
 from iai_mcp.ports.profiles import ProfileStore
 
@@ -44,7 +45,7 @@ class Profiles:
         found = found or [p for p in every if p.name.casefold() == reference.casefold()]
         if not found:
             raise NotFound(
-                f"there is no profile '{reference}': 'iai-mcp profile list' shows them, "
+                f"there is no profile {quoted(reference)}: 'iai-mcp profile list' shows them, "
                 "'iai-mcp profile add' makes one"
             )
         if len(found) > 1:

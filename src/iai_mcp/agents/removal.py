@@ -33,7 +33,7 @@ class DeleteAgent:
             Busy: it runs, and `force` was not given.
         """
         agent = self.contexts.load_manifest(project).named(reference)
-        running = live_sessions(self.sessions, agent.id)
+        running = live_sessions(self.sessions, project, agent.id)
         if running and not force:
             raise Busy(
                 f"{agent.name} is running (session {running[0].id}): end it with "
@@ -51,8 +51,15 @@ class DeleteAgent:
         return agent
 
 
-def live_sessions(sessions: Sessions, agent_id: str) -> Sequence[TerminalSession]:
-    return [s for s in sessions.all() if s.label.agent_id == agent_id and s.status.alive]
+def live_sessions(
+    sessions: Sessions, project: ProjectPath, agent_id: str | None = None
+) -> Sequence[TerminalSession]:
+    """What runs in this project, of one agent or of all.
+
+    Never by the agent's id alone: clones of a repository have agents of the same ids.
+    """
+    here = [s for s in sessions.all() if s.label.project == project.text and s.status.alive]
+    return [s for s in here if agent_id in (None, s.label.agent_id)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,10 +46,11 @@ def create(workspace: Workspace, arguments: argparse.Namespace) -> int:
 def list_all(workspace: Workspace, arguments: argparse.Namespace) -> int:
     result = call(workspace, "agents_list", _params(workspace, arguments))
     project = workspace_door.project_of(workspace, arguments)
-    rows = []
-    for agent in workspace.agents.list(project):
-        running = len(live_sessions(workspace.sessions, agent.id))
-        rows.append([agent.slug, agent.name, agent.profile_id, "running" if running else ""])
+    running = {session.label.agent_id for session in live_sessions(workspace.sessions, project)}
+    rows = [
+        [agent.slug, agent.name, agent.profile_id, "running" if agent.id in running else ""]
+        for agent in workspace.agents.list(project)
+    ]
     empty = f"no agents in {project} yet: iai-mcp agent create NAME --profile P"
     text = output.table(rows, ["AGENT", "NAME", "PROFILE", ""]) if rows else empty
     output.emit(result, text, as_json=arguments.json)

@@ -1,6 +1,7 @@
 """The document an agent reads first: where it is, what it can, who it is. In that order, always."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -42,6 +43,7 @@ def compose(parts: Composition) -> str:
 
 
 def _header(parts: Composition) -> str:
+    word = shlex.quote(parts.project)  # as an agent would type it
     return f"""# You are {parts.agent_name}
 
 The project you work on is at `{parts.project}`. Your working directory is not the project: it is
@@ -49,7 +51,7 @@ The project you work on is at `{parts.project}`. Your working directory is not t
 by accident.
 
 - Read, search, change and run things in `{parts.project}`: give absolute paths, or change there
-  first (`cd {parts.project}`, `git -C {parts.project} …`).
+  first (`cd {word}`, `git -C {word} …`).
 - Leave the files in your working directory as they are, and put nothing of the project there.
 - The project's own instructions (`{parts.project}/AGENTS.md`, `CLAUDE.md`, `README.md` …) hold for
   you too, where they exist.

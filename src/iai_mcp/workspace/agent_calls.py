@@ -63,7 +63,9 @@ def show(workspace: Workspace, params: Params) -> Json:
             **agent_view(agent),
             "context": workspace.agents.persona(project, agent),
             "run_dir": project.run_dir(agent.id),
-            "sessions": [session_view(s) for s in live_sessions(workspace.sessions, agent.id)],
+            "sessions": [
+                session_view(s) for s in live_sessions(workspace.sessions, project, agent.id)
+            ],
         }
     }
 

@@ -8,6 +8,7 @@ from iai_mcp.domain.agent_events import AgentCreated, AgentDeleted, AgentUpdated
 from iai_mcp.domain.agents import FromTemplate, Scratch
 from iai_mcp.domain.composing import Skill
 from iai_mcp.domain.errors import Busy, InvalidInput, IoFailed, NotFound
+from iai_mcp.domain.projects import ProjectPath
 
 
 @pytest.fixture
@@ -127,6 +128,18 @@ def test_a_running_agent_is_deleted_only_by_force(bench: Workbench) -> None:
     bench.delete(PROJECT, "ada", force=True)
     assert bench.agents.list(PROJECT) == ()
     assert bench.pty.log[-1] == "kill"
+
+
+def test_an_agent_of_the_same_id_in_another_project_is_left_alone(bench: Workbench) -> None:
+    agent = bench.agent("Ada")
+    session = bench.launch(agent)
+    clone = ProjectPath("/clone")
+    bench.files.make("/clone")
+    bench.contexts.save_manifest(clone, bench.contexts.load_manifest(PROJECT))
+    bench.delete(clone, agent.id, force=True)
+
+    assert [s.id for s in bench.pty.all() if s.status.alive] == [session.id]
+    assert bench.launches.last(PROJECT, agent.id) is not None
 
 
 def test_pruning_removes_the_runs_of_agents_that_are_gone_and_nothing_else(

@@ -51,3 +51,9 @@ def test_a_line_too_long_for_a_terminal_is_refused_with_its_number() -> None:
 def test_a_persona_with_keys_that_a_terminal_obeys_is_not_typed(key: str) -> None:
     with pytest.raises(InvalidInput, match="line 2"):
         typed_persona(f"fine\tso far\r\nand {key} then\n")
+
+
+def test_a_project_is_given_as_a_shell_would_take_it() -> None:
+    document = compose(Composition("Ada", "/home/ann/a; rm -rf x", "/run", PERSONA))
+
+    assert "`cd '/home/ann/a; rm -rf x'`" in document

@@ -1,7 +1,7 @@
 """`FileSystem` on this machine's disk.
 
-Every step is taken from an open directory (`openat`) and over no link (`O_NOFOLLOW`), so that nothing
-can be swapped between a look and the deed: there is no look. The root itself is opened by its path.
+Every step is taken from an open directory (`openat`) and over no link (`O_NOFOLLOW`), so that
+whatever is swapped meanwhile leads nowhere. The root itself is opened by its path.
 """
 
 import errno
@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 
 from iai_mcp.adapters.files import locks
 from iai_mcp.domain.errors import DiskFull, IoFailed, NotFound, ReadOnly
+from iai_mcp.domain.foreign_text import is_seen, quoted
 from iai_mcp.ports.file_system import LARGEST_FILE
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -51,8 +52,8 @@ class LocalFileSystem:
 
     def write(self, path: str, data: bytes, *, private: bool = True) -> None:
         self._in_bounds(data, path)
-        if self._own and os.path.islink(self._shown(path)):
-            folder, _, name = os.path.realpath(self._shown(path)).rpartition("/")
+        if self._own and os.path.islink(self._whole(path)):
+            folder, _, name = os.path.realpath(self._whole(path)).rpartition("/")
             LocalFileSystem(folder or "/", own=True).write(name, data, private=private)
             return
         with self._at(path, missing=IoFailed) as (directory, name):
@@ -185,12 +186,9 @@ class LocalFileSystem:
 
     def _link_on(self, path: str) -> str | None:
         """The link that was in the way, for the sentence about it."""
-        here = self._root
-        for part in _parts(path):
-            here = f"{here}/{part}"
-            if os.path.islink(here):
-                return here
-        return None
+        parts = _parts(path)
+        ways = ("/".join(parts[:length]) for length in range(1, len(parts) + 1))
+        return next((self._shown(way) for way in ways if os.path.islink(self._whole(way))), None)
 
     def _require_file(self, mode: int, path: str) -> None:
         if stat.S_ISLNK(mode):
@@ -211,6 +209,11 @@ class LocalFileSystem:
         return data
 
     def _shown(self, path: str) -> str:
+        """The whole path, for a sentence: names may have come with the project too."""
+        whole = self._whole(path)
+        return whole if is_seen(whole) else quoted(whole)
+
+    def _whole(self, path: str) -> str:
         return f"{self._root.rstrip('/')}/{path}".rstrip("/") or "/"
 
 
