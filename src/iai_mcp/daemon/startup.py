@@ -66,7 +66,7 @@ def main() -> int:
         sys.stderr.write(f"iai-mcp daemon: {shown(refused.message)}\n")
         return CAN_NOT_TAKE_OVER if refused.code == "NOT_HANDED_OVER" else 1
     except paths.NotOurs as stranger:
-        sys.stderr.write(f"iai-mcp daemon: {stranger.sentence}\n")
+        sys.stderr.write(f"iai-mcp daemon: {shown(stranger.sentence)}\n")
         return 1
     except OSError as refused:
         sys.stderr.write(f"iai-mcp daemon: {shown(f'{refused.strerror}: {refused.filename}')}\n")
