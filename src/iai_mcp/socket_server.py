@@ -21,7 +21,7 @@ from iai_mcp.domain.errors import AlreadyExists, Busy, IaiError, InvalidInput, I
 from iai_mcp.fair_pool import FairPool, Lane, Place
 from iai_mcp.protocol.codes import CONTROL_TYPES
 from iai_mcp.protocol.messages import encode_bounded, result
-from iai_mcp.protocol.peers import is_same_user
+from iai_mcp.protocol.peers import peer_uid
 from iai_mcp.settings import Settings
 from iai_mcp.store import MemoryStore
 
@@ -255,10 +255,13 @@ class SocketServer:
 
 def _is_same_user(writer: asyncio.StreamWriter) -> bool:
     connection = writer.get_extra_info("socket")
-    if connection is None or is_same_user(connection):  # None: a test's own stream pair
+    if connection is None:  # a test's own stream pair
         return True
-    _log.warning("refused_other_user")
-    return False
+    uid = peer_uid(connection)
+    if uid != os.geteuid():
+        _log.warning("refused_other_user", extra={"uid": uid})
+        return False
+    return True
 
 
 async def accept_no_more(listener: socket.socket) -> None:

@@ -29,13 +29,8 @@ def connect(connection: _socket.socket, path: str, instead: str = ELSEWHERE) -> 
         )
 
 
-def is_same_user(connection: _socket.socket) -> bool:
-    """Whether the process at the other end runs as our own user, by the kernel's word."""
-    return peer_uid(connection) == os.geteuid()
-
-
 def peer_uid(connection: _socket.socket) -> int:
-    """The user id of the process that connected, or that listened when we connected."""
+    """The user of the process that connected, or that listened when we did, by the kernel's word."""
     if sys.platform == "linux":
         credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
     else:

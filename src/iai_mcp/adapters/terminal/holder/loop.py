@@ -18,7 +18,7 @@ from iai_mcp.adapters.terminal.holder.modes import Modes
 from iai_mcp.adapters.terminal.holder.ring import Ring
 from iai_mcp.adapters.terminal.holder.status import QUIET, SILENT_START, Status, rang
 from iai_mcp.protocol import terminal_frames as wire
-from iai_mcp.protocol.peers import is_same_user
+from iai_mcp.protocol.peers import peer_uid
 
 _READS = 16  # reads of the terminal between two looks at the clients
 _FULL_READ = 2048  # the kernel gives 4095 bytes at once while there are so many
@@ -210,7 +210,7 @@ class Holder:
             return  # it went away again, or there are no descriptors left for it
         connection = socket.socket(fileno=descriptor)
         connection.setblocking(False)
-        if not is_same_user(connection):
+        if peer_uid(connection) != os.geteuid():
             connection.close()
             return
         self.clients[descriptor] = Client(connection)
