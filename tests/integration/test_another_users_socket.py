@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from bench.strangers import UID, Eavesdropper
 from tests.integration.mcp_sessions.processes import BridgeProcess
 from tests.support.home import ScratchHome
-from tests.support.strangers import UID, Eavesdropper, needs_root
+from tests.support.strangers import needs_root
 
 from iai_mcp.adapters.terminal import previews
 from iai_mcp.adapters.terminal.connection import Connection

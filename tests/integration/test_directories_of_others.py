@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bench.strangers import UID
 from tests.support.daemon import DaemonProcess
 from tests.support.home import ScratchHome
-from tests.support.strangers import UID, needs_root
+from tests.support.strangers import needs_root
 
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.paths import NotOurs

@@ -23,6 +23,8 @@ from iai_mcp.protocol.codes import MAX_LINE
 from iai_mcp.socket_server import accept_no_more
 
 _MOST_REQUESTS = 64  # worked on at once; more wait
+# As many are accepted in one go, and whoever calls through the Unix socket waits behind them.
+_BACKLOG = 128
 # The daemon has 5 s to stop in all.
 _LAST_ANSWERS_SECONDS = 3
 # Whoever has just dialled is about to ask.
@@ -39,9 +41,10 @@ async def serve(listening: socket.socket, call: Call, stopping: asyncio.Event) -
         log_config=None,
         access_log=False,
         server_header=False,
+        backlog=_BACKLOG,
         timeout_graceful_shutdown=_LAST_ANSWERS_SECONDS,
     )
-    config.strangers = {}
+    config.strangers = set()
     server = _Server(config)
     serving = asyncio.ensure_future(server.serve([listening]))
     waiting = asyncio.ensure_future(stopping.wait())

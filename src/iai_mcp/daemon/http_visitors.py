@@ -5,22 +5,24 @@ and one day nobody else got in.
 """
 
 import asyncio
+from collections.abc import Callable
 
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-# From the first moment of a connection: a header takes milliseconds to come, on a busy machine too.
-TOKEN_WITHIN_SECONDS = 5.0
 MOST_STRANGERS = 64
-# Whoever has just dialled is about to ask: nobody is sent away before, however many dial at once.
-_FIRST_WORD_SECONDS = 0.5
+_FAR_TOO_MANY = 1024  # a flood: the daemon's descriptors are for its other clients, too
+# From the first moment of a connection. Its owner asks at once: nobody is sent away before the first of
+# these, however many dial; and who asks for no more than that has to be quick where there are many.
+FIRST_WORD_SECONDS = 0.5
+TOKEN_WITHIN_SECONDS = 5.0
 
 
 class DoorConfig(Config):
-    """uvicorn's, with the connections that have not shown the token yet, oldest first."""
+    """uvicorn's, with the connections that have not shown the token yet."""
 
-    strangers: "dict[Visitor, float]"
+    strangers: "set[Visitor]"
 
 
 class Visitor(H11Protocol):
@@ -35,18 +37,15 @@ class Visitor(H11Protocol):
     ) -> None:
         super().__init__(config, server_state, {**app_state, "visitor": self}, _loop)
         self._strangers = config.strangers
-        self._too_late: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
         super().connection_made(transport)
-        now = self.loop.time()
-        self._too_late = self.loop.call_later(TOKEN_WITHIN_SECONDS, self._hang_up)
-        self._strangers[self] = now
-        while len(self._strangers) > MOST_STRANGERS:
-            oldest, since = next(iter(self._strangers.items()))
-            if now - since < _FIRST_WORD_SECONDS:
-                break
-            oldest._hang_up()
+        self._strangers.add(self)
+        if len(self._strangers) > _FAR_TOO_MANY:
+            self._hang_up()
+        else:
+            self._in_time(FIRST_WORD_SECONDS, self._make_room)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.let_stay()
@@ -54,9 +53,19 @@ class Visitor(H11Protocol):
 
     def let_stay(self) -> None:
         """It has shown the token."""
-        self._strangers.pop(self, None)
-        if self._too_late is not None:
-            self._too_late.cancel()
+        self._strangers.discard(self)
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _make_room(self) -> None:
+        # What came until now was read before this was called, however busy we are.
+        if len(self._strangers) > MOST_STRANGERS:
+            self._hang_up()
+        else:
+            self._in_time(TOKEN_WITHIN_SECONDS - FIRST_WORD_SECONDS, self._hang_up)
+
+    def _in_time(self, seconds: float, then: Callable[[], None]) -> None:
+        self._timer = self.loop.call_later(seconds, then)
 
     def _hang_up(self) -> None:
         self.let_stay()

@@ -156,6 +156,7 @@ def test_the_owner_gets_in_however_many_connections_stand_idle() -> None:
 def test_who_does_not_show_the_token_is_hung_up(
     said: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(http_visitors, "FIRST_WORD_SECONDS", 0.1)
     monkeypatch.setattr(http_visitors, "TOKEN_WITHIN_SECONDS", 0.2)
 
     async def scenario(port: int, token: str) -> None:
