@@ -101,13 +101,32 @@ class ProcessLock:
 
     def _open(self) -> int:
         if self._descriptor is None:
-            paths.private_dir(str(self.path.parent))
-            self._descriptor = os.open(
-                self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-            )
-            if os.fstat(self._descriptor).st_mode & 0o077:
-                os.fchmod(self._descriptor, 0o600)
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._descriptor = _opened(self.path)
         return self._descriptor
+
+
+def _opened(path: Path) -> int:
+    """The file at `path`, made if need be; in a shared directory somebody else may have made it."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except PermissionError:
+        _refuse(path, paths.stranger(str(path)))
+        raise
+    found = os.fstat(descriptor)
+    if found.st_uid != os.geteuid():
+        os.close(descriptor)
+        _refuse(path, found.st_uid)
+    if found.st_mode & 0o077:
+        os.fchmod(descriptor, 0o600)
+    return descriptor
+
+
+def _refuse(path: Path, stranger: int | None) -> None:
+    if stranger is not None:
+        raise paths.NotOurs(
+            f"{path} belongs to another user (uid {stranger}): remove it, or {paths.ELSEWHERE}"
+        )
 
 
 def _sign(descriptor: int) -> None:
@@ -134,15 +153,15 @@ def is_served(path: Path | str) -> bool:
 def cleanup_stale_socket(path: Path | str) -> bool:
     """Remove what a killed daemon left at `path`; whether anything was removed.
 
-    A socket that is served is never touched, and neither is a directory. A file with something in it
-    is no leftover of ours: it is moved aside.
+    A socket that is served is never touched, and neither is a directory or what another user made. A
+    file with something in it is no leftover of ours: it is moved aside.
     """
     place = Path(path)
     try:
         found = place.lstat()
     except FileNotFoundError:
         return False
-    if stat.S_ISDIR(found.st_mode) or is_served(place):
+    if stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or is_served(place):
         return False
     if stat.S_ISREG(found.st_mode) and found.st_size > 0:
         _move_aside(place)

@@ -9,6 +9,19 @@ import os
 _MACOS_LIMIT = 103
 _LINUX_LIMIT = 107
 
+_WRITABLE_BY_ALL = 0o002
+_STICKY = 0o1000  # who may write there can remove only what is their own
+
+ELSEWHERE = "set IAI_DAEMON_SOCKET_PATH to a path in a directory of your own"
+
+
+class NotOurs(PermissionError):
+    """What is at a path that we rely on is another user's; `sentence` says so, and what to do."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(1, sentence)  # EPERM
+        self.sentence = sentence
+
 
 def home() -> str:
     return os.environ.get("HOME") or os.path.expanduser("~")
@@ -56,8 +69,62 @@ def socket_path_problem(path: str) -> str | None:
 
 
 def private_dir(path: str) -> str:
-    """Make `path` a directory only its owner may enter; looser modes are tightened."""
+    """Make `path`, the user-data directory or one inside it, one that only we may enter.
+
+    Looser modes are tightened, where the directory is ours alone.
+
+    Raises:
+        NotOurs: it is another user's, or everybody's.
+    """
     os.makedirs(path, mode=0o700, exist_ok=True)
-    if os.stat(path).st_mode & 0o077:
+    if is_loose(path):
         os.chmod(path, 0o700)
     return path
+
+
+def is_loose(path: str) -> bool:
+    """Whether the user-data directory at `path`, or one inside it, lets others in.
+
+    Raises:
+        NotOurs: it is another user's, or everybody's.
+    """
+    instead = "set IAI_MCP_STORE to a directory of your own"
+    found = _own(path, f"who could read what is kept there: {instead}")
+    if found.st_mode & _STICKY:
+        raise NotOurs(f"{path} is everybody's, and private things are not kept there: {instead}")
+    return bool(found.st_mode & 0o077)
+
+
+def socket_dir(path: str) -> str:
+    """The directory of the socket at `path`: made private if there is none, else left as it is.
+
+    Raises:
+        NotOurs: somebody else could put a socket of their own in the place of ours.
+    """
+    directory = os.path.dirname(path)
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    found = _own(directory, f"who could put another socket in the place of yours: {ELSEWHERE}")
+    if found.st_mode & _WRITABLE_BY_ALL and not found.st_mode & _STICKY:
+        raise NotOurs(
+            f"anybody could put another socket in the place of yours in {directory}: "
+            f"run chmod o-w {directory}, or {ELSEWHERE}"
+        )
+    return directory
+
+
+def stranger(path: str) -> int | None:
+    """The user id of the other user who made what is at `path`; None if that is ours, or nothing."""
+    try:
+        owner = os.lstat(path).st_uid
+    except OSError:
+        return None
+    return None if owner == os.geteuid() else owner
+
+
+def _own(directory: str, danger: str) -> os.stat_result:
+    """What the system says of a directory that we, or root, made; and so the link to it, if it is one."""
+    found = os.stat(directory)
+    for owner in (os.lstat(directory).st_uid, found.st_uid):
+        if owner not in (os.geteuid(), 0):
+            raise NotOurs(f"{directory} belongs to another user (uid {owner}), {danger}")
+    return found

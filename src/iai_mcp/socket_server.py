@@ -90,6 +90,7 @@ class SocketServer:
 
         Raises:
             InvalidInput: the socket path is too long.
+            NotOurs: in its directory another user could take its place.
             AlreadyExists: somebody else serves that socket.
         """
         listener, created = self._listener(socket_path)
@@ -140,7 +141,7 @@ class SocketServer:
         self.active_connections += 1
         self.last_contact_ts = time.monotonic()
         try:
-            if self._is_same_user(writer):
+            if _is_same_user(writer):
                 await Connection(self, reader, writer).run()
         except ConnectionError:
             _log.debug("connection_ended")
@@ -233,19 +234,9 @@ class SocketServer:
         problem = paths.socket_path_problem(path)
         if problem:
             raise InvalidInput(problem)
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        paths.socket_dir(path)
         concurrency.cleanup_stale_socket(path)
         return _bound(path), path
-
-    def _is_same_user(self, writer: asyncio.StreamWriter) -> bool:
-        connection = writer.get_extra_info("socket")
-        if connection is None:  # a test's own stream pair
-            return True
-        uid = peer_uid(connection)
-        if uid is not None and uid != os.getuid():
-            _log.warning("refused_other_user", extra={"uid": uid})
-            return False
-        return True
 
     async def _finish_connections(self) -> None:
         """Let calls in flight answer, then end every connection."""
@@ -260,6 +251,17 @@ class SocketServer:
                 task.cancel()
             if late:
                 await asyncio.wait(late, timeout=1)
+
+
+def _is_same_user(writer: asyncio.StreamWriter) -> bool:
+    connection = writer.get_extra_info("socket")
+    if connection is None:  # a test's own stream pair
+        return True
+    uid = peer_uid(connection)
+    if uid != os.geteuid():
+        _log.warning("refused_other_user", extra={"uid": uid})
+        return False
+    return True
 
 
 async def accept_no_more(listener: socket.socket) -> None:
@@ -308,6 +310,9 @@ def _bound(path: str) -> socket.socket:
 
 def _not_bound(path: str, refused: OSError) -> IaiError:
     hint = "set IAI_DAEMON_SOCKET_PATH to another path"
+    owner = paths.stranger(path)
+    if owner is not None:
+        return IoFailed(f"{path} belongs to another user (uid {owner}): remove it, or {hint}")
     if refused.errno != errno.EADDRINUSE:
         return IoFailed(f"no socket can be made at {path} ({refused.strerror}): {hint}")
     if concurrency.is_served(path):

@@ -16,6 +16,7 @@ from iai_mcp.adapters.consent import LocalConsent
 from iai_mcp.adapters.keys import custody
 from iai_mcp.adapters.lazy_embedder import LazyEmbedder
 from iai_mcp.adapters.redaction_file import FileRedactor
+from iai_mcp.adapters.sqlite.checkpoints import Checkpoints
 from iai_mcp.adapters.sqlite.finder import SqliteFinder
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
@@ -69,6 +70,7 @@ class MemoryStore:
         self.database = custody.open_database(self.directory)
         self.memories = SqliteMemories(self.database)
         self.journal = SqliteJournal(self.database)
+        self.checkpoints = Checkpoints(self.database)
         self.agent_news = AgentNews(self.directory, self.journal)
         self.vectors: SqliteVectors | None = None
         self.behind = False  # whether many memories have no vector of the model yet
@@ -80,6 +82,7 @@ class MemoryStore:
         self.ending = threading.Event()  # set when calls should come to an end
         self._errands = ThreadPoolExecutor(max_workers=1, thread_name_prefix="errand")
         self._wire()
+        self._tell_of_loss()
 
     def _wire(self) -> None:
         self.knobs = KnobBoard(self.journal)
@@ -128,9 +131,19 @@ class MemoryStore:
         # Whoever runs a lifecycle puts its own request here; without one an errand does the work.
         self.sleep_wanted: Callable[[], None] = lambda: self.later(self._sleep_through)
 
+    def _tell_of_loss(self) -> None:
+        lost = self.database.lost
+        if lost is not None:
+            _log.warning("writes_lost", extra={"count": lost.frames, "file": lost.copy.name})
+            data = {"pages": lost.frames, "copy": lost.copy.name}
+            self.journal.record_event("writes_lost", data, self.clock.now())
+
     def start_background(self) -> None:
-        """Load the model and give vectors to what lacks one, in threads of their own."""
+        """What goes on beside the calls: the model loads, what lacks a vector gets one, and what was
+        written comes into the file itself.
+        """
         self.embedder.start()
+        self.checkpoints.start()
         self.backlog.start()
         self.backlog.wake()
         self.later(self._read_sheet)
@@ -167,6 +180,7 @@ class MemoryStore:
         if not self.database.closed:
             self.uses.flush()
         self.backlog.stop()
+        self.checkpoints.stop()
         self.database.close()
 
     def give_back(self) -> None:

@@ -14,10 +14,10 @@ class LocalConsent:
     """Reads the files once per batch: a batch is one session in a place or two."""
 
     def rules(self) -> ConsentRules:
-        pauses = [Pause(int(a * _MICROS), int(b * _MICROS)) for a, b in consent.pauses()]
-        since = consent.paused_since()
+        pauses = [Pause(a * _MICROS, b * _MICROS) for a, b in consent.pauses()]
+        since = consent.silent_since()
         if since is not None:
-            pauses.append(Pause(int(since * _MICROS)))
+            pauses.append(Pause(since * _MICROS))
         return _Rules(tuple(pauses))
 
 

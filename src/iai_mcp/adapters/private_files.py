@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from iai_mcp.domain.errors import DiskFull, IoFailed, ReadOnly
+from iai_mcp.paths import NotOurs
 
 _FULL = {28, 122}  # ENOSPC, EDQUOT
 _REFUSED = {1, 13, 30}  # EPERM, EACCES, EROFS
@@ -47,6 +48,8 @@ def sync_directory(path: Path) -> None:
 
 def io_failure(error: OSError, path: Path) -> IoFailed:
     """The same failure as a sentence that says what to do."""
+    if isinstance(error, NotOurs):
+        return ReadOnly(error.sentence)
     if error.errno in _FULL:
         return DiskFull(f"the disk is full: free some space and try again; {path} is unchanged")
     if error.errno in _REFUSED:

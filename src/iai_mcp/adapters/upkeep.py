@@ -96,8 +96,7 @@ class StoreUpkeep:
             return before - _number(scalar(db, "PRAGMA freelist_count"))
 
     def checkpoint(self) -> None:
-        with self._db.outside_transactions() as db:
-            db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        self._db.checkpoint()
 
     def check(self) -> _Thread:
         return _Thread(self._check, "check")

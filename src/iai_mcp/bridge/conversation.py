@@ -19,8 +19,8 @@ from iai_mcp.protocol.mcp import HANDSHAKE_VERSIONS, SERVER_NAME
 # Hosts wait longer than this for a handshake, but not for ever.
 PATIENCE_SECONDS = 5.0
 
-_HINT = "start it with: iai-mcp up"
-_LOST = f"the memory daemon stopped during this call, which may or may not be done; {_HINT}"
+HINT = "start it with: iai-mcp up"
+_LOST = f"the memory daemon stopped during this call, which may or may not be done; {HINT}"
 _TOO_LONG = f"a line may have at most {MAX_LINE // (1024 * 1024)} MiB"
 _REPLAY = f"{SERVER_NAME}/replay"
 _REPLAY_KEY = messages.key_of(_REPLAY)
@@ -33,7 +33,7 @@ class Wires:
         raise NotImplementedError
 
     def dial(self) -> str:
-        """Connect to the daemon; a sentence about why not, or nothing."""
+        """Connect to the daemon; a sentence about why not and what to do, or nothing."""
         raise NotImplementedError
 
     def hang_up(self) -> None:
@@ -161,7 +161,7 @@ class Conversation:
             self._hello = messages.params_of(message)
         fresh = not self._wires.connected()
         if fresh and (problem := self._wires.dial()):
-            self._answer_alone(message, f"{problem}; {_HINT}")
+            self._answer_alone(message, problem)
             return
         enveloped = messages.has_envelope(message)
         if fresh and not opens and not enveloped:

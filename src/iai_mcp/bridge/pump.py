@@ -12,7 +12,8 @@ import time
 from _socket import AF_UNIX, SOCK_STREAM, socket
 
 from iai_mcp import paths
-from iai_mcp.bridge.conversation import Conversation, Wires
+from iai_mcp.bridge.conversation import HINT, Conversation, Wires
+from iai_mcp.protocol import peers
 from iai_mcp.protocol.frames import LineDecoder
 
 _STDIN, _STDOUT = 0, 1
@@ -84,10 +85,13 @@ class Pump(Wires):
         daemon.setblocking(False)
         try:
             _connect(daemon, path)
+        except paths.NotOurs as stranger:
+            daemon.close()
+            return stranger.sentence
         except OSError:
             daemon.close()
             missing = not os.path.exists(path)
-            return f"the memory daemon {'is not running' if missing else 'does not answer'}"
+            return f"the memory daemon {'is not running' if missing else 'does not answer'}; {HINT}"
         self._daemon = daemon
         self._deaf = False
         self._daemon_lines = LineDecoder()
@@ -211,7 +215,7 @@ def _connect(daemon: socket, path: str) -> None:
     gives_up_at = time.monotonic() + _DIAL_SECONDS
     while True:
         try:
-            daemon.connect(path)
+            peers.connect(daemon, path)
         except BlockingIOError:
             # Linux says this when many dial at once and the listening queue is full.
             if time.monotonic() >= gives_up_at:

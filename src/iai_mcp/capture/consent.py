@@ -21,6 +21,9 @@ IGNORE_FILE = ".iai-ignore"
 
 _LONGEST_LIST = 1024 * 1024  # of the user's own lists
 _LONGEST_IGNORE = 16 * 1024  # a project's; the more patterns, the longer everybody waits for them
+_LASTED = "lasted"  # how long the pause of the line before was: a line that an older version skips
+_NOT_SET = 1.0  # seconds by which a clock is kept right without anybody noticing
+_DOUBTFUL = 3600.0
 
 
 def may_capture(cwd: str | None, project: str | None = None) -> bool:
@@ -62,19 +65,36 @@ def paused_since() -> float | None:
         return os.stat(_marker()).st_mtime
 
 
+def silent_since() -> float | None:
+    """From which moment on nothing is captured while a pause lasts; None if there is none.
+
+    The clock may have been set meanwhile. If it shows a time before the pause, then nothing that
+    has a time can be trusted to have been said before it.
+    """
+    since = paused_since()
+    if since is None:
+        return None
+    now = time.time()
+    return float("-inf") if now < since else min(since, now - _lasted())
+
+
 def pause() -> None:
     """Capture nothing from now on."""
     if not paused():
+        from iai_mcp import boot
+
         # Never later than now: what is said in the same millisecond is in the pause already.
-        _append(_marker(), f"{int(time.time() * 1000) / 1000:.3f}\n")
+        start = f"{int(time.time() * 1000) / 1000:.3f}\n"
+        # Clocks can be set: how long it lasts is measured by one that can not.
+        _append(_marker(), f"{start}{boot.boot_id() or '-'} {boot.uptime():.3f}\n")
 
 
 def resume() -> None:
     """Capture again; the time since `pause` is remembered as one that is not captured."""
-    since = _lines(_marker())
-    if paused():
-        start = since[0] if since else f"{os.stat(_marker()).st_mtime:.3f}"
-        _append(_history(), f"{start} {(int(time.time() * 1000) + 1) / 1000:.3f}\n")
+    start = paused_since()
+    if start is not None:
+        end = (int(time.time() * 1000) + 1) / 1000
+        _append(_history(), _record(start, end, _lasted()))
         os.unlink(_marker())
 
 
@@ -97,13 +117,51 @@ def muted(ts: object, intervals: list[tuple[float, float]]) -> bool:
 def pauses() -> list[tuple[float, float]]:
     """The pauses that are over, as seconds since the epoch."""
     found: list[tuple[float, float]] = []
+    now = time.time()
     for line in _lines(_history()):
-        start, _, end = line.partition(" ")
+        first, _, second = line.partition(" ")
         try:
-            found.append((float(start), float(end)))
+            if first != _LASTED:
+                found.append((float(first), float(second)))
+            elif found and found[-1][1] > now + _NOT_SET:
+                # It ended later than now: the clock was ahead, and was set back since.
+                start, end = found.pop()
+                found += _ends(start, end, float(second), float(second))
         except ValueError:
             continue  # a line of somebody else's making
     return found
+
+
+def _record(start: float, end: float, lasted: float) -> str:
+    """A pause that is over, as lines of the history."""
+    if end >= start + lasted - _NOT_SET:
+        # Perhaps the clock was set forward, or the machine stood still: all of it was in the pause.
+        return f"{start:.3f} {end:.3f}\n{_LASTED} {lasted:.3f}\n"
+    # The clock was set back; nobody knows how often. Shortly before the end, all is doubtful.
+    before_end = lasted if end >= start else max(lasted, _DOUBTFUL)
+    pieces = _ends(start, end, lasted, before_end)
+    return "".join(f"{since:.3f} {until:.3f}\n" for since, until in pieces)
+
+
+def _ends(
+    start: float, end: float, after_start: float, before_end: float
+) -> list[tuple[float, float]]:
+    """When things can have been said in a pause during which the clock was set."""
+    return [(start, start + after_start), (end - before_end, end)]
+
+
+def _lasted() -> float:
+    """How long the pause lasts already, whatever was done to the clock; 0 where nobody knows."""
+    from iai_mcp import boot
+
+    try:
+        identity, _, begun = _lines(_marker())[1].partition(" ")
+        up = boot.uptime()
+        lasted = up - float(begun)
+    except (IndexError, ValueError):
+        return 0.0  # somebody else made the mark
+    # Since the machine was started again, at least.
+    return up if lasted < 0 or identity != (boot.boot_id() or "-") else lasted
 
 
 def _marker() -> str:

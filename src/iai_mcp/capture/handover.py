@@ -4,7 +4,9 @@ import _socket  # `socket` is eight milliseconds of enums around the same thing
 import time
 
 from iai_mcp import paths
+from iai_mcp.capture import journal
 from iai_mcp.client.brief import read_line
+from iai_mcp.protocol import peers
 from iai_mcp.protocol.compact_json import dumps, loads
 
 CONNECT_WITHIN = 0.25  # seconds: a daemon that is up accepts at once
@@ -34,6 +36,9 @@ def hand_over(header: dict[str, object], turns: list[Packed], deadline: float) -
     """Deliver `turns` until `deadline` (monotonic). What was not acknowledged is left over."""
     try:
         connection = _dial(deadline)
+    except paths.NotOurs as stranger:
+        journal.note(stranger.sentence)
+        return Outcome(turns, stranger.sentence)
     except OSError as refused:
         return Outcome(turns, f"no daemon: {refused.strerror or 'it does not answer'}")
     outcome = Outcome([])
@@ -67,7 +72,7 @@ def _dial(deadline: float) -> _socket.socket:
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         connection.settimeout(max(0.001, min(CONNECT_WITHIN, deadline - time.monotonic())))
-        connection.connect(paths.socket_path())
+        peers.connect(connection, paths.socket_path())
     except BaseException:
         connection.close()
         raise

@@ -9,7 +9,7 @@ from iai_mcp.adapters.keys import custody
 from iai_mcp.checks.verdict import Check, failed, passed, warned
 from iai_mcp.client import connection
 from iai_mcp.concurrency import ProcessLock
-from iai_mcp.domain.errors import DaemonUnreachable
+from iai_mcp.domain.errors import DaemonNotOurs, DaemonUnreachable
 
 _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs"}
 _LITTLE_ROOM = 500_000_000
@@ -18,6 +18,8 @@ _LITTLE_ROOM = 500_000_000
 def daemon() -> Check:
     try:
         status = connection.control("status")
+    except DaemonNotOurs as stranger:
+        return failed("daemon", stranger.message, paths.ELSEWHERE)
     except DaemonUnreachable as down:
         return warned("daemon", down.message, "iai-mcp up")
     return passed("daemon", f"pid {status['pid']}, {str(status['state']).lower()}")
@@ -41,6 +43,9 @@ def socket() -> Check:
         return failed("socket", problem, "set IAI_DAEMON_SOCKET_PATH to a shorter path")
     if not os.path.exists(path):
         return passed("socket", "no socket file, as it should be while the daemon is down")
+    owner = paths.stranger(path)
+    if owner is not None:
+        return failed("socket", f"{path} belongs to another user (uid {owner})", paths.ELSEWHERE)
     if not connection.is_up():
         return warned("socket", f"{path} was left behind", "iai-mcp up (it is replaced)")
     mode = os.stat(path).st_mode & 0o777
@@ -67,6 +72,7 @@ def permissions() -> Check:
     root = Path(paths.user_data())
     if not root.exists():
         return passed("permissions", "nothing is stored yet")
+    paths.is_loose(str(root))  # raises where it is not ours
     loose = [p for p in (root, *root.rglob("*")) if not p.is_symlink() and p.stat().st_mode & 0o077]
     private = [p for p in loose if "models" not in p.parts]
     if private:

@@ -1,6 +1,7 @@
-"""Checks on the open store: integrity, schema, backlog, model, redaction."""
+"""Checks on the open store: integrity, recovery, schema, backlog, model, redaction."""
 
 from iai_mcp.adapters.embedding import location
+from iai_mcp.adapters.sqlite import write_ahead
 from iai_mcp.adapters.sqlite.database import verdict
 from iai_mcp.adapters.sqlite.schema import STEPS
 from iai_mcp.checks.verdict import Check, failed, passed, warned
@@ -24,6 +25,18 @@ def integrity(store: MemoryStore) -> Check:
             "integrity", "the store is damaged", "keep a copy, then: iai-mcp restore FILE"
         )
     return passed("integrity", f"{store.memories.count()} memories, every page checked")
+
+
+def recovery(store: MemoryStore) -> Check:
+    kept = write_ahead.copies(store.database.path)
+    if kept:
+        return warned(
+            "recovery",
+            "after a daemon was killed, not all of its last writes could be read back: what could not "
+            f"is in {kept[-1]}",
+            "iai-mcp import takes agents' conversations in again, each turn once; then delete that file",
+        )
+    return passed("recovery", "nothing was lost when a daemon ended")
 
 
 def schema(store: MemoryStore) -> Check:
@@ -60,4 +73,4 @@ def redaction(store: MemoryStore) -> Check:
     return passed("redaction", "all patterns can be used")
 
 
-CHECKS = (integrity, schema, model, backlog, redaction)
+CHECKS = (integrity, recovery, schema, model, backlog, redaction)

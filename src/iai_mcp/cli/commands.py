@@ -14,6 +14,7 @@ from typing import NoReturn
 from iai_mcp import __version__
 from iai_mcp.cli import output
 from iai_mcp.domain.errors import IaiError, InvalidInput
+from iai_mcp.paths import NotOurs
 
 # name -> (module below iai_mcp.cli, one line for the overview).
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -154,7 +155,9 @@ def _guarded(name: str, rest: list[str]) -> int:
 def _machine_refused(error: OSError, as_json: bool) -> int:
     """A disk or a directory that does not let us work is no bug: say which, and what to do."""
     try:
-        if error.errno == errno.ENOSPC:
+        if isinstance(error, NotOurs):
+            output.failure("NOT_OURS", error.sentence, as_json=as_json)
+        elif error.errno == errno.ENOSPC:
             said = "the disk is full: free some space and try again; nothing was lost"
             output.failure("DISK_FULL", said, as_json=as_json)
         elif error.errno in _NOT_ALLOWED:

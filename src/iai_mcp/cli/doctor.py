@@ -7,6 +7,7 @@ Exit code 0 when nothing failed, 1 when something did; warnings do not fail.
 
 import argparse
 import os
+import stat
 from dataclasses import asdict
 from pathlib import Path
 
@@ -53,9 +54,14 @@ def _fix() -> list[str]:
     """What is safe: modes of our own files, a socket that nobody serves."""
     done: list[str] = []
     root = Path(paths.user_data())
-    for path in (root, *root.rglob("*")) if root.exists() else ():
-        if not path.is_symlink() and path.stat().st_mode & 0o077:
-            path.chmod(0o700 if path.is_dir() else 0o600)
+    if root.exists() and paths.is_loose(str(root)):
+        root.chmod(0o700)
+        done.append(f"{root} is private now")
+    for path in root.rglob("*"):
+        found = path.lstat()
+        ours = found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode)
+        if ours and found.st_mode & 0o077:
+            path.chmod(0o700 if stat.S_ISDIR(found.st_mode) else 0o600)
             done.append(f"{path} is private now")
     if not connection.is_up() and cleanup_stale_socket(paths.socket_path()):
         done.append("a socket that nobody served was removed")

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from iai_mcp.client import connection
-from iai_mcp.domain.errors import Busy, DaemonUnreachable
+from iai_mcp.domain.errors import Busy, DaemonNotOurs, DaemonUnreachable
 
 if TYPE_CHECKING:
     from iai_mcp.concurrency import ProcessLock
@@ -25,12 +25,15 @@ def call(
 
     Raises:
         Busy: no daemon answers, yet another process holds the store.
+        DaemonNotOurs: another user listens in the daemon's place.
         IaiError: what the method itself says.
     """
     ends_at = time.monotonic() + _PATIENCE_SECONDS
     while True:
         try:
             return connection.call(method, params, timeout)
+        except DaemonNotOurs:
+            raise  # opening the store here would hide that somebody waits for what we say
         except DaemonUnreachable:
             lock = _locked_unless_served(ends_at)
         if lock is not None:

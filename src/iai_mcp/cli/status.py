@@ -8,7 +8,7 @@ import argparse
 from iai_mcp import __version__
 from iai_mcp.cli import output
 from iai_mcp.client import connection
-from iai_mcp.domain.errors import DaemonUnreachable
+from iai_mcp.domain.errors import DaemonNotOurs, DaemonUnreachable
 
 _DOWN = 3
 
@@ -21,9 +21,12 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         status = connection.control("status")
     except DaemonUnreachable as down:
+        what_to_do = (
+            down.message if isinstance(down, DaemonNotOurs) else "start it with: iai-mcp up"
+        )
         output.emit(
             {"ok": False, "reason": "unreachable", "error": down.message},
-            f"{output.paint('memory is off', 'yellow')}; start it with: iai-mcp up",
+            f"{output.paint('memory is off', 'yellow')}; {what_to_do}",
             as_json=arguments.json,
         )
         return _DOWN

@@ -8,6 +8,7 @@ import _socket
 import time
 
 from iai_mcp import paths
+from iai_mcp.protocol import peers
 from iai_mcp.protocol.compact_json import dumps, loads
 
 _LONGEST_ANSWER = 1024 * 1024
@@ -20,7 +21,7 @@ def ask(method: str, params: dict[str, object], within: float) -> dict[str, obje
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         connection.settimeout(within)
-        connection.connect(paths.socket_path())
+        peers.connect(connection, paths.socket_path())
         connection.sendall(dumps(request).encode("utf-8", "replace") + b"\n")
         answer = loads(read_line(connection, deadline).decode("utf-8", "replace"))
     except (OSError, ValueError):

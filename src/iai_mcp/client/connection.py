@@ -5,7 +5,8 @@ import os
 import socket
 
 from iai_mcp import paths
-from iai_mcp.domain.errors import DaemonUnreachable, IaiError, InvalidInput
+from iai_mcp.domain.errors import DaemonNotOurs, DaemonUnreachable, IaiError, InvalidInput
+from iai_mcp.protocol import peers
 from iai_mcp.protocol.codes import INVALID_PARAMS, MAX_LINE
 from iai_mcp.protocol.messages import encode
 
@@ -25,7 +26,12 @@ class CallFailed(IaiError):
 
 
 def dial(timeout: float) -> socket.socket:
-    """A connected socket to the daemon that the environment names."""
+    """A connected socket to the daemon that the environment names.
+
+    Raises:
+        DaemonNotOurs: another user listens in its place.
+        DaemonUnreachable: nobody does.
+    """
     path = paths.socket_path()
     problem = paths.socket_path_problem(path)
     if problem:
@@ -33,7 +39,10 @@ def dial(timeout: float) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(timeout)
     try:
-        connection.connect(path)
+        peers.connect(connection, path)
+    except paths.NotOurs as stranger:
+        connection.close()
+        raise DaemonNotOurs(stranger.sentence) from stranger
     except OSError as refused:
         connection.close()
         reason = "is not running" if not os.path.exists(path) else "does not answer"

@@ -42,6 +42,14 @@ def listens_on(there: socket.socket, setting: str) -> bool:
     return ipaddress.ip_address(host) == address and number in (0, port)
 
 
+def host_names(address: str, port: int) -> list[str]:
+    """What a client that dials a loopback address writes as `Host`."""
+    own = f"[{address}]" if ":" in address else address
+    hosts = dict.fromkeys((own, "127.0.0.1", "localhost", "[::1]"))
+    # The port goes without saying where it is HTTP's own.
+    return [f"{host}:{port}" for host in hosts] + (list(hosts) if port == 80 else [])
+
+
 def _address(setting: str) -> tuple[ipaddress.IPv4Address | ipaddress.IPv6Address, int]:
     host, _, port = setting.rpartition(":")
     host = "127.0.0.1" if host == "localhost" else host.strip("[]")

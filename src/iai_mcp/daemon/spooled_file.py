@@ -45,10 +45,9 @@ class SpooledFile:
             OSError: the file can not be opened.
             PlaceSilent: what is to be read lies where nobody answers.
         """
-        if not stat.S_ISREG(self.path.stat().st_mode):
-            raise UnreadableError(
-                "it is not a file"
-            )  # opening a pipe would wait for a writer for ever
+        # A pipe would be waited for for ever, and a link leads to what no hook has put here.
+        if not stat.S_ISREG(self.path.lstat().st_mode):
+            raise UnreadableError("it is not a regular file")
         with self.path.open("rb") as file:
             lines = self._lines(file)
             header = _header(next(lines, b""))

@@ -14,7 +14,7 @@ from iai_mcp import paths, settings
 from iai_mcp.adapters.allocator import LARGE
 from iai_mcp.concurrency import ProcessLock, is_served
 from iai_mcp.daemon import hibernation
-from iai_mcp.domain.errors import Busy, IaiError
+from iai_mcp.domain.errors import Busy, DaemonNotOurs, IaiError
 from iai_mcp.domain.shown_text import shown
 
 if TYPE_CHECKING:
@@ -65,6 +65,9 @@ def main() -> int:
     except IaiError as refused:
         sys.stderr.write(f"iai-mcp daemon: {shown(refused.message)}\n")
         return CAN_NOT_TAKE_OVER if refused.code == "NOT_HANDED_OVER" else 1
+    except paths.NotOurs as stranger:
+        sys.stderr.write(f"iai-mcp daemon: {shown(stranger.sentence)}\n")
+        return 1
     except OSError as refused:
         sys.stderr.write(f"iai-mcp daemon: {shown(f'{refused.strerror}: {refused.filename}')}\n")
         return 1
@@ -107,6 +110,7 @@ def _claim(lock: ProcessLock, socket_lock: ProcessLock) -> None:
 
     Raises:
         Busy: another one is; the sentence names its pid.
+        NotOurs, DaemonNotOurs: another user has the socket's place, or could take it.
     """
     _take(lock)
     problem = paths.socket_path_problem(paths.socket_path())
@@ -114,6 +118,7 @@ def _claim(lock: ProcessLock, socket_lock: ProcessLock) -> None:
         raise Busy(problem)
     if _is_activated():
         return  # the socket was handed to us: it is ours by definition
+    paths.socket_dir(paths.socket_path())
     if not socket_lock.try_acquire_exclusive():
         raise Busy(f"another daemon owns {paths.socket_path()}{_who(socket_lock.holder())}")
     if is_served(paths.socket_path()):
@@ -153,6 +158,8 @@ def _pid_behind_socket() -> int | None:
 
     try:
         pid = connection.control("status", timeout=1.0).get("pid")
+    except DaemonNotOurs:
+        raise
     except (IaiError, ValueError):
         return None
     return pid if isinstance(pid, int) else None

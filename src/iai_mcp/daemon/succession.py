@@ -19,8 +19,14 @@ from iai_mcp import __version__, paths
 from iai_mcp.adapters.sqlite.schema import STEPS
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.daemon import hibernation, mcp_session
-from iai_mcp.domain.errors import DaemonUnreachable, DiskFull, IaiError, InvalidInput
-from iai_mcp.protocol import messages
+from iai_mcp.domain.errors import (
+    DaemonNotOurs,
+    DaemonUnreachable,
+    DiskFull,
+    IaiError,
+    InvalidInput,
+)
+from iai_mcp.protocol import messages, peers
 from iai_mcp.protocol.codes import UNKNOWN_METHOD
 
 if TYPE_CHECKING:
@@ -132,7 +138,7 @@ def take(locks: Sequence[ProcessLock]) -> Estate | None:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(_PATIENCE)
     try:
-        connection.connect(paths.socket_path())
+        peers.connect(connection, paths.socket_path())
         params = {"store": _store(), "schema": len(STEPS)}
         asked = {"jsonrpc": "2.0", "id": 1, "method": METHOD, "params": params}
         connection.sendall(messages.encode(asked))
@@ -140,6 +146,9 @@ def take(locks: Sequence[ProcessLock]) -> Estate | None:
     except (FileNotFoundError, ConnectionError):  # also one that was killed while it handed over
         connection.close()
         return None
+    except paths.NotOurs as stranger:
+        connection.close()
+        raise DaemonNotOurs(stranger.sentence) from stranger
     except OSError as broken:
         connection.close()
         raise DaemonUnreachable(f"the running daemon did not hand over: {broken}") from broken

@@ -11,8 +11,8 @@ SAID_IN_A_PAUSE = "it was said while capture was paused"
 class Pause:
     """A time in which nothing is captured, in microseconds; `until` is None while it lasts."""
 
-    since: int
-    until: int | None = None
+    since: float
+    until: float | None = None
 
     def covers(self, at: int) -> bool:
         return self.since <= at and (self.until is None or at <= self.until)

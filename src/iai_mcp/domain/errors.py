@@ -16,6 +16,7 @@ IaiError
 ├── TimedOut              TIMEOUT          it did not happen in the time given
 │   └── PlaceSilent       PLACE_SILENT     a directory does not answer
 ├── DaemonUnreachable     UNREACHABLE      nothing answers on the socket
+│   └── DaemonNotOurs     NOT_OURS         another user listens there
 ├── DownloadFailed        DOWNLOAD         the package registry did not give what was asked for
 ├── ModelDamaged          MODEL_DAMAGED    a model's files are not what they should be
 └── StoreError            STORE
@@ -98,6 +99,10 @@ class PlaceSilent(TimedOut):
 
 class DaemonUnreachable(IaiError):
     code = "UNREACHABLE"
+
+
+class DaemonNotOurs(DaemonUnreachable):
+    code = "NOT_OURS"
 
 
 class DownloadFailed(IaiError):

@@ -1,17 +1,38 @@
-"""Who is at the other end of a Unix socket."""
+"""Who is at the other end of a Unix socket.
 
-import socket
-import struct
+`_socket` instead of `socket`: hooks, bridges and holders pay for every import.
+"""
+
+import _socket
+import os
+import sys
+
+from iai_mcp.paths import ELSEWHERE, NotOurs
+
+_MACOS_LOCAL_PEERCRED = 1  # sys/un.h; the answer is a struct xucred: version u32, uid u32, ...
 
 
-def peer_uid(connection: socket.socket) -> int | None:
-    """The user id of the connected process; None where the system does not tell."""
-    if hasattr(socket, "SO_PEERCRED"):  # Linux
-        raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        return int(struct.unpack("3i", raw)[1])
-    # macOS: struct xucred begins with a version and the user id; SOL_LOCAL is 0.
-    local_peercred = getattr(socket, "LOCAL_PEERCRED", None)
-    if local_peercred is None:
-        return None
-    raw = connection.getsockopt(0, local_peercred, 76)
-    return int(struct.unpack_from("2I", raw)[1])
+def connect(connection: _socket.socket, path: str, instead: str = ELSEWHERE) -> None:
+    """Dial `path`. Whoever listens there is of our own user: nothing was said to anybody else.
+
+    Not even to root: no daemon of root's answers other users, so that nothing good could come of it.
+
+    Raises:
+        NotOurs: another user listens there; `instead` ends the sentence, as what to do.
+        OSError: nobody does.
+    """
+    connection.connect(path)
+    uid = peer_uid(connection)
+    if uid != os.geteuid():
+        raise NotOurs(
+            f"another user (uid {uid}) listens on {path}, and nothing was said to them: {instead}"
+        )
+
+
+def peer_uid(connection: _socket.socket) -> int:
+    """The user of the process that connected, or that listened when we did, by the kernel's word."""
+    if sys.platform == "linux":
+        credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+    else:
+        credentials = connection.getsockopt(0, _MACOS_LOCAL_PEERCRED, 76)
+    return int.from_bytes(credentials[4:8], sys.byteorder)

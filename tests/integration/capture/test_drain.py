@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -181,6 +182,35 @@ def test_a_directory_in_the_spool_is_set_aside(machine: Machine, drain: SpoolDra
 
     assert drain.drain_once().set_aside == 1
     assert (machine.spool / "failed" / "x-1.jsonl").is_dir()
+
+
+@pytest.mark.parametrize("kind", ["dangling", "link", "loop", "pipe", "socket"])
+def test_what_is_no_regular_file_is_set_aside_and_holds_nobody_up(
+    machine: Machine, store: Store, drain: SpoolDrain, kind: str
+) -> None:
+    after = put("after", "drained all the same")
+    odd = machine.spool / "odd.jsonl"
+    elsewhere = machine.root / "elsewhere.jsonl"
+    elsewhere.write_text('{"version": 1, "session_id": "s"}\n{"text": "not ours to read"}\n')
+    if kind == "pipe":
+        os.mkfifo(odd)
+    elif kind == "socket":
+        short = machine.socket.parent / "s"
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(str(short))
+        short.rename(odd)
+    else:
+        odd.symlink_to({"dangling": "nowhere", "link": elsewhere, "loop": odd}[kind])
+    os.utime(odd, (1, 1), follow_symlinks=False)
+
+    done = drain.drain_once()
+
+    assert (done.files, done.set_aside) == (1, 1)
+    assert drain.counts() == {"waiting": 0, "set_aside": 1}
+    assert "regular file" in (machine.spool / "failed/odd.jsonl.reason").read_text()
+    assert store.texts == ["drained all the same"]
+    assert not after.exists()
+    assert elsewhere.exists()
 
 
 def test_a_busy_store_leaves_everything_for_later(

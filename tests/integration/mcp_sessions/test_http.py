@@ -1,6 +1,7 @@
 """MCP over HTTP on loopback: the official client gets in, a web page does not."""
 
 import asyncio
+import contextlib
 import http.client
 import json
 import os
@@ -15,7 +16,7 @@ from mcp import Client, ClientSession, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from tests.integration.mcp_sessions.standin import Standin
 
-from iai_mcp.daemon import http_address
+from iai_mcp.daemon import http_address, http_visitors
 from iai_mcp.daemon.http import serve
 from iai_mcp.domain.errors import InvalidInput, IoFailed
 
@@ -29,11 +30,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "store"
 
 
-def served(scenario: Scenario) -> None:
+def served(scenario: Scenario, setting: str = "127.0.0.1:0") -> None:
     async def play() -> None:
         stopping = asyncio.Event()
-        listening = http_address.listener("127.0.0.1:0")
-        port = listening.getsockname()[1]
+        listening = http_address.listener(setting)
+        host, port = listening.getsockname()[:2]
         serving = asyncio.create_task(serve(listening, Standin().call, stopping))
         try:
             async with asyncio.timeout(30):
@@ -43,13 +44,13 @@ def served(scenario: Scenario) -> None:
             async with asyncio.timeout(10):
                 await serving
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(("127.0.0.1", port))
+            socket.create_connection((host, port))
 
     asyncio.run(play())
 
 
-def post(port: int, headers: dict[str, str], path: str = "/mcp") -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+def post(port: int, headers: dict[str, str], path: str = "/mcp", host: str = "127.0.0.1") -> int:
+    connection = http.client.HTTPConnection(host, port, timeout=10)
     try:
         common = {
             "Content-Type": "application/json",
@@ -104,6 +105,89 @@ def test_only_who_holds_the_token_and_comes_directly_gets_in(
         sent = {"Authorization": "Bearer {token}", **headers}
         filled = {name: value.format(port=port, token=token) for name, value in sent.items()}
         assert await asyncio.to_thread(post, port, filled) == status
+
+    served(scenario)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.2", "127.9.8.7", "localhost", "::1"])
+def test_every_loopback_address_answers_under_its_own_name(host: str) -> None:
+    async def scenario(port: int, token: str) -> None:
+        known = {"Authorization": f"Bearer {token}"}
+        named = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        for more, status in (
+            ({}, 200),
+            ({"Origin": f"http://{named}"}, 200),
+            ({"Host": f"evil.example:{port}"}, 421),
+            ({"Origin": f"http://evil.example:{port}"}, 403),
+        ):
+            asked = asyncio.to_thread(post, port, {**known, **more}, host=host)
+            assert await asked == status, more
+
+    served(scenario, f"[{host}]:0" if ":" in host else f"{host}:0")
+
+
+def test_the_owner_gets_in_however_many_connections_stand_idle() -> None:
+    async def scenario(port: int, token: str) -> None:
+        known = {"Authorization": f"Bearer {token}"}
+        idle = await asyncio.to_thread(
+            lambda: [socket.create_connection(("127.0.0.1", port)) for _ in range(500)]
+        )
+        try:
+            for half_said in idle[::2]:
+                with contextlib.suppress(ConnectionError):  # some have been hung up already
+                    half_said.sendall(b"POST /mcp HTTP/1.1\r\nHost: ")
+            for _ in range(20):
+                assert await asyncio.to_thread(post, port, known) == 200
+        finally:
+            for connection in idle:
+                connection.close()
+
+    served(scenario)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"",
+        b"POST /mcp HTTP/1.1\r\nHost: x\r\n",
+        b"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n",
+    ],
+)
+def test_who_does_not_show_the_token_is_hung_up(
+    said: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_visitors, "FIRST_WORD_SECONDS", 0.1)
+    monkeypatch.setattr(http_visitors, "TOKEN_WITHIN_SECONDS", 0.2)
+
+    async def scenario(port: int, token: str) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(said)
+        answer = await reader.read()
+        assert answer == b"" or answer.startswith(b"HTTP/1.1 401")
+        writer.close()
+
+    served(scenario)
+
+
+def test_a_client_that_has_shown_the_token_is_not_hung_up_for_others() -> None:
+    async def scenario(port: int, token: str) -> None:
+        def talk() -> list[int]:
+            known = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+            known["Accept"] = "application/json, text/event-stream"
+            owner = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+            statuses = []
+            with contextlib.closing(owner), contextlib.ExitStack() as crowd:
+                for _ in range(3):
+                    owner.request("POST", "/mcp", json.dumps(PING), known)
+                    answer = owner.getresponse()
+                    answer.read()
+                    statuses.append(answer.status)
+                    owner.auto_open = 0  # from here on a connection that was hung up is an error
+                    for _ in range(100):
+                        crowd.enter_context(socket.create_connection(("127.0.0.1", port)))
+            return statuses
+
+        assert await asyncio.to_thread(talk) == [200, 200, 200]
 
     served(scenario)
 

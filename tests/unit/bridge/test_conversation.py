@@ -26,7 +26,7 @@ class FakeWires(Wires):
 
     def dial(self) -> str:
         self.linked = self.up
-        return "" if self.up else "the memory daemon is not running"
+        return "" if self.up else "the memory daemon is not running; start it with: iai-mcp up"
 
     def hang_up(self) -> None:
         self.linked = False

@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
+from iai_mcp import paths
 from iai_mcp.adapters.files import locks
 from iai_mcp.domain.errors import DiskFull, IoFailed, NotFound, ReadOnly
 from iai_mcp.domain.foreign_text import is_seen, quoted
@@ -93,10 +94,14 @@ class LocalFileSystem:
     def create_dir_all(self, path: str, *, private: bool = True) -> None:
         mode = 0o700 if private else 0o777
         with self._told(path, IoFailed):
-            if not path:
+            if self._own:
+                paths.private_dir(self._root)
+            elif not path:
                 os.makedirs(self._root, mode=mode, exist_ok=True)
             with self._opened(_parts(path), make=mode) as directory:
-                if private and os.fstat(directory).st_mode & 0o077:
+                found = os.fstat(directory)
+                # Another user's is not ours to close, even where we could.
+                if private and found.st_mode & 0o077 and found.st_uid == os.geteuid():
                     os.fchmod(directory, 0o700)
 
     def list(self, path: str) -> Sequence[str]:
@@ -235,6 +240,8 @@ def _is_link(path: str) -> IoFailed:
 
 def io_failure(error: OSError, path: str) -> IoFailed:
     """The same failure as a sentence that says what to do."""
+    if isinstance(error, paths.NotOurs):
+        return ReadOnly(error.sentence)
     if error.errno in _FULL:
         return DiskFull(f"the disk is full: free some space and try again; {path} is unchanged")
     if error.errno in _REFUSED:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import apsw
 
+from iai_mcp.adapters.sqlite import write_ahead
 from iai_mcp.domain.errors import (
     Busy,
     DiskFull,
@@ -55,7 +56,10 @@ class Database:
         self._readers: deque[apsw.Connection] = (
             deque()
         )  # the last one used first: its cache is warm
+        self.written = threading.Event()  # something was, since it was last cleared
+        self._is_new = not path.exists() or not path.stat().st_size
         with translated(path):
+            self.lost = self._take_log()
             self._writer = self._connect()
             # The first page tells whether the key fits; nothing is written before that.
             self._writer.execute("SELECT count(*) FROM sqlite_master").fetchall()
@@ -83,6 +87,7 @@ class Database:
                 self._writer.execute("BEGIN IMMEDIATE")
                 yield self._writer
                 self._writer.execute("COMMIT")
+                self.written.set()
             except BaseException:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
@@ -114,6 +119,22 @@ class Database:
                     reader.close()
                 else:
                     self._readers.append(reader)
+
+    def checkpoint(self) -> bool:
+        """Bring what was committed into the file itself; whether nothing is left in the log.
+
+        Nobody is held up: where somebody reads or writes at the moment, something may be left.
+        """
+        with self.reading() as db:
+            db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            db.set_busy_timeout(0)
+            try:
+                db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.BusyError:
+                return False
+            finally:
+                db.set_busy_timeout(_BUSY_MS)
+        return True
 
     def shrink(self) -> None:
         """Free what the connections keep in case it is read again."""
@@ -152,13 +173,45 @@ class Database:
                 "more: put it back, or restart (iai-mcp down, iai-mcp up) and restore a backup"
             )
 
+    def _take_log(self) -> write_ahead.Loss | None:
+        """See what a process that was killed left in the log, and what of it SQLite takes.
+
+        Raises:
+            StoreDamaged: what it takes does not fit the file any more.
+        """
+        log = write_ahead.read(self.path)
+        if log is None:
+            return None
+        taken = self._frames_taken()
+        missing = log.missing(taken)
+        now = write_ahead.read(self.path)
+        if not missing or now is None or now.commits != log.commits:
+            return None  # all is there; or somebody has it open, and went on writing
+        if log.index is not None and log.index.is_older(taken):
+            if not log.index.is_in_file:
+                raise _damaged(self.path)
+            write_ahead.drop(self.path)  # the file has all of it
+            return None
+        return write_ahead.Loss(missing, write_ahead.set_aside(self.path))
+
+    def _frames_taken(self) -> int:
+        """How much of the log SQLite takes for good; nothing is changed by asking."""
+        with contextlib.closing(apsw.Connection(str(self.path))) as asked:
+            asked.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            asked.set_busy_timeout(_BUSY_MS)
+            unlock(asked, self._key)
+            asked.execute("SELECT count(*) FROM sqlite_master").fetchall()
+            return asked.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)[0]
+
     def _connect(self) -> apsw.Connection:
         connection = apsw.Connection(str(self.path))
         connection.set_busy_timeout(_BUSY_MS)
         unlock(connection, self._key)
-        connection.pragma("page_size", PAGE_SIZE)
-        # Only a new file takes it; then what was forgotten can be given back a little at a time.
-        connection.pragma("auto_vacuum", "incremental")
+        if self._is_new:
+            connection.pragma("page_size", PAGE_SIZE)
+            # With this, what was forgotten can be given back a little at a time.
+            connection.pragma("auto_vacuum", "incremental")
+            self._is_new = False
         connection.pragma("synchronous", "FULL")
         connection.pragma("foreign_keys", True)
         connection.pragma("secure_delete", True)
@@ -249,6 +302,13 @@ def translated(path: Path) -> Iterator[None]:
         raise _as_ours(error, path) from error
 
 
+def _damaged(path: Path) -> StoreDamaged:
+    return StoreDamaged(
+        f"{path} is damaged: stop using it, keep a copy, and restore the last backup "
+        "with: iai-mcp restore FILE; nothing was changed"
+    )
+
+
 def _as_ours(error: apsw.Error, path: Path) -> IaiError:
     match error:
         case apsw.FullError():
@@ -261,10 +321,7 @@ def _as_ours(error: apsw.Error, path: Path) -> IaiError:
                 "may write there"
             )
         case apsw.NotADBError() | apsw.CorruptError():
-            return StoreDamaged(
-                f"{path} is damaged: stop using it, keep a copy, and restore the last backup "
-                "with: iai-mcp restore FILE; nothing was changed"
-            )
+            return _damaged(path)
         case apsw.BusyError() | apsw.LockedError():
             return Busy(f"{path} is in use by another process: try again in a moment")
         case apsw.IOError():

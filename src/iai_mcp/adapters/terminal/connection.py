@@ -8,6 +8,8 @@ import time
 from typing import NamedTuple
 
 from iai_mcp.domain.errors import NotFound, PtyFailed
+from iai_mcp.paths import NotOurs
+from iai_mcp.protocol import peers
 from iai_mcp.protocol import terminal_frames as wire
 
 _READ_SIZE = 262_144
@@ -77,10 +79,13 @@ class Connection:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(timeout)
         try:
-            self.socket.connect(path)
+            peers.connect(self.socket, path, "start the session anew")
         except FileNotFoundError as gone:
             self.socket.close()
             raise NotFound("the session has ended") from gone
+        except NotOurs as stranger:
+            self.socket.close()
+            raise PtyFailed(stranger.sentence) from stranger
         except OSError as refused:
             self.socket.close()
             raise PtyFailed(

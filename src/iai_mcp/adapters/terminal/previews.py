@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from iai_mcp.adapters.terminal.records import SessionRecord
 from iai_mcp.domain.terminal_preview import last_line
+from iai_mcp.protocol import peers
 from iai_mcp.protocol import terminal_frames as wire
 
 _TAIL = 4096
@@ -87,7 +88,7 @@ def _connect(path: str, question: bytes) -> socket.socket | None:
     try:
         # A Unix socket connects at once or not at all.
         connection.settimeout(_DEADLINE)
-        connection.connect(path)
+        peers.connect(connection, path)
         connection.sendall(question)
     except OSError:
         connection.close()

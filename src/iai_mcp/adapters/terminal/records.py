@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from iai_mcp.adapters.terminal import layout
-from iai_mcp.adapters.terminal.boot import boot_id
+from iai_mcp.boot import boot_id
 
 if TYPE_CHECKING:
     from iai_mcp.domain.terminals import TerminalSession, TerminalSize

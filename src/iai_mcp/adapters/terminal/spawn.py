@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from iai_mcp import paths
 from iai_mcp.adapters.terminal import layout, scope
-from iai_mcp.adapters.terminal.boot import boot_id
+from iai_mcp.boot import boot_id
 from iai_mcp.domain.errors import AlreadyExists, IaiError, InvalidInput, NotInstalled, PtyFailed
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import SessionLabel, TerminalSize

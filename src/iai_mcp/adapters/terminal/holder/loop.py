@@ -10,7 +10,7 @@ import termios
 import time
 
 from iai_mcp.adapters.terminal.holder import boundaries, ending, farewell, queries, requests
-from iai_mcp.adapters.terminal.holder.bare import same_user, signal, socket
+from iai_mcp.adapters.terminal.holder.bare import signal, socket
 from iai_mcp.adapters.terminal.holder.birth import Order
 from iai_mcp.adapters.terminal.holder.clients import Client
 from iai_mcp.adapters.terminal.holder.journal import Journal
@@ -18,6 +18,7 @@ from iai_mcp.adapters.terminal.holder.modes import Modes
 from iai_mcp.adapters.terminal.holder.ring import Ring
 from iai_mcp.adapters.terminal.holder.status import QUIET, SILENT_START, Status, rang
 from iai_mcp.protocol import terminal_frames as wire
+from iai_mcp.protocol.peers import peer_uid
 
 _READS = 16  # reads of the terminal between two looks at the clients
 _FULL_READ = 2048  # the kernel gives 4095 bytes at once while there are so many
@@ -209,7 +210,7 @@ class Holder:
             return  # it went away again, or there are no descriptors left for it
         connection = socket.socket(fileno=descriptor)
         connection.setblocking(False)
-        if not same_user(connection, os.getuid()):
+        if peer_uid(connection) != os.geteuid():
             connection.close()
             return
         self.clients[descriptor] = Client(connection)
