@@ -60,6 +60,14 @@ def test_a_directory_that_does_not_answer_costs_only_its_own_callers(
             found = daemon.call("memory_recall", cue="heron", cwd=f"{place}/p0")
             assert [hit["text"] for hit in found["hits"]] == ["the port is 5433"]
             assert any("does not answer" in why for why in found["degraded"])
+            for method, params in (
+                ("agents_list", {"cwd": f"{place}/p0"}),
+                ("memory_timeline", {"project": f"{place}/p0"}),
+                ("session_start_payload", {"cwd": f"{place}/p0"}),
+                ("backup", {"path": f"{place}/p0/b"}),
+            ):
+                refused = daemon.rpc(method, **params)["error"]
+                assert refused["data"]["code"] == "PLACE_SILENT", (method, refused)
             assert daemon.stop() == 0
     except PermissionError as refused:
         pytest.skip(str(refused))
