@@ -1,12 +1,11 @@
 """A directory that somebody else made must not cost anybody else their memory."""
 
-import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 from tests.support.daemon import DaemonProcess, Line
 from tests.support.home import ScratchHome
+from tests.support.hostile_places import WAITING, below
 from tests.support.silent_mount import silent_mount
 
 WORKERS = 8
@@ -21,75 +20,18 @@ def daemon(home: ScratchHome) -> Iterator[DaemonProcess]:
         running.kill()
 
 
-def bare_with(name: str) -> Callable[[Path], None]:
-    """What looks like a bare repository, with a pipe where git has a file."""
-
-    def make(place: Path) -> None:
-        (place / "refs").mkdir(parents=True)
-        (place / "HEAD").write_text("ref: refs/heads/main\n")
-        os.mkfifo(place / name)
-
-    return make
-
-
-def pointer_to_a_pipe(place: Path) -> None:
-    inner = place / "main/.git/worktrees/feature"
-    inner.mkdir(parents=True)
-    (place / ".git").write_text(f"gitdir: {inner}\n")
-    os.mkfifo(inner / "commondir")
-
-
-def backlink_that_is_a_pipe(place: Path) -> None:
-    inner = place / "main/.git/worktrees/feature"
-    inner.mkdir(parents=True)
-    (place / ".git").write_text(f"gitdir: {inner}\n")
-    (inner / "commondir").write_text("../..\n")
-    os.mkfifo(inner / "gitdir")
-
-
-def ignore_file_that_is_a_pipe(place: Path) -> None:
-    place.mkdir(parents=True)
-    os.mkfifo(place / ".iai-ignore")
-
-
-def ignore_file_that_is_a_terminal(place: Path) -> None:
-    place.mkdir(parents=True)
-    # A link can be cloned, and this device waits for whoever reads it.
-    (place / ".iai-ignore").symlink_to("/dev/ptmx")
-
-
-def ignore_file_that_takes_for_ever(place: Path) -> None:
-    place.mkdir(parents=True)
-    (place / ".iai-ignore").write_text("**/" * 24 + "no-such-name\n")
-
-
-def deep(place: Path) -> str:
-    return str(place / "/".join("abcdefghijklmnopqrstuvwxyz"))
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        bare_with("commondir"),
-        bare_with("config"),
-        pointer_to_a_pipe,
-        backlink_that_is_a_pipe,
-        ignore_file_that_is_a_pipe,
-        ignore_file_that_is_a_terminal,
-        ignore_file_that_takes_for_ever,
-    ],
-)
+@pytest.mark.parametrize("kind", WAITING)
 def test_a_project_full_of_pipes_and_riddles_holds_up_nobody(
-    daemon: DaemonProcess, make: Callable[[Path], None]
+    daemon: DaemonProcess, kind: str
 ) -> None:
     places = [daemon.home.path / f"clone{number}" for number in range(WORKERS + 2)]
     for place in places:
-        make(place)
+        WAITING[kind](place)
 
     answers = asked_at_once(
         daemon,
         [
-            {"session_id": f"s{number}", "events": SAID, "cwd": deep(place)}
+            {"session_id": f"s{number}", "events": SAID, "cwd": below(place)}
             for number, place in enumerate(places)
         ],
     )
@@ -118,6 +60,14 @@ def test_a_directory_that_does_not_answer_costs_only_its_own_callers(
             found = daemon.call("memory_recall", cue="heron", cwd=f"{place}/p0")
             assert [hit["text"] for hit in found["hits"]] == ["the port is 5433"]
             assert any("does not answer" in why for why in found["degraded"])
+            for method, params in (
+                ("agents_list", {"cwd": f"{place}/p0"}),
+                ("memory_timeline", {"project": f"{place}/p0"}),
+                ("session_start_payload", {"cwd": f"{place}/p0"}),
+                ("backup", {"path": f"{place}/p0/b"}),
+            ):
+                refused = daemon.rpc(method, **params)["error"]
+                assert refused["data"]["code"] == "PLACE_SILENT", (method, refused)
             assert daemon.stop() == 0
     except PermissionError as refused:
         pytest.skip(str(refused))

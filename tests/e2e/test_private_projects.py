@@ -15,6 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.support.daemon import DaemonProcess, Line, until
 from tests.support.git import git, repository
 from tests.support.home import ScratchHome
+from tests.support.hostile_places import PRETENDING
 
 from iai_mcp.protocol.mcp import CONTEXT_META
 
@@ -125,18 +126,13 @@ def test_a_bridge_that_was_started_elsewhere_is_told_nothing_of_it(scene: Scene)
     within_deadline(lambda: from_a_bridge(scene, scene.other, inside=False))
 
 
-def test_a_directory_that_only_says_it_belongs_to_it_is_elsewhere(scene: Scene) -> None:
+@pytest.mark.parametrize("claim", ["commondir", "core.worktree", "another's worktree", "its name"])
+def test_a_directory_that_only_says_it_belongs_to_it_is_elsewhere(scene: Scene, claim: str) -> None:
+    git("worktree", "add", "-q", "../feature", cwd=scene.private)
     pretender = scene.other / "inside"
-    (pretender / "refs").mkdir(parents=True)
-    (pretender / "HEAD").write_text("ref: refs/heads/main\n")
-    (pretender / "commondir").write_text(f"{scene.private}/.git\n")
-    (pretender / "config").write_text(f"[core]\n\tworktree = {scene.private}\n")
-    within_deadline(lambda: from_a_bridge(scene, pretender, inside=False))
-
-
-def test_a_directory_of_the_same_name_is_elsewhere(scene: Scene) -> None:
-    namesake = repository(scene.other / "clones/private")
-    within_deadline(lambda: from_a_bridge(scene, namesake, inside=False))
+    PRETENDING[claim](pretender, scene.private)
+    place = pretender / scene.private.name if claim == "its name" else pretender
+    within_deadline(lambda: from_a_bridge(scene, place, inside=False))
 
 
 def test_variables_of_the_environment_do_not_move_a_bridge_into_it(scene: Scene) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.git import git, repository
+from tests.support.hostile_places import PRETENDING
 
 from iai_mcp import project_aliases
 from iai_mcp.domain.errors import InvalidInput, NotFound
@@ -165,43 +166,26 @@ def test_a_broken_git_pointer_is_no_project(room: Path) -> None:
     assert key(shop / "odd") == str(shop)
 
 
-def test_a_pointer_that_its_target_does_not_confirm_makes_no_worktree(room: Path) -> None:
-    """Anybody can write `.git`; the other end is written by git, in the repository itself."""
-    shop = repository(room / "shop")
-    git("worktree", "add", "-q", "../shop-feature", cwd=shop)
-    theirs = shop / ".git/worktrees/shop-feature"
-    thief, copy = room / "thief", room / "copy"
-    own = thief / "own/worktrees/x"
-    own.mkdir(parents=True)
-    copy.mkdir()
-    (own / "HEAD").write_text("ref: refs/heads/main\n")
-    (own / "commondir").write_text(f"{shop}/.git\n")
-    (own / "gitdir").write_text(f"{thief}/.git\n")
-    for pointer in (own, theirs, shop / ".git", shop / ".git/worktrees/none"):
-        (thief / ".git").write_text(f"gitdir: {pointer}\n")
-        assert key(thief) == str(thief)
-        assert key(thief / "deep") == str(thief)
-    (copy / ".git").write_bytes((room / "shop-feature/.git").read_bytes())
-    assert key(copy) == str(copy)
-    assert key(room / "shop-feature") == str(shop)
-
-
-@pytest.mark.parametrize("more", [("commondir",), ("commondir", "refs"), ("config", "refs")])
-def test_what_looks_like_the_inside_of_another_repository_is_not_that_repository(
-    room: Path, more: tuple[str, ...]
+@pytest.mark.parametrize("claim", PRETENDING)
+def test_what_a_directory_says_about_belonging_elsewhere_needs_the_others_word(
+    room: Path, claim: str
 ) -> None:
-    """All of this can be cloned: nothing in it is called `.git`."""
-    shop, thief = repository(room / "shop"), repository(room / "thief")
-    inside = thief / "inside"
-    inside.mkdir()
-    (inside / "HEAD").write_text("ref: refs/heads/main\n")
-    for name in more:
-        if name == "refs":
-            (inside / "refs").mkdir()
-        else:
-            said = {"commondir": f"{shop}/.git\n", "config": f"[core]\n\tworktree = {shop}\n"}
-            (inside / name).write_text(said[name])
-    assert key(inside) in (str(inside), str(thief))
+    """Anybody can write a pointer; the other end is written by git, in the repository itself."""
+    shop = repository(room / "shop")
+    git("worktree", "add", "-q", "../feature", cwd=shop)
+    thief = repository(room / "thief") / "inside"
+    PRETENDING[claim](thief, shop)
+    for place in (thief, thief / "deep", thief / "shop"):
+        assert key(place).startswith(str(room / "thief"))
+    assert key(room / "feature") == str(shop)
+
+
+def test_a_copy_of_a_worktree_is_a_checkout_of_its_own(room: Path) -> None:
+    shop = repository(room / "shop")
+    git("worktree", "add", "-q", "../feature", cwd=shop)
+    (room / "copy").mkdir()
+    (room / "copy/.git").write_bytes((room / "feature/.git").read_bytes())
+    assert key(room / "copy") == str(room / "copy")
 
 
 def test_worktrees_that_git_knows_by_relative_paths_belong_to_their_repository(room: Path) -> None:

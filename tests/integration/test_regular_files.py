@@ -113,6 +113,15 @@ def test_a_link_is_followed_only_as_far_as_it_may_lead(tmp_path: Path) -> None:
     assert read("inside", "") is None
 
 
+def test_a_link_named_from_where_one_stands_is_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "target").write_bytes(b"words")
+    (tmp_path / "link").symlink_to("target")
+    monkeypatch.chdir(tmp_path)
+    assert regular_files.tail("link", 3) == b"rds"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="leases are Linux's")
 def test_a_file_on_which_somebody_holds_a_lease_keeps_nobody_waiting(tmp_path: Path) -> None:
     """Without `O_NONBLOCK` whoever opens it waits for 45 seconds, or as long as the system says."""

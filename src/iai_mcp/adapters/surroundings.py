@@ -25,7 +25,7 @@ class LocalProjects:
         return look_at(place, lambda: project.project_of(place, base=cwd or None).key)
 
     def place_of(self, cwd: str) -> str:
-        if not cwd:
+        if not project_identity.is_path(cwd):
             return ""
         return look_at(cwd, lambda: project.project_of(cwd, proven=True).key)
 

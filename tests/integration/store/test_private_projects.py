@@ -116,6 +116,7 @@ def test_a_directory_that_is_called_like_a_private_project_is_not_told_of_it(
     close(store, "diary")
 
     assert not seen(store, method, **namesake)
+    assert not seen(store, method, cwd="diary", project="diary")
     assert not seen(store, method, **namesake, project="diary")
 
 

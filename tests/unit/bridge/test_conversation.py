@@ -199,6 +199,23 @@ def test_a_host_of_the_newest_protocol_needs_no_replay_only_its_context() -> Non
     assert second == call(2, **envelope)
 
 
+def test_a_host_can_not_say_for_the_bridge_where_it_is() -> None:
+    """The daemon hears the first message of a connection about that, and it is always ours."""
+    elsewhere = {CONTEXT_META: {"cwd": "/somebody/elses"}}
+    envelope = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+    hello = initialize()
+    hello["params"]["_meta"] = elsewhere
+    for opening in (hello, call(1, **envelope, **elsewhere), call(1, **elsewhere)):
+        bridge = Bridge(up=True)
+        bridge.host_says(opening)
+        assert bridge.wires.daemon[0]["params"]["_meta"][CONTEXT_META] == CONTEXT
+        bridge.daemon_dies()
+        bridge.wires.up = True
+        bridge.wires.daemon.clear()
+        bridge.host_says(call(2, **elsewhere))
+        assert bridge.wires.daemon[0]["params"]["_meta"][CONTEXT_META] == CONTEXT
+
+
 def test_a_call_without_any_handshake_still_reaches_the_daemon() -> None:
     bridge = Bridge(up=True)
     bridge.host_says(call(1))
