@@ -129,11 +129,7 @@ def records(reading: Reading, file: "BinaryIO") -> "Iterator[Record]":
     The last line may still be in the making: if it is not whole, `end` stays before it.
     """
     while line := file.readline(_PIECE):
-        if reading.end > _LONGEST_TRANSCRIPT:  # what was compressed
-            reading.problem = f"too long for a transcript: {reading.path}"
-            return
-        if reading.deadline is not None and _is_late(reading, reading.deadline):
-            reading.unfinished = True
+        if _is_to_end(reading):
             return
         whole, length = line.endswith(b"\n"), len(line)
         if not whole and length == _PIECE:
@@ -158,6 +154,17 @@ def records(reading: Reading, file: "BinaryIO") -> "Iterator[Record]":
             return
         if whole:
             reading.end += length
+
+
+def _is_to_end(reading: Reading) -> bool:
+    """Whether no more of it may be read; `reading` then says why."""
+    if reading.end > _LONGEST_TRANSCRIPT:  # what was compressed
+        reading.problem = f"too long for a transcript: {reading.path}"
+        return True
+    if reading.deadline is not None and _is_late(reading, reading.deadline):
+        reading.unfinished = True
+        return True
+    return False
 
 
 def rest_of_line(
