@@ -128,6 +128,22 @@ def records(reading: Reading, file: "BinaryIO") -> "Iterator[Record]":
 
     The last line may still be in the making: if it is not whole, `end` stays before it.
     """
+    for line, length, whole in _lines(reading, file):
+        record = None if line is None else _record(line)
+        if record is not None:
+            reading.end += length
+            yield record
+            continue
+        if line is None or line.strip(_PADDING):
+            reading.skipped += 1
+        elif not whole:
+            return
+        if line is None or whole:
+            reading.end += length
+
+
+def _lines(reading: Reading, file: "BinaryIO") -> "Iterator[tuple[bytes | None, int, bool]]":
+    """What `rest_of_line` gives, of every line for which there is time."""
     while line := file.readline(_PIECE):
         if reading.end > _LONGEST_TRANSCRIPT:  # what was compressed
             reading.problem = f"too long for a transcript: {reading.path}"
@@ -135,29 +151,15 @@ def records(reading: Reading, file: "BinaryIO") -> "Iterator[Record]":
         if reading.deadline is not None and _is_late(reading, reading.deadline):
             reading.unfinished = True
             return
-        whole, length = line.endswith(b"\n"), len(line)
-        if not whole and length == _PIECE:
-            try:
-                all_of_it, length, whole = rest_of_line(line, file, reading.has_no_time)
-            except StoppedError:
-                reading.unfinished = True
-                return
-            if all_of_it is None:
-                reading.end += length
-                reading.skipped += 1
-                continue
-            line = all_of_it
-        record = _record(line)
-        if record is not None:
-            reading.end += length
-            yield record
+        whole = line.endswith(b"\n")
+        if whole or len(line) < _PIECE:
+            yield line, len(line), whole
             continue
-        if line.strip(_PADDING):
-            reading.skipped += 1
-        elif not whole:
+        try:
+            yield rest_of_line(line, file, reading.has_no_time)
+        except StoppedError:
+            reading.unfinished = True
             return
-        if whole:
-            reading.end += length
 
 
 def rest_of_line(
