@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import select
 import socket
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
@@ -45,7 +44,7 @@ class Connection:
         self._sending = asyncio.Lock()
         self._in_a_line = False  # of an answer that is sent in pieces
         self._slots = asyncio.Semaphore(server.settings.calls_per_connection)
-        self._lane = server.pool.lane(self._is_there)
+        self._lane = server.pool.lane(self._incoming.is_there)
         self._calls: set[asyncio.Task[None]] = set()
         self._large = False  # something large went through since memory was last given back
 
@@ -99,17 +98,6 @@ class Connection:
         found: socket.socket | None = self._writer.get_extra_info("socket")
         return found
 
-    def _is_there(self) -> bool:
-        """Whether somebody is at the other end; who only stopped sending still is."""
-        ours = self._socket()
-        if ours is None:
-            return True
-        if ours.fileno() < 0:
-            return False
-        watch = select.poll()
-        watch.register(ours.fileno(), select.POLLOUT)
-        return not any(event & select.POLLHUP for _, event in watch.poll(0))
-
     async def _parsed(self, line: bytes | Oversize) -> object:
         """The message of a line; UNPARSED when it was answered with a parse error already."""
         if isinstance(line, Oversize):
@@ -134,25 +122,16 @@ class Connection:
         if self._server.may_be_succeeded and message["method"] == succession.METHOD:
             await self._hand_over(message)
             return
-        # Waiting here stops reading, so a client that floods us is slowed, not buffered.
-        taken = await self._slots_for_a_call()
-        task = asyncio.ensure_future(self._answer(message))
+        # Waiting here stops reading, so a client that floods us is slowed, not buffered. A first call
+        # has room whatever others do.
+        room = [self._slots, self._server.calls] if self._calls else [self._slots]
+        async with contextlib.AsyncExitStack() as taken:
+            for slots in room:
+                await taken.enter_async_context(slots)
+            task = asyncio.ensure_future(self._answer(message))
+            taken.pop_all()  # given back when it is done
         self._calls.add(task)
-        task.add_done_callback(partial(self._done, taken))
-
-    async def _slots_for_a_call(self) -> list[asyncio.Semaphore]:
-        """Room for one more call, here and in all. A first one has room whatever others do.
-
-        Raises:
-            ConnectionError: the client has left meanwhile; what else it sent is not even read.
-        """
-        wanted = [self._slots, self._server.calls] if self._calls else [self._slots]
-        for slots in wanted:
-            waits = slots.locked()
-            await slots.acquire()
-            if waits and not self._is_there():
-                raise ConnectionResetError("who asked has left")
-        return wanted
+        task.add_done_callback(partial(self._done, room))
 
     def _done(self, taken: list[asyncio.Semaphore], task: asyncio.Task[None]) -> None:
         self._calls.discard(task)
@@ -227,6 +206,8 @@ class Connection:
         """In pieces: what the transport has to keep of a long line it moves with every byte sent."""
         self._large |= len(line) >= LARGE
         async with self._sending:
+            if not self._incoming.is_there():
+                raise ConnectionResetError("who asked has left")
             self._in_a_line = True
             for start in range(0, len(line), _CHUNK):
                 self._writer.write(line[start : start + _CHUNK])
@@ -253,8 +234,6 @@ class Connection:
         """From here on the official SDK speaks; the lines keep coming from the same reader."""
 
         async def receive() -> object:
-            if not self._is_there():
-                return None
             async for line in lines:
                 if isinstance(line, Oversize):
                     return ParseFailure(line.why)

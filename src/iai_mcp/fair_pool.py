@@ -24,8 +24,8 @@ _T = TypeVar("_T")
 # How long a further call steps back at most, and for how long a call counts as one that will be
 # answered in a moment: what takes longer is slow by itself, and nobody gains by waiting for it.
 _PATIENCE = 0.1
-# How long what takes long rests at a time while somebody waits for an answer.
-_REST = 0.005
+# While somebody waits for an answer, what takes long works for so long, then rests for so long.
+_WORK, _REST = 0.003, 0.005
 
 
 class ClientGone(Exception):
@@ -61,8 +61,12 @@ class FairPool:
 
     def let_pass(self) -> None:
         """For who works on something long in a thread: rest while somebody else is being answered."""
-        if self._awaited and self.somebody_waits(getattr(self._at_work, "place", None)):
+        mine = self._at_work
+        if not self._awaited or time.monotonic() - getattr(mine, "rested", 0.0) < _WORK:
+            return
+        if self.somebody_waits(but=getattr(mine, "place", None)):
             time.sleep(_REST)
+            mine.rested = time.monotonic()
 
     def shutdown(self) -> None:
         """Begin nothing more; what runs is not waited for."""
@@ -88,13 +92,13 @@ class FairPool:
             if place.granted.done():
                 continue  # cancelled while it waited
             if place.has_waited and not place.lane.is_there():
-                place.granted.set_exception(ClientGone())
+                place.granted.set_result(False)
                 continue
             self._free -= 1
             place.lane.under_way += 1
             if place.is_first:
                 self._awaited[place] = time.monotonic()
-            place.granted.set_result(None)
+            place.granted.set_result(True)
 
     def _next(self) -> "Place | None":
         if self._first:
@@ -135,7 +139,10 @@ class FairPool:
 
         def compute() -> _T:
             self._at_work.place = place
-            return work()
+            try:
+                return work()
+            finally:
+                self._at_work.place = None
 
         def ended(done: "Future[_T]") -> None:
             with contextlib.suppress(RuntimeError):  # the loop was closed before the work ended
@@ -188,7 +195,7 @@ class Place:
         self.lane = lane
         self.is_first = False  # whether the lane was empty when it came
         self.has_waited = False
-        self.granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.granted: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._used = False
 
     async def run(self, work: Callable[[], _T]) -> _T:
@@ -201,17 +208,16 @@ class Place:
         self.lane.calls += 1
         self.lane.pool._join(self)
         try:
-            await self.granted
+            may_begin = await self.granted
         except BaseException:
             self.lane.calls -= 1
-            if (
-                self.granted.done()
-                and not self.granted.cancelled()
-                and not self.granted.exception()
-            ):
+            if self.granted.done() and not self.granted.cancelled() and self.granted.result():
                 self.lane.pool._not_used()  # cancelled in the very moment it was to begin
                 self.lane.pool._leave(self)
             raise
+        if not may_begin:
+            self.lane.calls -= 1
+            raise ClientGone
         return self
 
     async def __aexit__(

@@ -1,4 +1,4 @@
-"""What one client sends, as lines: bounded in memory, paced beside others, heard to its end.
+"""What one client sends, as lines: bounded in memory, paced beside others, and no more of who has left.
 
 Long lines are taken in one at a time, however many clients send one: a line that is longer than
 `LONG_LINE` is read on only by who has the daemon's one turn for that, and the turn is passed on when
@@ -7,6 +7,7 @@ the line has been dealt with.
 
 import asyncio
 import contextlib
+import select
 import socket
 import time
 from collections import deque
@@ -60,6 +61,8 @@ class Incoming:
                 while found:
                     yield found.popleft()
                     self._pass_on_turn()
+                    if not self.is_there():
+                        return
                     if found:
                         await self._let_others_in()
                 if not data:
@@ -69,6 +72,16 @@ class Incoming:
         finally:
             self._pass_on_turn()
             stopping.cancel()
+
+    def is_there(self) -> bool:
+        """Whether somebody is at the other end; who only stopped sending still is."""
+        if self._socket is None:  # a test's own pair of streams
+            return True
+        if self._socket.fileno() < 0:
+            return False
+        watch = select.poll()
+        watch.register(self._socket.fileno(), select.POLLOUT)
+        return not any(event & select.POLLHUP for _, event in watch.poll(0))
 
     async def _stopping(self) -> None:
         await self._server.shutdown_event.wait()

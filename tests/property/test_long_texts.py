@@ -1,14 +1,19 @@
 """What is made of a long text in pieces is the same as what is made of it at once."""
 
-from collections.abc import Callable
+import re
+import string
+import sys
+from collections.abc import Callable, Iterator
+from re import _parser  # type: ignore[attr-defined] # nothing else tells how long a match may be
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from iai_mcp.domain import pieces, redaction
+from iai_mcp.domain import pieces, redaction, secret_clues
 from iai_mcp.domain.passages import passages
 from iai_mcp.domain.redaction import redact
+from iai_mcp.domain.redaction_rules import PREFIXED
 from iai_mcp.domain.traits import traits_of
 from iai_mcp.domain.words import indexed, words
 
@@ -80,3 +85,51 @@ def test_a_text_without_any_place_to_cut_is_cut_all_the_same(run: str) -> None:
     found = list(pieces.pieces(run * 3_000_000))
     assert len(found) > 2
     assert "".join(found) == run * 3_000_000
+
+
+@settings(max_examples=400)
+@given(
+    text=st.text("ab-01 \n", max_size=120),
+    expression=st.sampled_from(
+        [
+            "a{1,5}",
+            "a{2,4}b",
+            "(?<=b)a{1,3}",
+            "ab(?!a)",
+            r"\b[ab]{2,6}\b",
+            "(?:a-|-a)b{0,3}",
+            r"^b|b$",
+        ]
+    ),
+    size=st.integers(1, 6),
+)
+def test_what_is_looked_for_in_pieces_is_found_where_it_is(
+    text: str, expression: str, size: int
+) -> None:
+    pattern = re.compile(expression, re.MULTILINE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pieces, "SIZE", size)
+        patch.setattr(pieces, "REACH", 8)
+        found = [match.span() for match in pieces.matches(pattern, text)]
+    assert found == [match.span() for match in pattern.finditer(text)]
+
+
+def test_no_secret_that_is_looked_for_in_pieces_is_longer_than_they_reach(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sought: set[re.Pattern[str]] = set()
+
+    def noted(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+        sought.add(pattern)
+        return pattern.finditer(text)
+
+    for name in [name for name in sys.modules if name.startswith("iai_mcp.domain.")]:
+        if hasattr(sys.modules[name], "matches"):
+            monkeypatch.setattr(sys.modules[name], "matches", noted)
+    clues = [clue for some in secret_clues._CLUES.values() for clue in some]
+    tokens = [f"{prefix}{'a1' * 20}" for _, some, _ in PREFIXED for prefix in some]
+    options = [f" -{letter} x" for letter in string.ascii_letters]
+    redact(" ".join([*clues, *tokens, *options, "<private>", "[secret:a]", "пароль 密码 / `/`"]))
+    assert len(sought) > 100
+    widths = {one.pattern: _parser.parse(one.pattern, one.flags).getwidth()[1] for one in sought}
+    assert {pattern: width for pattern, width in widths.items() if width >= pieces.REACH} == {}

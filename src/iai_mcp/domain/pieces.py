@@ -8,6 +8,8 @@ pieces others come in between, and each piece is let go of before the next.
 import re
 from collections.abc import Callable, Iterator
 
+# Longer than whatever is looked for by `matches`.
+REACH = 1 << 15
 SIZE = 1 << 16  # characters: a millisecond or two of most of what is done with them
 _LONGEST = 1 << 18  # without any place to cut: no word, and cut all the same
 
@@ -41,3 +43,19 @@ def bounds(text: str, cut: re.Pattern[str]) -> Iterator[tuple[int, int]]:
         start = end
     if start < len(text) or not text:
         yield start, len(text)
+
+
+def matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """What `pattern.finditer(text)` finds. A match may have `REACH` characters at most, and no fewer
+    than one, with what the pattern looks at behind it.
+    """
+    at = 0
+    while at < len(text):
+        stop = last = at + 4 * SIZE
+        for match in pattern.finditer(text, at, stop + REACH):
+            if match.start() >= stop:
+                break
+            yield match
+            last = max(stop, match.end())
+        at = last
+        breathe()

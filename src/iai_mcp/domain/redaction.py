@@ -21,7 +21,7 @@ from iai_mcp.domain import (
     secret_sentences,
     secret_tokens,
 )
-from iai_mcp.domain.pieces import pieces
+from iai_mcp.domain.pieces import matches, pieces
 from iai_mcp.domain.secret_clues import look
 from iai_mcp.domain.secret_spans import Span
 
@@ -95,7 +95,7 @@ def _each_string(value: object, redact_text: Callable[[str], str]) -> object:
 def _without_private(text: str, lowered: str, counts: Counter[str]) -> str:
     kept: list[str] = []
     depth = resume = 0
-    for tag in _PRIVATE_TAG.finditer(lowered):
+    for tag in matches(_PRIVATE_TAG, lowered):
         if not tag[1]:
             if depth == 0:
                 kept += (text[resume : tag.start()], PRIVATE)
@@ -173,7 +173,7 @@ def _beside_markers(text: str, spans: list[Span]) -> list[Span]:
     """The spans that hold no part of a marker; a whole one may go together with what is around it."""
     if not spans or ("[secret:" not in text and PRIVATE not in text):
         return spans
-    markers = [marker.span() for marker in _MARKER.finditer(text)]
+    markers = [marker.span() for marker in matches(_MARKER, text)]
     return [span for span in spans if not _cuts_any(markers, span[0], span[1])]
 
 

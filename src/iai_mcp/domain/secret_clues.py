@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
+from iai_mcp.domain.pieces import matches
+
 # By topic, in small letters. A word may be cut in front, so that few letters begin one: the more
 # different first letters there are, the longer the pass takes.
 _CLUES: dict[str, tuple[str, ...]] = {
@@ -57,7 +59,7 @@ _NOTHING = Clues(frozenset(), ())
 
 def look(lowered: str) -> Clues:
     """The clues in a text in lower case."""
-    found = [(match[0], match.start()) for match in _any_clue().finditer(lowered)]
+    found = [(match[0], match.start()) for match in matches(_any_clue(), lowered)]
     if not found:
         return _NOTHING
     topics = frozenset().union(*(_topics()[word] for word in {word for word, _ in found}))

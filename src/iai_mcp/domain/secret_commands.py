@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from iai_mcp.domain.pieces import matches
 from iai_mcp.domain.secret_spans import Span, has_any
 from iai_mcp.domain.secret_values import key_like, password_like, stands_in
 
@@ -183,7 +184,7 @@ def find(text: str, lowered: str) -> Iterator[Span]:
 
 def with_options(text: str, lowered: str) -> Iterator[Span]:
     """Every password or key that is handed to a program in an option of one letter."""
-    for option in dict.fromkeys(_AN_OPTION.findall(text)):
+    for option in dict.fromkeys(match[0] for match in matches(_AN_OPTION, text)):
         yield from _in_rows(_BY_OPTION.get(option, ()), text, lowered)
 
 
@@ -194,7 +195,7 @@ def _in_rows(rows: tuple[Row, ...], text: str, lowered: str) -> Iterator[Span]:
 
 
 def _of_shape(shape: str, text: str) -> Iterator[Span]:
-    for match in _compiled(shape).finditer(text):
+    for match in matches(_compiled(shape), text):
         found = match.groupdict()
         group = next((name for name in _GROUPS if found.get(name)), None)
         if group is None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from iai_mcp.domain.pieces import matches
 from iai_mcp.domain.secret_spans import Span, has_any
 from iai_mcp.domain.secret_values import Manner, password_like, stands_in
 
@@ -42,7 +43,7 @@ _TWO_STRINGS = ('", "', "', '", '","', "','", ",\n")
 def find(text: str, lowered: str) -> Iterator[Span]:
     """Every password that stands in a login."""
     if "password" in lowered:
-        for match in _NETRC.finditer(lowered):
+        for match in matches(_NETRC, lowered):
             if not stands_in(text[match.start(1) : match.end(1)]):
                 yield *match.span(1), "password"
     if has_any(lowered, _LOGIN_NEEDLES):
@@ -62,7 +63,7 @@ def in_lines(text: str) -> Iterator[Span]:
 
 
 def _values(shape: re.Pattern[str], text: str, lowered: str, manner: Manner) -> Iterator[Span]:
-    for match in shape.finditer(lowered):
+    for match in matches(shape, lowered):
         at = match.start("value")
         value = text[at : match.end("value")].rstrip(".,;:!?)")
         if password_like(value, manner):

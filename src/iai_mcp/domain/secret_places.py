@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from iai_mcp.domain.pieces import matches
 from iai_mcp.domain.secret_spans import Span, has_any
 from iai_mcp.domain.secret_values import key_like, stands_in
 
@@ -16,15 +17,15 @@ _SIGNED = re.compile(
 
 def in_addresses(text: str, lowered: str) -> Iterator[Span]:
     if has_any(lowered, ("sig", "x-amz-", "hmac=")):
-        for match in _SIGNED.finditer(lowered):
+        for match in matches(_SIGNED, lowered):
             if not stands_in(match[1]):
                 yield *match.span(1), "signature"
     if "://" not in text:
         return
-    for match in _IN_ADDRESS.finditer(text):
+    for match in matches(_IN_ADDRESS, text):
         if not stands_in(match[2]):
             yield *match.span(2), "url-password"
-    for match in _ALONE_IN_ADDRESS.finditer(text):
+    for match in matches(_ALONE_IN_ADDRESS, text):
         if key_like(match[1], "told", named=True):
             yield *match.span(1), "url-password"
 
@@ -47,7 +48,7 @@ def in_headers(text: str, lowered: str) -> Iterator[Span]:
     for needle, expression in _HEADERS:
         if needle not in lowered:
             continue
-        for match in expression.finditer(lowered):
+        for match in matches(expression, lowered):
             value = text[match.start(1) : match.end(1)].rstrip(".,")
             spoken_word = expression is _BEARER and not any(c.isdigit() for c in value)
             if value and not spoken_word and not stands_in(value):
@@ -68,12 +69,12 @@ _SESSION = re.compile(
 
 def in_cookies(text: str, lowered: str) -> Iterator[Span]:
     if "cookie" in lowered:
-        for header in _COOKIES.finditer(lowered):
+        for header in matches(_COOKIES, lowered):
             for cookie in _COOKIE.finditer(text, *header.span(1)):
                 if key_like(cookie[1], "told", named=True):
                     yield *cookie.span(1), "cookie"
     if has_any(lowered, _SESSION_NEEDLES):
-        for match in _SESSION.finditer(lowered):
+        for match in matches(_SESSION, lowered):
             value = text[match.start(1) : match.end(1)]
             if key_like(value, "quoted", named=True):
                 yield *match.span(1), "cookie"

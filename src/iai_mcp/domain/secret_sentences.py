@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
+from iai_mcp.domain.pieces import matches
 from iai_mcp.domain.secret_spans import Span
 from iai_mcp.domain.secret_values import Candidate, Manner, key_like, password_like
 
@@ -96,7 +97,7 @@ def in_other_scripts(text: str, lowered: str) -> Iterator[Span]:
     """What is told in languages whose words for it are not written in plain Latin letters."""
     if text.isascii() or not _FOREIGN_LETTER.search(lowered):
         return
-    for word in _FOREIGN.finditer(lowered):
+    for word in matches(_FOREIGN, lowered):
         found = _FOREIGN_SIGN.match(text, word.end())
         if found is None:
             continue
@@ -115,7 +116,7 @@ def seeds(text: str, lowered: str) -> Iterator[Span]:
     """The words from which a wallet can be restored, where they are called so."""
     if "phrase" not in lowered and "mnemonic" not in lowered and "seed" not in lowered:
         return
-    for match in _SEED.finditer(lowered):
+    for match in matches(_SEED, lowered):
         words = re.findall("[a-z]+", match[1])
         if len(words) in _SEED_LENGTHS:
             yield *match.span(1), "seed-phrase"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from iai_mcp.domain.pieces import bounds, matches
 from iai_mcp.domain.redaction_rules import COMMON, PREFIXED, SHAPED, SHORTEST
 from iai_mcp.domain.secret_clues import tree
 from iai_mcp.domain.secret_spans import Span
@@ -18,27 +19,45 @@ _EDGE = re.compile(
 )
 _LONGEST_EDGE = 28
 _WORD_LETTER = re.compile("[A-Za-z0-9_-]")
+_ANYWHERE = re.compile("")
+_LONGEST_CLUE = 512  # longer than any prefix and any shape that has none
 # So many letters of base64 in a row are an image or a digest, and so is what goes on from there.
 _BLOB = re.compile(r"[A-Za-z0-9+/]{24}\Z")
 
 
 def find(text: str) -> Iterator[Span]:
     """Every token that has a well-known shape."""
-    # Only long words can hold one, and they are few: everything else is left out of the search.
-    long_words = " ".join([word for word in text.split() if len(word) >= SHORTEST])
-    if not long_words:
-        return
+    prefixes: dict[str, None] = {}
+    shapes: set[str] = set()
+    for long_words in _long_words(text):
+        prefixes |= dict.fromkeys([match[0] for match in _any_prefix().finditer(long_words)])
+        shapes |= {
+            shape
+            for _, needle, shape in SHAPED
+            if needle in long_words and _compiled(shape).search(long_words)
+        }
     # In their order, so that of two kinds that overlap always the same one is named.
-    for seen in dict.fromkeys([match[0] for match in _any_prefix().finditer(long_words)]):
+    for seen in prefixes:
         for kind, prefix, expression in _rules_for(seen):
-            for match in expression.finditer(text):
+            for match in matches(expression, text):
                 body = match[0][len(prefix) :]
                 if not filler(body) and _may_begin(text, match.start(), prefix, body):
                     yield *match.span(), kind
-    for kind, needle, shape in SHAPED:
-        if needle in long_words and _compiled(shape).search(long_words):
-            for match in _compiled(shape).finditer(text):
+    for kind, _, shape in SHAPED:
+        if shape in shapes:
+            for match in matches(_compiled(shape), text):
                 yield *match.span(), kind
+
+
+def _long_words(text: str) -> Iterator[str]:
+    """The long words of each piece: only these can hold one, and they are few.
+
+    What is cut by the end of a piece is whole in the next one.
+    """
+    for start, end in bounds(text, _ANYWHERE):
+        words = text[max(0, start - _LONGEST_CLUE) : end].split()
+        if long := [word for word in words if len(word) >= SHORTEST]:
+            yield " ".join(long)
 
 
 def _may_begin(text: str, start: int, prefix: str, body: str) -> bool:

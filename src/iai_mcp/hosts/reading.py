@@ -128,32 +128,34 @@ def records(reading: Reading, file: "BinaryIO") -> "Iterator[Record]":
 
     The last line may still be in the making: if it is not whole, `end` stays before it.
     """
-    while line := file.readline(_PIECE):
-        if _is_to_end(reading):
-            return
-        whole, length = line.endswith(b"\n"), len(line)
-        if not whole and length == _PIECE:
-            try:
-                all_of_it, length, whole = rest_of_line(line, file, reading.has_no_time)
-            except StoppedError:
-                reading.unfinished = True
-                return
-            if all_of_it is None:
-                reading.end += length
-                reading.skipped += 1
-                continue
-            line = all_of_it
-        record = _record(line)
+    for line, length, whole in _lines(reading, file):
+        record = None if line is None else _record(line)
         if record is not None:
             reading.end += length
             yield record
             continue
-        if line.strip(_PADDING):
+        if line is None or line.strip(_PADDING):
             reading.skipped += 1
         elif not whole:
             return
-        if whole:
+        if line is None or whole:
             reading.end += length
+
+
+def _lines(reading: Reading, file: "BinaryIO") -> "Iterator[tuple[bytes | None, int, bool]]":
+    """What `rest_of_line` gives, of every line for which there is time."""
+    while line := file.readline(_PIECE):
+        if _is_to_end(reading):
+            return
+        whole = line.endswith(b"\n")
+        if whole or len(line) < _PIECE:
+            yield line, len(line), whole
+            continue
+        try:
+            yield rest_of_line(line, file, reading.has_no_time)
+        except StoppedError:
+            reading.unfinished = True
+            return
 
 
 def _is_to_end(reading: Reading) -> bool:
