@@ -23,7 +23,7 @@ _LONGEST_LIST = 1024 * 1024  # of the user's own lists
 _LONGEST_IGNORE = 16 * 1024  # a project's; the more patterns, the longer everybody waits for them
 _LASTED = "lasted"  # how long the pause of the line before was: a line that an older version skips
 _NOT_SET = 1.0  # seconds by which a clock is kept right without anybody noticing
-_DOUBTFUL = 3600.0
+_DOUBTFUL = 3600.0  # seconds before the end of a pause that began, by the clock, after it
 
 
 def may_capture(cwd: str | None, project: str | None = None) -> bool:

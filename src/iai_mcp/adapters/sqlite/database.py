@@ -179,12 +179,12 @@ class Database:
         Raises:
             StoreDamaged: what it takes does not fit the file any more.
         """
-        log = write_ahead.read(self.path)
+        log = write_ahead.read(self.path, PAGE_SIZE)
         if log is None:
             return None
         taken = self._frames_taken()
         missing = log.missing(taken)
-        now = write_ahead.read(self.path)
+        now = write_ahead.read(self.path, PAGE_SIZE)
         if not missing or now is None or now.commits != log.commits:
             return None  # all is there; or somebody has it open, and went on writing
         if log.index is not None and log.index.is_older(taken):

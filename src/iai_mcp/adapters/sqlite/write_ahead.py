@@ -71,19 +71,19 @@ class Log:
         return last if any(behind[: max(0, last - 1)]) else 0
 
 
-def read(database: Path) -> Log | None:
+def read(database: Path, page_size: int) -> Log | None:
     """The log of a database that nobody has open; None where it is empty, or there is none."""
     try:
         with _log(database).open("rb") as file:
             header = file.read(_HEADER.size)
-            page_size = _page_size(header)
-            frames = _frames(file.fileno(), page_size)
+            whole = _is_whole(header)
+            frames = _frames(file.fileno(), _HEADER.unpack(header)[2] if whole else page_size)
     except FileNotFoundError:
         return None
     if not frames:
         return None
     # A header that is damaged tells nothing: its frames are those of the first one's kind.
-    salts = header[16:24] if _is_whole(header) else frames[0][2]
+    salts = header[16:24] if whole else frames[0][2]
     commits = tuple(commit != 0 if found == salts else None for _, commit, found, _ in frames)
     return Log(commits, _index(database, salts))
 
@@ -132,11 +132,6 @@ def _shared(database: Path) -> Path:
     return database.with_name(f"{database.name}-shm")
 
 
-def _page_size(header: bytes) -> int:
-    size = _HEADER.unpack(header)[2] if len(header) == _HEADER.size else 0
-    return size if size in (1 << n for n in range(9, 17)) else 16 * 1024
-
-
 def _frames(descriptor: int, page_size: int) -> list[tuple[int, int, bytes, bytes]]:
     """The headers of all frames that are there whole, and of one that is cut off."""
     found = []
@@ -148,6 +143,8 @@ def _frames(descriptor: int, page_size: int) -> list[tuple[int, int, bytes, byte
 
 
 def _is_whole(header: bytes) -> bool:
+    if len(header) < _HEADER.size:
+        return False
     magic, *_, first, second = _HEADER.unpack(header)
     words = struct.unpack(">6I" if magic & 1 else "<6I", header[:24])
     one = two = 0
