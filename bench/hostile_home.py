@@ -21,9 +21,8 @@ WORDS = (
     "\x9b2J\x9d0;owned\x9c\x90q\x9c over\x08\x08\x08\x7fwritten\rover \u202eesrever\u202c "
     "\u2066isolated\u2069 zero\u200bwidth\ufeff \u2028line\u2029 tag\U000e0041 \x0b\x0c\x00 end"
 )
-# The same as far as a directory's name can be, and as far as a project's can.
+# The same as far as the name of a file can be.
 NAME = "odd\x1b]0;owned\x07\x1b[31mFORGED\x9b2J\u202e\r\n\x08"
-PLACE = NAME.replace("\r\n", "\x0b")
 _SECONDS = 60.0
 # What we ourselves send: six styles and their end, and a line of progress that is drawn anew.
 _OURS = re.compile("\x1b\\[(?:0|1|2|31|32|33|34)m|\r\x1b\\[K")
@@ -57,7 +56,8 @@ class HostileHome:
     def __init__(self) -> None:
         self.scratch = Scratch()
         home = self.scratch.path
-        self.project = home / PLACE
+        self.project = home / "shop"
+        self.odd_project = home / NAME
         self.unreadable_name = os.path.join(os.fsencode(home), b"raw\x9b2J\xff.jsonl")
         self.environment = {
             **self.scratch.environment,
@@ -73,7 +73,8 @@ class HostileHome:
 
     def furnish(self) -> "HostileHome":
         """Fill it."""
-        (self.project / ".git").mkdir(parents=True)
+        for project in (self.project, self.odd_project):
+            (project / ".git").mkdir(parents=True)
         self.scratch.start()
         self._memories()
         self._workspace()
@@ -123,44 +124,54 @@ class HostileHome:
             os.close(master)
             os.close(slave)
 
+    def _done(self, *words: str) -> bytes:
+        """What a command says that must not fail."""
+        code, said = self.piped(*words)
+        if code:
+            raise RuntimeError(f"{words} failed: {said!r}")
+        return said
+
     def _command(self, words: Sequence[str]) -> list[str]:
         return [sys.executable, "-m", "iai_mcp.cli", *words]
 
     def _memories(self) -> None:
-        about = {"project": str(self.project), "host": NAME, "session_id": f"session{NAME}"}
         common = {"speaker": WORDS, "branch": NAME, "agent_name": NAME, "agent_id": NAME}
         events = [
             {"text": f"We decided to use postgres on port 5433. {WORDS}", "role": "user", **common},
             {"text": f"{WORDS} Noted: postgres listens there.", "role": "assistant", **common},
         ]
-        self.scratch.call("capture_events", **about, events=events)
+        for project in (self.project, self.odd_project):
+            place = str(project)
+            about = {"project": place, "host": NAME, "session_id": f"{project.name}{NAME}"}
+            self.scratch.call("capture_events", **about, events=events)
+            self.scratch.call("session_start_payload", cwd=place, session_id=f"told{NAME}")
+            self.scratch.call("project_privacy", project=place, private=True, cwd=place)
         self.scratch.call("memory_capture", text=f"Always {WORDS} answer", project=NAME)
-        given = {"cwd": str(self.project), "session_id": f"told{NAME}"}
-        self.scratch.call("session_start_payload", **given)
-        self.scratch.call(
-            "project_privacy", project=str(self.project), private=True, cwd=str(self.project)
-        )
 
     def _workspace(self) -> None:
         ideai = self.project / ".ideai"
         for kind in ("templates", "skills"):
             (ideai / kind).mkdir(parents=True, exist_ok=True)
             (ideai / kind / "plain.md").write_text(f"# Plain\n{WORDS}\n")
-            for name in (NAME, "bidi\u202e"):
-                (ideai / kind / f"{name}.md").write_text(f"{WORDS}\n")
+            (ideai / kind / f"{NAME}.md").write_text(f"{WORDS}\n")
+        self._done("project", "add")
         self.piped("project", "add", "--name", NAME)
-        self.piped("project", "map", f"/old/{NAME}", str(self.project))
-        self.piped(
-            "profile", "add", "--name", "Loud", "--command", f"cat {NAME}", "--injection", "env:C"
-        )
-        for name in ("Ann\u202e", "Eve\u202e"):
+        self._done("project", "map", f"/old/{NAME}", str(self.project))
+        profile = ("profile", "add", "--name", "Loud", "--injection", "env:C")
+        self._done(*profile, "--command", f"cat {NAME}")
+        for name in ("Ann", "Eve"):
             create = ("agent", "create", name, "--profile", "shell", "--template", "plain")
-            self.piped(*create, "--synchronized")
+            self._done(*create, "--synchronized")
         (ideai / "templates" / "plain.md").write_text(f"# Plain, changed\n{WORDS}\n")
         said = f"import time; print({WORDS!r}, flush=True); time.sleep(600)"
         command = ("session", "start", "--detach", "--json", "--project", str(self.project))
-        _, started = self.piped(*command, "--", sys.executable, "-c", said)
+        started = self._done(*command, "--", sys.executable, "-c", said)
         self.session = str(json.loads(started)["session"]["id"])
+        # A clone whose manifest was written to be shown.
+        manifest = (ideai / "agents.json").read_text()
+        (self.odd_project / ".ideai").mkdir()
+        odd = manifest.replace('"Ann"', json.dumps(NAME)).replace("shell", "odd\\u001b[2J")
+        (self.odd_project / ".ideai" / "agents.json").write_text(odd)
 
     def _hosts(self) -> None:
         home = self.scratch.path

@@ -1,18 +1,15 @@
 """Names and values that somebody else made up: which are safe to use, and how to speak of the rest."""
 
-import re
-
 from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.shown_text import shown_line
 
 _LONGEST_FILE_NAME = 255  # bytes, on every file system in use
-# What a terminal obeys instead of showing, what turns the direction of a line, what is no text.
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _LONGEST_QUOTE = 80
 
 
 def is_seen(text: str) -> bool:
     """Whether every character of `text` shows on one line, as what it is."""
-    return _UNSEEN.search(text) is None
+    return shown_line(text) == text
 
 
 def quoted(value: str) -> str:
