@@ -14,7 +14,7 @@ import sys
 from typing import TextIO
 
 from iai_mcp.cli import door, output
-from iai_mcp.domain.errors import IoFailed
+from iai_mcp.domain.errors import IaiError, IoFailed
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,15 +51,35 @@ def _write(file: TextIO) -> int:
     """A header line, then one line per memory in order of arrival; how many there were."""
     after: object = 0
     count = 0
-    while after is not None:
-        page = door.call("export_page", {"after": after, "limit": 1000})
-        if count == 0:
-            header = {"iai-mcp-export": page["format"], "salt": page["salt"]}
-            file.write(json.dumps(header) + "\n")
-        records = page["records"]
-        assert isinstance(records, list)  # noqa: S101 - the method's own promise
-        for record in records:
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
-        count += len(records)
-        after = page["next"]
+    with door.held() as call:
+        while after is not None:
+            page = call("export_page", {"after": after, "limit": 1000})
+            if after == 0:
+                header = {"iai-mcp-export": page["format"], "salt": page["salt"]}
+                file.write(json.dumps(header) + "\n")
+            records = page["records"]
+            assert isinstance(records, list)  # noqa: S101 - the method's own promise
+            lines = [json.dumps(record, ensure_ascii=False) for record in records]
+            if page.get("large"):
+                lines += _large(call, page["large"])
+            for line in lines:
+                file.write(line + "\n")
+            count += len(lines)
+            after = page["next"]
     return count
+
+
+def _large(call: door.Call, identity: object) -> list[str]:
+    """The line of a memory that no answer can hold; none if it was forgotten meanwhile."""
+    pieces: list[str] = []
+    offset: object = 0
+    while offset is not None:
+        try:
+            found = call("export_piece", {"id": identity, "offset": offset})
+        except IaiError as gone:
+            if gone.code == "NOT_FOUND":
+                return []
+            raise
+        pieces.append(str(found["piece"]))
+        offset = found["next"]
+    return ["".join(pieces)]

@@ -1,8 +1,10 @@
 """Methods that show: events, and the shape of what is stored."""
 
 from collections.abc import Mapping
+from itertools import takewhile
 
 from iai_mcp.memory.params import Params
+from iai_mcp.memory.room import Room
 from iai_mcp.methods.memory import Method
 from iai_mcp.store import MemoryStore
 
@@ -17,7 +19,10 @@ def _events(store: MemoryStore, params: Params) -> dict[str, object]:
         None if since is None else since.micros,
         params.integer("limit", 100, 1, 10_000),
     )
-    return {"events": found, "count": len(found)}
+    room = Room()
+    newest = list(takewhile(room.takes, reversed(found)))
+    told: dict[str, object] = {"events": newest[::-1], "count": len(newest)}
+    return {**told, "more": True} if len(newest) < len(found) else told
 
 
 def _topology(store: MemoryStore, params: Params) -> dict[str, object]:

@@ -51,5 +51,6 @@ METHODS: Mapping[str, Method] = {
     "memory_reinforce": _reinforce,
     "memory_forget": lambda store, params: store.forget(params),
     "memory_timeline": lambda store, params: store.timeline(params),
+    "memory_show": lambda store, params: store.show(params),
     "project_privacy": lambda store, params: store.privacy(params),
 }
