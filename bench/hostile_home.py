@@ -70,6 +70,7 @@ class HostileHome:
             self.environment.pop(name, None)
         self.scratch.environment = self.environment
         self.session = ""
+        self.memory = ""
 
     def furnish(self) -> "HostileHome":
         """Fill it."""
@@ -77,6 +78,9 @@ class HostileHome:
             (project / ".git").mkdir(parents=True)
         self.scratch.start()
         self._memories()
+        found = self.scratch.call("memory_timeline", limit=1)["records"]
+        assert isinstance(found, list)
+        self.memory = str(found[0]["id"])
         self._workspace()
         self._hosts()
         self._files()

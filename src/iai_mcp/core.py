@@ -34,9 +34,9 @@ def dispatch(store: MemoryStore | None, method: str, params: object) -> dict[str
 @cache
 def methods() -> Mapping[str, Callable[[MemoryStore, Params], dict[str, object]]]:
     """Every method by name."""
-    from iai_mcp.methods import custody, doctor, injection, journal, knobs, memory, sleep
+    from iai_mcp.methods import bulky, custody, doctor, injection, journal, knobs, memory, sleep
 
-    tables = (memory, journal, injection, custody, doctor, knobs, sleep)
+    tables = (memory, journal, injection, custody, doctor, knobs, sleep, bulky)
     return {name: method for table in tables for name, method in table.METHODS.items()}
 
 

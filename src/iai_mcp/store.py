@@ -37,7 +37,7 @@ from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.recall import MeaningLeg, Recall
 from iai_mcp.memory.settling import Settle
 from iai_mcp.memory.sleep.courtesy import Courtesy
-from iai_mcp.memory.timeline import Timeline
+from iai_mcp.memory.timeline import Show, Timeline
 from iai_mcp.memory.turns import Turns
 from iai_mcp.memory.uses import Uses
 from iai_mcp.ports.embedder import Embedder
@@ -104,6 +104,7 @@ class MemoryStore:
             self.memories, self.clock, self.projects, self.redactor, LocalConsent(), self._stored
         )
         self.timeline = Timeline(self.memories, self.projects)
+        self.show = Show(self.memories, self.projects)
         self.privacy = Privacy(self.memories, self.projects)
         self.contradict = Contradict(
             self.memories, self.clock, self.projects, self.redactor, self._stored

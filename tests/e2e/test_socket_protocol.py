@@ -91,12 +91,14 @@ def test_a_line_of_ten_megabytes_is_stored_whole(daemon):
     assert records[0]["text"] == text
 
 
-def test_an_answer_that_would_be_too_long_says_to_ask_for_less(daemon):
+def test_an_answer_holds_what_a_line_can_carry_and_says_where_there_is_more(daemon):
     for n in range(3):
         daemon.call("memory_capture", text=f"{n}" + "x" * 7_000_000, session_id="too much")
-    answer = daemon.rpc("memory_timeline", session_id="too much")
-    assert answer["error"]["code"] == -32001
-    assert "limit" in answer["error"]["message"]
+    newest = daemon.call("memory_timeline", session_id="too much")
+    oldest = daemon.call("memory_timeline", session_id="too much", cursor=newest["more"])
+    records = [*oldest["records"], *newest["records"]]
+    assert [record["text"][0] for record in records] == ["0", "1", "2"]
+    assert "more" not in oldest
 
 
 def test_several_requests_in_one_packet_are_all_answered(daemon):

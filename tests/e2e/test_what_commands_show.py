@@ -17,6 +17,7 @@ WALK: dict[str, list[list[str]]] = {
     "recall": [["postgres", "--context", "2", "--explain"], [WORDS, "--project", NAME]],
     "capture": [["status"], [f"note {WORDS}", "--project", NAME], ["--ignore", f"/x/{NAME[:9]}"]],
     "timeline": [["--all"], []],
+    "show": [["{memory}", "--around", "3"], [NAME]],
     "forget": [["--query", "postgres", "--dry-run"], ["--query", "postgres"], [NAME]],
     "privacy on": [[f"/x/{NAME}"]],
     "privacy off": [[f"/x/{NAME}"]],
@@ -141,6 +142,7 @@ def furnished() -> Iterator[HostileHome]:
 def calls(home: HostileHome, leaf: str) -> Iterator[list[str]]:
     stands_for = {
         "{session}": home.session,
+        "{memory}": home.memory,
         "{agent}": "Ann",
         "{odd}": str(home.odd_project),
         "{file}": str(home.scratch.path / f"{NAME}.jsonl"),

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from iai_mcp import paths
 from iai_mcp.adapters.keys import backup, descriptor
+from iai_mcp.adapters.keys.files import BACKUPS, automatic_backups
 from iai_mcp.adapters.private_files import io_failure
 from iai_mcp.adapters.sqlite.database import Database, scalar, verdict
 from iai_mcp.domain.errors import IaiError, StoreDamaged, StoreError, TimedOut
 
-FOLDER = "backups"
 _KEPT = 3
 _MERGED_PAGES = 16
 _CHECK_SECONDS = 60.0
@@ -143,21 +143,27 @@ class StoreUpkeep:
             )
 
     def _back_up(self) -> None:
-        folder = self._directory / FOLDER
+        folder = self._directory / BACKUPS
         try:
             paths.private_dir(str(folder))
             for leftover in folder.glob(".*"):
                 leftover.unlink(missing_ok=True)
             name = time.strftime("sleep-%Y%m%dT%H%M%SZ.backup", time.gmtime())
-            backup.create(self._db, self._directory, folder / name)
-            for old in self._backups()[:-_KEPT]:
-                old.unlink(missing_ok=True)
+            made = backup.create(self._db, self._directory, folder / name)
+            self._rotate_out(int(str(made["records"])))
         except OSError as refused:
             raise io_failure(refused, folder) from refused
 
-    def _backups(self) -> Sequence[Path]:
-        """Those that sleep made, oldest first; a person's own files there are left alone."""
-        return sorted((self._directory / FOLDER).glob("sleep-*.backup"))
+    def _rotate_out(self, records: int) -> None:
+        """Remove the oldest, but never the last one that has more than the store does."""
+        made = self._backups()
+        precious = [path for path in made if _records(path) > records][-1:]
+        for old in made[:-_KEPT]:
+            if old not in precious:
+                old.unlink(missing_ok=True)
+
+    def _backups(self) -> list[Path]:
+        return automatic_backups(self._directory)
 
     def _under_another_key(self, made: Path) -> bool:
         """Whether the key was changed since: then nobody could restore it."""
@@ -169,6 +175,14 @@ class StoreUpkeep:
 
     def _store_files(self) -> Sequence[Path]:
         return self._db.path, self._db.path.with_name(f"{self._db.path.name}-wal")
+
+
+def _records(made: Path) -> int:
+    """How many memories a backup holds; none if it can not be read."""
+    try:
+        return backup.read_header(made).records
+    except IaiError:
+        return 0
 
 
 def _number(found: object) -> int:

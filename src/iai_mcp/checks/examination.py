@@ -14,6 +14,7 @@ _MACHINE: tuple[Callable[[], Check], ...] = (
     machine.lock,
     machine.permissions,
     machine.key,
+    machine.store,
     machine.spool,
     machine.disk,
     machine.file_system,

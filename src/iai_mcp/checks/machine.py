@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from iai_mcp import __version__, paths, project_aliases
-from iai_mcp.adapters.keys import custody
+from iai_mcp.adapters.keys import custody, loss
 from iai_mcp.checks.verdict import Check, failed, passed, warned
 from iai_mcp.client import connection
 from iai_mcp.concurrency import ProcessLock
@@ -88,6 +88,13 @@ def key() -> Check:
     if found["rotation_unfinished"]:
         return warned("key", "a rotation was interrupted", "iai-mcp up (the next start settles it)")
     return passed("key", f"from {found['source']}")
+
+
+def store() -> Check:
+    lost = loss.loss(Path(paths.user_data()))
+    if lost is not None:
+        return failed("store", lost.what, lost.remedy)
+    return passed("store", "in its place")
 
 
 def spool() -> Check:

@@ -16,7 +16,7 @@ def integrity(store: MemoryStore) -> Check:
         return failed(
             "integrity",
             f"{store.database.path} was moved or deleted while the daemon had it open",
-            "put it back; or: iai-mcp down, iai-mcp up, iai-mcp restore FILE",
+            "put it back; or: iai-mcp restore FILE",
         )
     with store.database.reading() as db:
         found = verdict(db)

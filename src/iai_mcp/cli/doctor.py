@@ -40,7 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _of_store() -> list[Check]:
     """By the daemon if it is up, else by opening the store here; nothing is made where none is."""
-    if not connection.is_up() and not os.path.exists(paths.in_user_data("memory.db")):
+    store = paths.in_user_data("memory.db")
+    if not connection.is_up() and not (os.path.isfile(store) and os.path.getsize(store)):
         return []
     try:
         found = door.call("doctor", {"store_only": True})["checks"]

@@ -8,11 +8,12 @@ each memory once.
 """
 
 import argparse
+import json
 import os
 from collections.abc import Callable
 
 from iai_mcp.cli import door, output
-from iai_mcp.domain.errors import IoFailed
+from iai_mcp.domain.errors import IaiError, IoFailed
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,15 +50,33 @@ def _write(put: Callable[[object], object]) -> int:
     """A header line, then one line per memory in order of arrival; how many there were."""
     after: object = 0
     count = 0
-    while after is not None:
-        page = door.call("export_page", {"after": after, "limit": 1000})
-        if count == 0:
-            header = {"iai-mcp-export": page["format"], "salt": page["salt"]}
-            put(header)
-        records = page["records"]
-        assert isinstance(records, list)  # noqa: S101 - the method's own promise
-        for record in records:
-            put(record)
-        count += len(records)
-        after = page["next"]
+    with door.held() as call:
+        while after is not None:
+            page = call("export_page", {"after": after, "limit": 1000})
+            if after == 0:
+                put({"iai-mcp-export": page["format"], "salt": page["salt"]})
+            records = page["records"]
+            assert isinstance(records, list)  # noqa: S101 - the method's own promise
+            if page.get("large"):
+                records = [*records, *_large(call, page["large"])]
+            for record in records:
+                put(record)
+            count += len(records)
+            after = page["next"]
     return count
+
+
+def _large(call: door.Call, identity: object) -> list[object]:
+    """A memory that no answer can hold; none if it was forgotten meanwhile."""
+    pieces: list[str] = []
+    offset: object = 0
+    while offset is not None:
+        try:
+            found = call("export_piece", {"id": identity, "offset": offset})
+        except IaiError as gone:
+            if gone.code == "NOT_FOUND":
+                return []
+            raise
+        pieces.append(str(found["piece"]))
+        offset = found["next"]
+    return [json.loads("".join(pieces))]

@@ -15,6 +15,7 @@ from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.shown_text import shortened, shown_line
 from iai_mcp.project import from_argument
 
+_AS_LONG_AS_IT_TAKES = 3600.0
 _SHOWN = 10
 _WIDTH = 90
 
@@ -33,9 +34,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     params = _params(arguments)
-    matches = door.call("memory_forget", {**params, "dry_run": True, "show": _SHOWN})
-    ids = matches["ids"]
-    count = len(ids) if isinstance(ids, list) else 0
+    dry: dict[str, object] = {**params, "dry_run": True, "show": _SHOWN}
+    matches = door.call("memory_forget", dry, _AS_LONG_AS_IT_TAKES)
+    count = int(str(matches["matches"]))
     if arguments.dry_run:
         told = "\n".join([*_shown(matches, count), f"{_many(count)} would go"])
         output.emit(matches, told, as_json=arguments.json)
@@ -47,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not arguments.json:
             output.say("\n".join(_shown(matches, count)))
         _ask(count, arguments.json)
-    result = door.call("memory_forget", params)
+    result = door.call("memory_forget", params, _AS_LONG_AS_IT_TAKES)
     told = f"forgot {_many(int(str(result['forgotten'])))}"
     output.emit(result, told, as_json=arguments.json)
     return 0

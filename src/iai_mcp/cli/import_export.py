@@ -1,13 +1,14 @@
 """Taking in what `iai-mcp export` wrote: each memory once, under the id it had."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from iai_mcp.cli.door import Call
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.memory.transfer import FORMAT
 
 _BATCH = 500
+_BATCH_LETTERS = 4 * 1024 * 1024
 _LONGEST_HEADER = 4096
 
 
@@ -31,7 +32,7 @@ def take_in(path: str, call: Call) -> dict[str, int]:
         header = _parsed(file.readline(), 1, path)
         if int(str(header.get("iai-mcp-export"))) > FORMAT:
             raise InvalidInput(f"{path} was written by a newer iai-mcp: upgrade this one")
-        for batch in _batches(_parsed(line, number, path) for number, line in enumerate(file, 2)):
+        for batch in _batches(enumerate(file, 2), path):
             done = call("import_records", {"records": batch, "salt": header.get("salt", "")})
             for name in counts:
                 counts[name] += int(str(done[name]))
@@ -50,12 +51,15 @@ def _parsed(line: str, number: int, path: str) -> dict[str, object]:
     return value
 
 
-def _batches(records: Iterator[dict[str, object]]) -> Iterator[list[dict[str, object]]]:
+def _batches(lines: Iterable[tuple[int, str]], path: str) -> Iterator[list[dict[str, object]]]:
+    """The records, as many at a time as a call should carry; a long one stands alone."""
     batch: list[dict[str, object]] = []
-    for record in records:
-        batch.append(record)
-        if len(batch) == _BATCH:
+    letters = 0
+    for number, line in lines:
+        if batch and (len(batch) == _BATCH or letters + len(line) > _BATCH_LETTERS):
             yield batch
-            batch = []
+            batch, letters = [], 0
+        batch.append(_parsed(line, number, path))
+        letters += len(line)
     if batch:
         yield batch

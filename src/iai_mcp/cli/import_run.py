@@ -21,8 +21,6 @@ Call = Callable[[str, dict[str, object]], dict[str, object]]
 
 BATCH_TURNS = 400
 BATCH_LETTERS = 2 * 1024 * 1024
-# One call may carry 16 MiB; escapes can double the letters of a turn.
-LONGEST_TURN = 7 * 1024 * 1024
 # Exports of chat services know no directory: their turns are filed under the service's name.
 _SERVICES = ("chatgpt", "claude-ai")
 
@@ -83,7 +81,7 @@ class Import:
 
     def _file(self, history: History, counts: Counts) -> None:
         reading = open_transcript(history.path, history.host)
-        for session, events in _batches(self._wanted(reading, history, counts)):
+        for session, events in _batches(self._wanted(reading, history)):
             counts.turns += len(events)
             if self.call is not None:
                 self._store(reading, session, events, counts)
@@ -92,14 +90,9 @@ class Import:
             self.result.problems.append(reading.problem)
             counts.errors += 1
 
-    def _wanted(
-        self, reading: Reading, history: History, counts: Counts
-    ) -> Iterator[tuple[str, Event]]:
+    def _wanted(self, reading: Reading, history: History) -> Iterator[tuple[str, Event]]:
         for event in reading:
-            if len(str(event["text"])) > LONGEST_TURN:
-                counts.errors += 1
-                self.result.problems.append(f"a turn is too long to store: {history.path}")
-            elif self._recent(event, history):
+            if self._recent(event, history):
                 own = event.pop("session_id", None)
                 session = own or reading.session_id or name_of(history.path)
                 yield str(session), event

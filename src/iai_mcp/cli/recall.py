@@ -87,8 +87,17 @@ def hit_text(hit: dict[str, object]) -> str:
     )
     superseded = output.paint(" (superseded)", "yellow") if hit.get("valid_to") else ""
     said = [f"{output.paint(shown_line(where), 'dim')}{superseded}", *_around(hit, "before")]
-    said += [str(hit.get("text")), *_around(hit, "after")]
+    said += [str(hit.get("text")), *_rest(hit), *_around(hit, "after")]
     return "\n".join([*said, *_explained(hit)])
+
+
+def _rest(hit: dict[str, object]) -> list[str]:
+    """Where the whole is, of what is too long to be shown here."""
+    if not hit.get("excerpt"):
+        return []
+    size = hit.get("characters")
+    whole = f"{size:,} characters in all" if isinstance(size, int) else "there is more of it"
+    return [output.paint(f"({whole}: iai-mcp show {hit.get('id')})", "dim")]
 
 
 def _around(hit: dict[str, object], side: str) -> list[str]:

@@ -34,8 +34,22 @@ def run(arguments: argparse.Namespace) -> int:
         params["project"] = from_argument(arguments.project, cwd)
     elif not arguments.all and not arguments.session_id:
         params["project"] = cwd
-    result = door.call("memory_timeline", params)
-    records = result.get("records")
-    told = "\n\n".join(hit_text(record) for record in records) if isinstance(records, list) else ""
-    output.emit(result, told or "nothing was said here yet", as_json=arguments.json)
+    records = _all(params, arguments.limit)
+    told = "\n\n".join(hit_text(record) for record in records)
+    output.emit({"records": records}, told or "nothing was said here yet", as_json=arguments.json)
     return 0
+
+
+def _all(params: dict[str, object], limit: int) -> list[dict[str, object]]:
+    """As many as were asked for, oldest first, of however many answers they take."""
+    records: list[dict[str, object]] = []
+    with door.held() as call:
+        page = call("memory_timeline", params)
+        while True:
+            found = page["records"]
+            assert isinstance(found, list)  # noqa: S101 - the method's own promise
+            records = found + records
+            if not page.get("more") or len(records) >= limit:
+                return records
+            left: dict[str, object] = {"cursor": page["more"], "limit": limit - len(records)}
+            page = call("memory_timeline", {**params, **left})

@@ -7,6 +7,7 @@ calls meanwhile waits a moment and is answered; if the new one can not open the 
   iai-mcp up                start, and show the line that connects each agent program
   iai-mcp up --service      let systemd or launchd start it at the first connection, and after a reboot
   iai-mcp up --foreground   stay in this terminal (for service managers and debugging)
+  iai-mcp up --anew         begin with an empty memory where the store was lost and no backup is wanted
 """
 
 import argparse
@@ -19,7 +20,7 @@ from iai_mcp import __version__, paths
 from iai_mcp.cli import down, output
 from iai_mcp.client import connection
 from iai_mcp.concurrency import is_served
-from iai_mcp.domain.errors import DaemonUnreachable, IaiError, IoFailed
+from iai_mcp.domain.errors import Busy, DaemonUnreachable, IaiError, IoFailed
 
 _WAIT_SECONDS = 20.0
 _CAN_NOT_TAKE_OVER = 3  # how such a daemon ends
@@ -29,10 +30,13 @@ _SILENT = "the daemon ended without a word: is the disk full, and may your user 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--foreground", action="store_true", help="do not go to the background")
     parser.add_argument("--service", action="store_true", help="install the user service instead")
+    parser.add_argument("--anew", action="store_true", help="leave a lost store behind")
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.anew:
+        _begin_anew()
     if arguments.foreground:
         os.execv(sys.executable, [sys.executable, "-m", "iai_mcp.daemon"])  # noqa: S606 - our own interpreter
     if arguments.service:
@@ -51,6 +55,22 @@ def run(arguments: argparse.Namespace) -> int:
 
         hosts.offer_once()
     return 0
+
+
+def _begin_anew() -> None:
+    from pathlib import Path
+
+    from iai_mcp.adapters.keys import custody
+    from iai_mcp.concurrency import ProcessLock
+
+    lock = ProcessLock()
+    try:
+        if not lock.try_acquire_exclusive():
+            raise Busy("memory is on, or another process holds the store: nothing was changed")
+        custody.begin_anew(Path(paths.user_data()))
+        lock.release()
+    finally:
+        lock.close()
 
 
 def status_of_running() -> dict[str, object] | None:

@@ -52,9 +52,10 @@ def dial(timeout: float) -> socket.socket:
 
 def exchange(message: dict[str, object], timeout: float) -> dict[str, object]:
     """Send one message and return the one answer."""
-    line = encode(message)
-    if len(line) > MAX_LINE:
-        raise InvalidInput(f"that is {len(line)} bytes and one call may carry {MAX_LINE}: split it")
+    return _exchanged(encode(message), timeout)
+
+
+def _exchanged(line: bytes, timeout: float) -> dict[str, object]:
     connection = _sent(line, timeout)
     try:
         answer = _read_line(connection)
@@ -80,9 +81,14 @@ def call(
         DaemonUnreachable: nothing answers on the socket.
         CallFailed: the daemon answered with an error; InvalidInput for bad params.
     """
-    answer = exchange(
-        {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}, timeout
-    )
+    line = encode(_message(method, params or {}))
+    if len(line) <= MAX_LINE:
+        answer = _exchanged(line, timeout)
+    else:
+        from iai_mcp.client import bulky
+
+        with bulky.spooled(method, params or {}) as instead:
+            answer = exchange(_message(bulky.METHOD, instead), timeout)
     error = answer.get("error")
     if isinstance(error, dict):
         message, number = str(error.get("message")), int(error.get("code", 0))
@@ -93,6 +99,10 @@ def call(
         raise CallFailed(message, number, code)
     result = answer.get("result")
     return result if isinstance(result, dict) else {}
+
+
+def _message(method: str, params: dict[str, object]) -> dict[str, object]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
 def control(kind: str, timeout: float = 5.0, **fields: object) -> dict[str, object]:

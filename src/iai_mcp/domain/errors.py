@@ -23,6 +23,7 @@ IaiError
     ├── KeyMissing        KEY_MISSING
     ├── KeyWrong          KEY_WRONG
     ├── StoreDamaged      DAMAGED
+    ├── StoreLost         LOST             there was one, and its file is gone or empty
     └── StoreTooNew       TOO_NEW
 """
 
@@ -127,6 +128,10 @@ class KeyWrong(StoreError):
 
 class StoreDamaged(StoreError):
     code = "DAMAGED"
+
+
+class StoreLost(StoreError):
+    code = "LOST"
 
 
 class StoreTooNew(StoreError):

@@ -7,14 +7,18 @@ from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.ranking.folding import folded
 from iai_mcp.domain.ranking.reasons import told
 from iai_mcp.memory.asking import Asking
+from iai_mcp.memory.room import Room
 from iai_mcp.memory.settling import Slept
-from iai_mcp.memory.showing import record
+from iai_mcp.memory.showing import cut, record
 from iai_mcp.ports.memories import Memories, Scope
 
 Shown = dict[str, object]
 CountTokens = Callable[[str], int]
 
+# Of each candidate so many characters are read: to rank and to fold more of them decide nothing.
+READ_OF_EACH = 100_000
 _MOST_ANTI_HITS = 5
+_EXCERPT = 50_000  # characters of a turn that no answer can hold, at most
 _SUCCESSOR = "it supersedes what was found"
 
 
@@ -41,20 +45,41 @@ class Answer:
 
 @dataclass(slots=True)
 class _Purse:
-    """Tokens spent so far. The first text is always affordable."""
+    """What was spent so far: tokens of the budget, and room of the answer."""
 
-    budget: int
+    asked: Asking
+    memories: Memories
     count: CountTokens
+    room: Room = field(default_factory=Room)
     spent: int = 0
-    empty_handed: bool = field(default=True)
+    empty_handed: bool = True
 
-    def afford(self, *texts: str) -> bool:
-        cost = sum(map(self.count, texts))
-        if not self.empty_handed and self.spent + cost > self.budget:
-            return False
-        self.spent += cost
+    def buys(self, shown: Shown, memory: Memory) -> Shown | None:
+        """`shown`, paid for; None where it is too much.
+
+        The first one never is: of a text that no answer holds an excerpt is shown.
+        """
+        if not self.empty_handed and self._beyond(memory.text):
+            return None
+        shown = {**shown, "text": self._whole(memory).text}
+        if not self.empty_handed and self._beyond(str(shown["text"])):
+            return None
+        if not self.room.takes(shown):
+            if not self.empty_handed:
+                return None
+            shown = cut(shown, self.asked.cue, min(_EXCERPT, max(1000, self.asked.budget * 3)))
+            self.room.takes(shown)
+        self.spent += self.count(str(shown["text"]))
         self.empty_handed = False
-        return True
+        return shown
+
+    def _beyond(self, text: str) -> bool:
+        return self.spent + self.count(text) > self.asked.budget
+
+    def _whole(self, memory: Memory) -> Memory:
+        if len(memory.text) < READ_OF_EACH:
+            return memory
+        return next(iter(self.memories.get([memory.key])), memory)
 
 
 def answer(
@@ -65,19 +90,21 @@ def answer(
     kept = _folded(valid, slept) if asked.fold else valid
     digests = slept.digests([one.memory for one in kept[: asked.limit]], asked.limit)
     places = asked.limit - slept.places_kept(digests, asked.limit)
-    purse = _Purse(asked.budget, count)
+    purse = _Purse(asked, memories, count)
     hits: list[Shown] = []
     for one in kept:
         if len(hits) == places:
             break
-        if purse.afford(one.memory.text):
-            counted = _counted(one, slept)
+        shown = purse.buys(_hit(one, asked), one.memory)
+        if shown is not None:
             around = _around(one.memory, asked, memories, slept.scope, purse)
-            hits.append(_hit(counted, asked) | around)
+            hits.append({**shown, **_repeated(_counted(one, slept)), **around})
     if not asked.by_session:
         hits += _digests(digests[: asked.limit - len(hits)], found, asked, purse)
     anti = [
-        _hit(one, asked) for one in superseded[:_MOST_ANTI_HITS] if purse.afford(one.memory.text)
+        shown
+        for one in superseded[:_MOST_ANTI_HITS]
+        if (shown := purse.buys(_hit(one, asked), one.memory)) is not None
     ]
     grouped = _by_session(hits) if asked.by_session else None
     return Answer(hits, anti, purse.spent, grouped)
@@ -113,7 +140,7 @@ def _successors(found: Sequence[Found], memories: Memories, scope: Scope) -> dic
     known: dict[int, Memory] = {}
     wanted = {one.memory.successor for one in found} - {None}
     while missing := [key for key in wanted if key is not None and key not in known]:
-        fetched = _open(memories.get(sorted(missing)), scope)
+        fetched = _open(memories.get(sorted(missing), READ_OF_EACH), scope)
         if not fetched:
             break
         known |= {memory.key: memory for memory in fetched}
@@ -164,9 +191,9 @@ def _digests(
     """What sleep made of the hits, after all that was said and with what that left of the budget."""
     last = min((one.score for one in found), default=0.0)
     return [
-        _hit(Found(memory, last, {}, why), asked)
+        shown
         for memory, why in digests
-        if purse.afford(memory.text)
+        if (shown := purse.buys(_hit(Found(memory, last, {}, why), asked), memory)) is not None
     ]
 
 
@@ -176,12 +203,16 @@ def _hit(one: Found, asked: Asking) -> Shown:
         shown["valid_to"] = shown["valid_to"] if one.memory.valid_to <= asked.as_of else None
     shown["score"] = round(one.score, 4)
     shown["reason"] = one.reason or told(one.parts)
-    if one.same:
-        shown["count"] = max(one.times, 1 + len(one.same))
-        shown["same"] = list(one.same)
     if asked.explain:
         shown["parts"] = {name: round(value, 3) for name, value in one.parts.items() if value}
     return shown
+
+
+def _repeated(one: Found) -> Shown:
+    """How often it was said, and where else; nothing for what was said once."""
+    if not one.same:
+        return {}
+    return {"count": max(one.times, 1 + len(one.same)), "same": list(one.same)}
 
 
 def _around(
@@ -190,13 +221,14 @@ def _around(
     """The turns around a hit, nearest first as long as they can be afforded."""
     if not asked.context:
         return {}
+    sides = memories.neighbours(memory, asked.context, READ_OF_EACH)
     # One session can go through several projects.
-    before, after = (_open(side, scope) for side in memories.neighbours(memory, asked.context))
+    before, after = (_open(side, scope) for side in sides)
     near = [m for pair in _nearest_first(before[::-1], after) for m in pair]
-    kept = {m.key for m in near if purse.afford(m.text)}
+    bought = {m.key: turn for m in near if (turn := purse.buys(record(m), m)) is not None}
     return {
-        "before": [record(m) for m in before if m.key in kept],
-        "after": [record(m) for m in after if m.key in kept],
+        "before": [bought[m.key] for m in before if m.key in bought],
+        "after": [bought[m.key] for m in after if m.key in bought],
     }
 
 

@@ -1,7 +1,7 @@
 """Contradict, reinforce and forget: the ways a memory changes after it was captured."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput, NotFound
@@ -13,8 +13,10 @@ from iai_mcp.memory.showing import record
 from iai_mcp.ports.memories import Memories, Stored
 from iai_mcp.ports.surroundings import Clock, Projects, Redactor
 
-_PAGE = 500  # memories read at a time
 _SHOWN_AT_MOST = 100
+_SHOWN_OF_EACH = 1000  # characters
+_IDS = 100_000  # named in an answer; of more than that it says how many there were
+_AT_ONCE = 1000  # forgotten in one transaction: others write in between
 _REINFORCE_STEP = 0.1
 _REINFORCED_AT_MOST = 50  # pairs grow with the square
 
@@ -100,22 +102,27 @@ class Forget:
     forgotten: Callable[[Sequence[int]], None]  # told which keys went
 
     def __call__(self, params: Params) -> dict[str, object]:
-        # What was derived goes with its sources; by itself only where somebody names it.
-        named = {identity.lower() for identity in params.texts("ids")}
-        matches = [m for m in self._matches(params) if not m.derived or m.id in named]
+        keys = self._matches(params)
         if params.flag("dry_run"):
-            told: dict[str, object] = {"forgotten": 0, "ids": [memory.id for memory in matches]}
+            told = _told(0, self.memories.ids_of(keys[:_IDS]), len(keys))
             shown = params.integer("show", 0, 0, _SHOWN_AT_MOST)  # for whoever asks a person first
-            return {**told, "records": [record(m) for m in matches[:shown]]} if shown else told
-        keys = [memory.key for memory in matches]
-        ids = self.memories.forget(keys, self.clock.now()) if keys else []
-        self.forgotten(keys)
-        return {"forgotten": len(ids), "ids": ids}
+            found = self.memories.get(keys[:shown], _SHOWN_OF_EACH)
+            return {**told, "records": [record(m) for m in found]} if shown else told
+        ids: list[str] = []
+        for start in range(0, len(keys), _AT_ONCE):
+            part = keys[start : start + _AT_ONCE]
+            ids += self.memories.forget(part, self.clock.now(), purge=False)
+            self.forgotten(part)
+        if ids:
+            self.memories.purge()
+        return _told(len(ids), ids[:_IDS], len(ids))
 
-    def _matches(self, params: Params) -> list[Memory]:
+    def _matches(self, params: Params) -> Sequence[int]:
+        """The keys of what is to go; never the words, of which there may be any amount."""
         filters = ("ids", "query", "session_id", "project", "after", "before")
         if not any(_narrows(params, name) for name in filters):
             raise InvalidInput(f"say what to forget: give at least one of {', '.join(filters)}")
+        named = params.has("ids")
         scope = scope_of(
             params,
             self.memories,
@@ -124,28 +131,22 @@ class Forget:
             until="before",
             all_of_the_owners=True,
         )
-        keys = self.memories.keys(scope)
-        if params.has("ids"):
-            within = None if keys is None else set(keys)
-            named = self.memories.find(params.texts("ids"))
-            keys = [memory.key for memory in named if within is None or memory.key in within]
-        if not params.has("query"):
-            return self.memories.get(keys or [])
-        words = params.text("query").casefold()
-        if not words.strip():
+        # What was derived goes with its sources; by itself only where somebody names it.
+        scope = replace(scope, said=not named)
+        words = params.text("query", "")
+        if params.has("query") and not words.strip():
             raise InvalidInput("query is blank: give the words that the memories contain")
-        return [memory for memory in self._read(keys) if words in memory.text.casefold()]
+        within = self.memories.containing(words, scope) if words else self.memories.keys(scope)
+        if not named:
+            return within or []
+        keys = self.memories.keys_of(params.texts("ids"))
+        allowed = None if within is None else set(within)
+        return [key for key in keys if allowed is None or key in allowed]
 
-    def _read(self, keys: Sequence[int] | None) -> Iterator[Memory]:
-        """These memories, or all, a page at a time: to forget means to miss none."""
-        if keys is not None:
-            for start in range(0, len(keys), _PAGE):
-                yield from self.memories.get(keys[start : start + _PAGE])
-            return
-        page = self.memories.after(0, _PAGE)
-        while page:
-            yield from page
-            page = self.memories.after(page[-1].key, _PAGE)
+
+def _told(forgotten: int, ids: Sequence[str], matches: int) -> dict[str, object]:
+    told: dict[str, object] = {"forgotten": forgotten, "ids": list(ids), "matches": matches}
+    return {**told, "more": True} if len(ids) < matches else told
 
 
 def _narrows(params: Params, name: str) -> bool:
@@ -162,7 +163,21 @@ def named(params: Params, memories: Memories, projects: Projects) -> Memory:
     identity = params.text("id")
     found = within_reach(memories.find([identity]), params, memories, projects)
     if not found:
-        raise NotFound(
-            f"there is no memory with id {identity[:64]!r}: recall it first to get its id"
-        )
+        raise unknown(identity)
     return found[0]
+
+
+def one(memories: Memories, public_id: str) -> Memory:
+    """The memory of that id, for whoever all of them belong to.
+
+    Raises:
+        NotFound: there is none.
+    """
+    found = memories.find([public_id])
+    if not found:
+        raise unknown(public_id)
+    return found[0]
+
+
+def unknown(public_id: str) -> NotFound:
+    return NotFound(f"there is no memory with id {public_id[:64]!r}: recall it first to get its id")

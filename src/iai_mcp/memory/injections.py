@@ -7,6 +7,7 @@ from threading import Lock
 
 from iai_mcp.domain.briefing_text import Briefing
 from iai_mcp.memory.params import Params
+from iai_mcp.memory.room import Room
 from iai_mcp.memory.showing import record
 from iai_mcp.ports.journal import Journal
 from iai_mcp.ports.memories import Memories
@@ -15,6 +16,7 @@ from iai_mcp.ports.surroundings import Clock
 KIND = "injection"
 _SESSIONS_IN_MIND = 256
 _READ_AT_MOST = 10_000
+_SHOWN_OF_EACH = 4_000  # characters
 
 
 @dataclass(slots=True)
@@ -62,7 +64,14 @@ class Injections:
             for event in reversed(self.journal.events(KIND, None, _READ_AT_MOST))
             if _about(event, "session_id", session) and _about(event, "project", project)
         ]
-        return {"injections": [self._shown(event) for event in found[:limit]]}
+        room = Room()
+        shown: list[dict[str, object]] = []
+        for event in found[:limit]:
+            told = self._shown(event)
+            if not room.takes(told):
+                return {"injections": shown, "more": True}
+            shown.append(told)
+        return {"injections": shown}
 
     def _shown(self, event: dict[str, object]) -> dict[str, object]:
         data = event["data"]
@@ -79,7 +88,7 @@ class Injections:
         shown = ("text", "role", "ts", "session_id", "host", "agent")
         return {
             memory.id: {name: record(memory)[name] for name in shown}
-            for memory in self.memories.find(ids)
+            for memory in self.memories.find(ids, _SHOWN_OF_EACH)
         }
 
 

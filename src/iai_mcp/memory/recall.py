@@ -17,7 +17,7 @@ from iai_mcp.domain.ranking.features import Asked
 from iai_mcp.domain.ranking.scoring import Leaning, Scored, ranked
 from iai_mcp.domain.ranking.use import support
 from iai_mcp.domain.ranking.weights import Ranker, ranker_for
-from iai_mcp.memory.answering import Answer, Found, answer
+from iai_mcp.memory.answering import READ_OF_EACH, Answer, Found, answer
 from iai_mcp.memory.asking import Asking, asking, fitting, speaker_named
 from iai_mcp.memory.params import Params
 from iai_mcp.memory.scoping import scope_of
@@ -169,7 +169,8 @@ class Recall:
         return vector
 
     def _with_memories(self, order: Sequence[Scored]) -> list[Found]:
-        memories = {memory.key: memory for memory in self.memories.get([s.key for s in order])}
+        keys = [scored.key for scored in order]
+        memories = {memory.key: memory for memory in self.memories.get(keys, READ_OF_EACH)}
         return [
             Found(memories[scored.key], scored.score, scored.parts)
             for scored in order

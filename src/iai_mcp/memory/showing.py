@@ -1,5 +1,6 @@
 """A memory as the wire shows it: the same keys everywhere."""
 
+from iai_mcp.domain.excerpts import excerpt
 from iai_mcp.domain.instants import iso
 from iai_mcp.domain.memories import Memory
 
@@ -26,6 +27,15 @@ def record(memory: Memory) -> dict[str, object]:
         "derived": memory.derived,
         "meta": dict(memory.meta),
     }
+
+
+def cut(shown: dict[str, object], about: str, length: int) -> dict[str, object]:
+    """The same with an excerpt of its text, and how long the whole is."""
+    text = str(shown["text"])
+    if len(text) <= length:
+        return shown
+    pieces = excerpt(text, about, length)
+    return {**shown, "text": pieces, "excerpt": True, "characters": len(text)}
 
 
 def _moment(micros: int | None) -> str | None:

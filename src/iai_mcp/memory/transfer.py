@@ -1,34 +1,58 @@
 """Memories as documents: out a page at a time, and in again exactly once."""
 
+import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import from_micros
-from iai_mcp.domain.memories import CleanTurn, Provenance
+from iai_mcp.domain.memories import CleanTurn, Memory, Provenance
 from iai_mcp.domain.redaction import redact_json
+from iai_mcp.memory.changing import one
 from iai_mcp.memory.params import Params, meta_json
+from iai_mcp.memory.room import Room, in_portions
 from iai_mcp.memory.showing import record
 from iai_mcp.ports.memories import Carried, Memories
 from iai_mcp.ports.surroundings import Projects, Redactor
 
 FORMAT = 1
 _LONGEST_SALT = 64  # of the keyed hash that makes identities
+_PIECE = 2_000_000  # characters; in the worst of letters half a line
 
 
 def page(memories: Memories, after: int, limit: int) -> dict[str, object]:
-    """The next memories in order of arrival, and where the page after them begins."""
-    found = memories.after(after, limit)
-    older = memories.supersedes([memory.key for memory in found])
-    return {
-        "format": FORMAT,
-        "salt": memories.salt.hex(),
-        "records": [
-            {**record(memory), "cue": memory.cue, "supersedes": older.get(memory.key, [])}
-            for memory in found
-        ],
-        "next": found[-1].key if len(found) == limit else None,
-    }
+    """The next memories in order of arrival, as many as an answer holds, and where the next page begins.
+
+    One that no answer holds stands alone in `large`, by its id: `piece` gives it.
+    """
+    placed = memories.arrived(after, limit)
+    older = memories.supersedes([one.key for one in placed])
+    room = Room()
+    told: dict[str, object] = {"format": FORMAT, "salt": memories.salt.hex()}
+    records: list[tuple[int, dict[str, object]]] = []
+    last = placed[-1].key if len(placed) == limit else None
+    for place, memory in in_portions(memories, placed):
+        exported = _exported(memory, older)
+        if not room.takes(exported):
+            last = records[-1][0] if records else place.key
+            if not records:
+                told["large"] = memory.id
+            break
+        records.append((place.key, exported))
+    return {**told, "records": [one for _, one in records], "next": last}
+
+
+def piece(memories: Memories, public_id: str, offset: int) -> dict[str, object]:
+    """A part of one memory's line in an export, from that character on, and where the next begins."""
+    memory = one(memories, public_id)
+    line = json.dumps(_exported(memory, memories.supersedes([memory.key])), ensure_ascii=False)
+    end = offset + _PIECE
+    return {"piece": line[offset:end], "next": end if end < len(line) else None}
+
+
+def _exported(memory: Memory, older: Mapping[int, Sequence[str]]) -> dict[str, object]:
+    supersedes = older.get(memory.key, [])
+    return {**record(memory), "cue": memory.cue, "supersedes": list(supersedes)}
 
 
 def imported(

@@ -8,7 +8,7 @@ from iai_mcp.adapters.looks import look_at
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.memory.changing import named
 from iai_mcp.memory.params import Params
-from iai_mcp.memory.transfer import imported, page
+from iai_mcp.memory.transfer import imported, page, piece
 from iai_mcp.methods.memory import Method
 from iai_mcp.store import MemoryStore
 
@@ -30,6 +30,10 @@ def _export(store: MemoryStore, params: Params) -> dict[str, object]:
         params.integer("after", 0, 0, 1 << 62),
         params.integer("limit", 500, 1, 5000),
     )
+
+
+def _export_piece(store: MemoryStore, params: Params) -> dict[str, object]:
+    return piece(store.memories, params.text("id"), params.integer("offset", 0, 0, 1 << 40))
 
 
 def _import(store: MemoryStore, params: Params) -> dict[str, object]:
@@ -54,6 +58,7 @@ def _pin(store: MemoryStore, params: Params) -> dict[str, object]:
 METHODS: Mapping[str, Method] = {
     "backup": _backup,
     "export_page": _export,
+    "export_piece": _export_piece,
     "import_records": _import,
     "memory_pin": _pin,
 }

@@ -1,9 +1,11 @@
 """Methods that show: events, and the shape of what is stored."""
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from iai_mcp.domain.project_identity import is_within
 from iai_mcp.memory.params import Params
+from iai_mcp.memory.room import Room
 from iai_mcp.memory.scoping import VISITOR, closed_to, within_reach
 from iai_mcp.methods.memory import Method
 from iai_mcp.store import MemoryStore
@@ -22,7 +24,10 @@ def _events(store: MemoryStore, params: Params) -> dict[str, object]:
     if params.flag(VISITOR):
         closed = closed_to(params, store.memories, store.projects)
         found = [event for event in found if not _is_about(event, closed)]
-    return {"events": found, "count": len(found)}
+    room = Room()
+    newest = list(takewhile(room.takes, reversed(found)))
+    told: dict[str, object] = {"events": newest[::-1], "count": len(newest)}
+    return {**told, "more": True} if len(newest) < len(found) else told
 
 
 def _is_about(event: dict[str, object], closed: Sequence[str]) -> bool:

@@ -45,5 +45,6 @@ METHODS: Mapping[str, Method] = {
     "memory_reinforce": lambda store, params: store.reinforce(params),
     "memory_forget": lambda store, params: store.forget(params),
     "memory_timeline": lambda store, params: store.timeline(params),
+    "memory_show": lambda store, params: store.show(params),
     "project_privacy": lambda store, params: store.privacy(params),
 }

@@ -46,6 +46,15 @@ class WordHit:
 
 
 @dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a memory stands in time and how many bytes its words have, without the words."""
+
+    key: int
+    at: int  # microseconds
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Carried:
     """What an imported memory had where it comes from, beside its words."""
 
@@ -73,20 +82,50 @@ class Memories(Protocol):
         """
         ...
 
-    def get(self, keys: Sequence[int]) -> list[Memory]:
-        """The memories that exist among `keys`, in the order asked."""
+    def get(self, keys: Sequence[int], longest: int | None = None) -> list[Memory]:
+        """The memories that exist among `keys`, in the order asked.
+
+        With `longest` only the first so many characters of each text are read.
+        """
         ...
 
-    def find(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories that exist among the public `ids`, in the order asked."""
+    def find(self, ids: Sequence[str], longest: int | None = None) -> list[Memory]:
+        """The memories that exist among the public `ids`, in the order asked; `longest` as in `get`."""
+        ...
+
+    def keys_of(self, ids: Sequence[str]) -> list[int]:
+        """The keys of the memories that exist among the public `ids`, in the order asked."""
+        ...
+
+    def ids_of(self, keys: Sequence[int]) -> list[str]:
+        """The public ids of the memories that exist among `keys`, in the order asked."""
         ...
 
     def timeline(self, scope: Scope, limit: int) -> list[Memory]:
         """The newest `limit` of the scope, oldest first; equal times in order of arrival."""
         ...
 
-    def neighbours(self, memory: Memory, count: int) -> tuple[list[Memory], list[Memory]]:
-        """Up to `count` turns before and after it in its session, each in reading order."""
+    def newest(
+        self, scope: Scope, limit: int, before: tuple[int, int] | None = None
+    ) -> list[Placed]:
+        """Where the newest of the scope stand, newest first; only those before (time, key)."""
+        ...
+
+    def arrived(self, after: int, limit: int) -> list[Placed]:
+        """Where the next memories that were said stand, in order of arrival, behind that key."""
+        ...
+
+    def containing(self, words: str, scope: Scope) -> list[int]:
+        """The keys of all memories of the scope with these words in their text, in any case."""
+        ...
+
+    def neighbours(
+        self, memory: Memory, count: int, longest: int | None = None
+    ) -> tuple[list[Memory], list[Memory]]:
+        """Up to `count` turns before and after it in its session, each in reading order.
+
+        `longest` as in `get`.
+        """
         ...
 
     def keys(self, scope: Scope) -> Sequence[int] | None:
@@ -115,6 +154,10 @@ class Memories(Protocol):
         What was derived from them goes too. Without `purge` the rest of the words index is left to
         be rewritten later, for callers that forget page by page.
         """
+        ...
+
+    def purge(self) -> None:
+        """Rewrite the words index without the entries of what was forgotten."""
         ...
 
     def after(self, key: int, limit: int) -> list[Memory]:

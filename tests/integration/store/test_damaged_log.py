@@ -44,7 +44,9 @@ def run(path: Path, script: str) -> None:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "m.db"
+    file = tmp_path / "m.db"
+    file.touch(0o600)  # a store is made on purpose, never by opening it
+    return file
 
 
 def log_of(path: Path) -> Path:

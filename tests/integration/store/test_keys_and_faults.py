@@ -1,6 +1,8 @@
 """Wrong keys, damage, full disks: each a sentence that says what to do, and nothing overwritten."""
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +12,7 @@ import apsw
 import pytest
 from tests.support.home import SOURCE
 
-from iai_mcp.adapters.keys import backup, custody
+from iai_mcp.adapters.keys import backup, custody, descriptor
 from iai_mcp.adapters.sqlite import database
 from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import (
@@ -20,6 +22,7 @@ from iai_mcp.domain.errors import (
     KeyWrong,
     ReadOnly,
     StoreDamaged,
+    StoreLost,
     StoreTooNew,
 )
 from iai_mcp.store import MemoryStore
@@ -234,6 +237,63 @@ def test_a_rotation_killed_at_any_moment_leaves_a_store_that_opens(opened, tmp_p
     assert not list((tmp_path / "store").glob("memory.next.db*"))
     assert not list((tmp_path / "store").glob(".*.tmp"))
     assert len(list((tmp_path / "store").glob("*.key"))) == 1
+
+
+OPEN = """
+import os, sys, threading
+from iai_mcp.store import MemoryStore
+threading.Timer(float(sys.argv[1]), lambda: os.kill(os.getpid(), 9)).start()
+MemoryStore()
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_first_opening_killed_at_any_moment_is_no_loss(opened, tmp_path):
+    for step in range(20):
+        killed = subprocess.run(
+            [sys.executable, "-c", OPEN, str(0.001 * step)],
+            env={**os.environ, "PYTHONPATH": str(SOURCE)},
+            check=False,
+        )
+        assert killed.returncode == -signal.SIGKILL
+        store = opened()
+        remember(store, "the first thing said")
+        store.close()
+        shutil.rmtree(tmp_path / "store")
+
+
+def test_a_store_whose_tables_are_gone_is_lost_and_can_be_begun_anew(opened, tmp_path):
+    directory = tmp_path / "store"
+    opened().close()
+    (key_file,) = directory.glob("*.key")
+    (directory / "memory.db").unlink()
+    (directory / "memory.db").touch(0o600)
+    database.Database(directory / "memory.db", bytes.fromhex(key_file.read_text())).close()
+    assert (directory / "memory.db").stat().st_size > 0
+    with pytest.raises(StoreLost, match="up --anew"):
+        opened()
+    custody.begin_anew(directory)
+    remember(opened(), "a new beginning")
+
+
+def test_a_key_of_an_earlier_version_stands_for_a_store(opened, tmp_path):
+    opened().close()
+    assert "unused" not in json.loads((tmp_path / "store" / "key.json").read_text())
+    (tmp_path / "store" / "memory.db").unlink()
+    with pytest.raises(StoreLost):
+        opened()
+
+
+def test_a_rotation_of_a_lost_store_touches_nothing(opened, tmp_path):
+    directory = tmp_path / "store"
+    opened().close()
+    record = descriptor.load(directory)
+    descriptor.save(directory, descriptor.KeyRecord(record.current, record.current))
+    (directory / "memory.db").rename(directory / "memory.next.db")
+    before = everything(directory)
+    with pytest.raises(StoreLost):
+        custody.rotate(directory, None, None)
+    assert everything(directory) == before
 
 
 def test_a_key_is_made_once(opened, tmp_path):

@@ -17,8 +17,8 @@ from pathlib import Path
 import apsw
 
 from iai_mcp.adapters.keys import descriptor, sources
-from iai_mcp.adapters.keys.custody import STORE_NAME
 from iai_mcp.adapters.keys.descriptor import KeyDescriptor, KeyRecord, check_of
+from iai_mcp.adapters.keys.files import BEFORE_RESTORE, LOG_NAME, SHARED_NAME, STORE_NAME
 from iai_mcp.adapters.private_files import io_failure, sync_directory, write_private
 from iai_mcp.adapters.sqlite.database import Database, copy_encrypted, count, translated, unlock
 from iai_mcp.domain.errors import InvalidInput, KeyMissing, KeyWrong, StoreDamaged
@@ -26,7 +26,6 @@ from iai_mcp.domain.instants import iso
 
 _VERSION = 1
 _LONGEST_HEADER = 65536
-_BEFORE_RESTORE = ".before-restore"
 _CHUNK = 1 << 20
 
 
@@ -116,7 +115,7 @@ def restore(directory: Path, source: Path, key_text: str | None) -> dict[str, ob
     try:
         _split(source, fresh)
         records, derived = _verified(fresh, key, source)
-        _keep_current(directory)
+        set_aside(directory)
         kept = _install_key(directory, header.key, key)
         fresh.replace(directory / STORE_NAME)
         sync_directory(directory)
@@ -194,10 +193,10 @@ def _counted(db: apsw.Connection) -> tuple[int, int]:
     return count(db, "memories WHERE derived = 0"), count(db, "memories WHERE derived = 1")
 
 
-def _keep_current(directory: Path) -> None:
-    """Keep the present store beside the new one, so that a restore can be regretted."""
+def set_aside(directory: Path) -> None:
+    """Keep the present store beside the one that takes its place, so that nothing is regretted."""
     ending = _free_ending(directory)
-    log = directory / f"{STORE_NAME}-wal"
+    log = directory / LOG_NAME
     for present, name in (
         (directory / STORE_NAME, f"{STORE_NAME}{ending}"),
         (directory / descriptor.FILE_NAME, f"{descriptor.FILE_NAME}{ending}"),
@@ -206,17 +205,17 @@ def _keep_current(directory: Path) -> None:
     ):
         if present.exists():
             os.link(present, directory / name)
-    for leftover in (log, directory / f"{STORE_NAME}-shm"):
+    for leftover in (log, directory / SHARED_NAME):
         leftover.unlink(missing_ok=True)
 
 
 def _free_ending(directory: Path) -> str:
     """No copy that an earlier restore kept is overwritten."""
     number = 1
-    ending = _BEFORE_RESTORE
+    ending = BEFORE_RESTORE
     while any((directory / f"{n}{ending}").exists() for n in (STORE_NAME, descriptor.FILE_NAME)):
         number += 1
-        ending = f"{_BEFORE_RESTORE}-{number}"
+        ending = f"{BEFORE_RESTORE}-{number}"
     return ending
 
 

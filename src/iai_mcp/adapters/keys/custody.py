@@ -7,32 +7,38 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from iai_mcp import paths
-from iai_mcp.adapters.keys import descriptor, sources
+from iai_mcp.adapters.keys import backup, descriptor, loss, sources
 from iai_mcp.adapters.keys.descriptor import KeyDescriptor, KeyRecord, Source
+from iai_mcp.adapters.keys.files import NEXT_NAME, STORE_NAME
 from iai_mcp.adapters.private_files import io_failure, sync_directory
+from iai_mcp.adapters.sqlite import schema
 from iai_mcp.adapters.sqlite.database import Database, cipher_of, copy_encrypted
 from iai_mcp.concurrency import ProcessLock
-from iai_mcp.domain.errors import AlreadyExists, Busy, KeyMissing, StoreDamaged
+from iai_mcp.domain.errors import AlreadyExists, Busy, KeyMissing, StoreDamaged, StoreLost
 
-STORE_NAME = "memory.db"
-_NEXT_NAME = "memory.next.db"
 _CUSTODY_SECONDS = 5.0
+_MAKING = "another process is making this store"
 
 
 def open_database(directory: Path) -> Database:
     """The encrypted database of a user-data directory; made on first use, never overwritten.
 
     Raises:
-        KeyMissing, KeyWrong, StoreDamaged, StoreTooNew, IoFailed: each says what to do.
+        KeyMissing, KeyWrong, StoreDamaged, StoreLost, StoreTooNew, IoFailed: each says what to do.
     """
     try:
         paths.private_dir(str(directory))
     except OSError as refused:
         raise io_failure(refused, directory) from refused
-    record = descriptor.load(directory) or _first_key(directory)
+    record = descriptor.load(directory)
+    if record is None or record.unused:
+        record = _make_store(directory)
+    lost = loss.loss(directory)
+    if lost is not None:
+        raise lost.as_error()
     path = directory / STORE_NAME
     if record.following is None:
-        return _open(path, sources.fetch(directory, record.current))
+        return _opened(path, sources.fetch(directory, record.current))
     with _custody(directory, "a new key is being given to the store"):
         return _finish_rotation(directory, path, record, record.following)
 
@@ -65,7 +71,32 @@ def init(directory: Path, source: Source | None) -> KeyDescriptor:
             "this store already has a key: 'iai-mcp crypto status' shows it, "
             "'iai-mcp crypto rotate' changes it"
         )
-    return _first_key(directory, source).current
+    with _custody(directory, _MAKING):
+        return _first_key(directory, source).current
+
+
+def begin_anew(directory: Path) -> None:
+    """Let the next opening make an empty store under the same key. The caller holds the lock.
+
+    What is left of the lost one is kept as a restore keeps it, and its backups can still be restored.
+
+    Raises:
+        AlreadyExists: no store was lost here.
+    """
+    record = descriptor.load(directory)
+    try:
+        if record is not None:
+            open_database(directory).close()
+    except StoreLost:
+        assert record is not None  # noqa: S101 - without a key nothing is opened, nor lost
+    else:
+        raise AlreadyExists("no store was lost here: 'iai-mcp up' starts with what there is")
+    try:
+        backup.set_aside(directory)
+        (directory / STORE_NAME).unlink(missing_ok=True)
+    except OSError as refused:
+        raise io_failure(refused, directory) from refused
+    descriptor.save(directory, KeyRecord(record.current, unused=True))
 
 
 def rotate(directory: Path, source: Source | None, new_passphrase: str | None) -> KeyDescriptor:
@@ -85,7 +116,7 @@ def rotate(directory: Path, source: Source | None, new_passphrase: str | None) -
             directory, source or record.current.source, new_passphrase
         )
         descriptor.save(directory, KeyRecord(record.current, following))
-        path, fresh = directory / STORE_NAME, directory / _NEXT_NAME
+        path, fresh = directory / STORE_NAME, directory / NEXT_NAME
         _copy_under(path, old_key, fresh, new_key)
         fresh.replace(path)
         sync_directory(directory)
@@ -94,21 +125,48 @@ def rotate(directory: Path, source: Source | None, new_passphrase: str | None) -
         return following
 
 
+def _make_store(directory: Path) -> KeyRecord:
+    """The first day: a key if there is none yet, a store under it, and a note that there is one.
+
+    Killed at any moment it is done over: before the note nothing was ever stored.
+    """
+    with _custody(directory, _MAKING):  # two processes on that day must not make two of either
+        record = _first_key(directory)
+        if not record.unused:
+            return record
+        path = directory / STORE_NAME
+        try:
+            # SQLite would make it with the process's umask.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        except OSError as refused:
+            raise io_failure(refused, path) from refused
+        database = _open(path, sources.fetch(directory, record.current))
+        try:
+            with database.writing() as db:
+                schema.upgrade(db)
+            with database.outside_transactions() as db:
+                db.pragma("wal_checkpoint(TRUNCATE)")  # without its log, too, it is a store
+        finally:
+            database.close()
+        made = KeyRecord(record.current)
+        descriptor.save(directory, made)
+        return made
+
+
 def _first_key(directory: Path, source: Source | None = None) -> KeyRecord:
-    # Two processes on the first day must not make two keys.
-    with _custody(directory, "another process is making this store's key"):
-        made = descriptor.load(directory)
-        if made is not None:
-            return made
-        store = directory / STORE_NAME
-        if store.exists() and store.stat().st_size:
-            raise KeyMissing(
-                f"{store} exists and {directory / descriptor.FILE_NAME} does not: restore that "
-                "file from a backup; nothing was changed"
-            )
-        record = KeyRecord(sources.make(directory, source)[0])
-        descriptor.save(directory, record)
-        return record
+    """The key there is, or a new one. The caller has custody."""
+    known = descriptor.load(directory)
+    if known is not None:
+        return known
+    store = directory / STORE_NAME
+    if store.exists() and store.stat().st_size:
+        raise KeyMissing(
+            f"{store} exists and {directory / descriptor.FILE_NAME} does not: restore that "
+            "file from a backup; nothing was changed"
+        )
+    record = KeyRecord(sources.make(directory, source)[0], unused=True)
+    descriptor.save(directory, record)
+    return record
 
 
 @contextlib.contextmanager
@@ -128,7 +186,7 @@ def _custody(directory: Path, meanwhile: str) -> Iterator[None]:
 
 def _tidy(directory: Path, record: KeyRecord) -> None:
     """Remove what a rotation left that was killed before it was written down."""
-    for leftover in directory.glob(f"{_NEXT_NAME}*"):
+    for leftover in directory.glob(f"{NEXT_NAME}*"):
         leftover.unlink(missing_ok=True)
     for temporary in directory.glob(".*.tmp"):
         temporary.unlink(missing_ok=True)
@@ -137,13 +195,22 @@ def _tidy(directory: Path, record: KeyRecord) -> None:
             key_file.unlink(missing_ok=True)
 
 
+def _opened(path: Path, key: bytes) -> Database:
+    """The store that is there.
+
+    Raises:
+        StoreLost: nothing is in it, not even its tables.
+    """
+    database = _open(path, key)
+    with database.reading() as db:
+        version = db.pragma("user_version")
+    if not version:
+        database.close()
+        raise loss.of(path.parent, f"{path} holds nothing, and memories were kept in it").as_error()
+    return database
+
+
 def _open(path: Path, key: bytes) -> Database:
-    if not path.exists():
-        # SQLite would make it with the process's umask.
-        try:
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        except OSError as refused:
-            raise io_failure(refused, path) from refused
     if path.stat().st_mode & 0o077:
         path.chmod(0o600)
     return Database(path, key)
@@ -153,13 +220,13 @@ def _finish_rotation(
     directory: Path, path: Path, record: KeyRecord, following: KeyDescriptor
 ) -> Database:
     """A rotation was interrupted: the file tells which of the two keys is the true one."""
-    for leftover in directory.glob(f"{_NEXT_NAME}*"):
+    for leftover in directory.glob(f"{NEXT_NAME}*"):
         leftover.unlink(missing_ok=True)
     try:
-        database = _open(path, sources.fetch(directory, record.current))
+        database = _opened(path, sources.fetch(directory, record.current))
         kept, dropped = record.current, following
     except (StoreDamaged, KeyMissing):
-        database = _open(path, sources.fetch(directory, following))
+        database = _opened(path, sources.fetch(directory, following))
         kept, dropped = following, record.current
     descriptor.save(directory, KeyRecord(kept))
     sources.discard(directory, dropped)

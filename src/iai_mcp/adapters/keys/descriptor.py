@@ -31,10 +31,14 @@ class KeyDescriptor:
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """The key in use and, while a rotation is under way, the one that follows."""
+    """The key in use and, while a rotation is under way, the one that follows.
+
+    `unused` as long as no store was made under it: then a store that is not there was not lost.
+    """
 
     current: KeyDescriptor
     following: KeyDescriptor | None = None
+    unused: bool = False
 
 
 def check_of(key: bytes) -> str:
@@ -56,7 +60,11 @@ def load(directory: Path) -> KeyRecord | None:
                 f"{path} was written by a newer iai-mcp: upgrade this one; nothing was changed"
             )
         following = raw.get("following")
-        return KeyRecord(from_json(raw["current"]), from_json(following) if following else None)
+        return KeyRecord(
+            from_json(raw["current"]),
+            from_json(following) if following else None,
+            unused=raw.get("unused") is True,
+        )
     except FileNotFoundError:
         return None
     except OSError as refused:
@@ -72,6 +80,8 @@ def save(directory: Path, record: KeyRecord) -> None:
     value: dict[str, object] = {"version": _VERSION, "current": to_json(record.current)}
     if record.following:
         value["following"] = to_json(record.following)
+    if record.unused:
+        value["unused"] = True
     write_private_json(directory / FILE_NAME, value)
 
 

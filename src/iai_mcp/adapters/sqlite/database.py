@@ -170,7 +170,8 @@ class Database:
         if not self.in_place:
             raise IoFailed(
                 f"{self.path} was moved or deleted while it was open, and nothing is written to it any "
-                "more: put it back, or restart (iai-mcp down, iai-mcp up) and restore a backup"
+                "more: put it back, or restore a backup with: iai-mcp restore FILE; to begin with an "
+                "empty memory on purpose: iai-mcp down, iai-mcp up --anew"
             )
 
     def _take_log(self) -> write_ahead.Loss | None:
@@ -204,7 +205,8 @@ class Database:
             return asked.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)[0]
 
     def _connect(self) -> apsw.Connection:
-        connection = apsw.Connection(str(self.path))
+        # Where the file went away another one must not appear in its place.
+        connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
         connection.set_busy_timeout(_BUSY_MS)
         unlock(connection, self._key)
         if self._is_new:

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import apsw
@@ -13,7 +13,7 @@ from iai_mcp.adapters.sqlite.sheet import Line, Sheet
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
-from iai_mcp.ports.memories import Carried, Scope, Stored, WordHit
+from iai_mcp.ports.memories import Carried, Placed, Scope, Stored, WordHit
 
 _INSERT = """
 INSERT INTO memories (id, at, session, project, role, tier, ts, speaker, host, agent_id,
@@ -24,6 +24,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 _LINKS_AT_MOST = 200
 _LONG = 1 << 16  # characters: what follows from more takes milliseconds to work out
+_AT_ONCE = 500  # values named in one statement
 
 
 class SqliteMemories:
@@ -65,14 +66,23 @@ class SqliteMemories:
             self._enter(added)
         return [one.stored for one in added]
 
-    def get(self, keys: Sequence[int]) -> list[Memory]:
-        found = {m.key: m for m in self._select_in("m.key", keys)}
+    def get(self, keys: Sequence[int], longest: int | None = None) -> list[Memory]:
+        found = {m.key: m for m in self._select_in("m.key", keys, longest)}
         return [found[key] for key in keys if key in found]
 
-    def find(self, ids: Sequence[str]) -> list[Memory]:
+    def find(self, ids: Sequence[str], longest: int | None = None) -> list[Memory]:
         wanted = [identity for identity in map(rows.identity, ids) if identity is not None]
-        found = {m.id: m for m in self._select_in("m.id", wanted)}
+        found = {m.id: m for m in self._select_in("m.id", wanted, longest)}
         return list({i: found[i] for i in (str(x).lower() for x in ids) if i in found}.values())
+
+    def keys_of(self, ids: Sequence[str]) -> list[int]:
+        wanted = dict.fromkeys(one for one in map(rows.identity, ids) if one is not None)
+        known = {bytes(ident): key for key, ident in self._pairs("id", list(wanted))}
+        return [known[identity] for identity in wanted if identity in known]
+
+    def ids_of(self, keys: Sequence[int]) -> list[str]:
+        known = dict(self._pairs("key", keys))
+        return [rows.public_id(known[key]) for key in keys if key in known]
 
     def timeline(self, scope: Scope, limit: int) -> list[Memory]:
         where, values = rows.condition(scope)
@@ -81,7 +91,27 @@ class SqliteMemories:
         )
         return newest[::-1]
 
-    def neighbours(self, memory: Memory, count: int) -> tuple[list[Memory], list[Memory]]:
+    def newest(
+        self, scope: Scope, limit: int, before: tuple[int, int] | None = None
+    ) -> list[Placed]:
+        where, values = rows.condition(scope)
+        if before is not None:
+            where, values = f"{where} AND (m.at, m.key) < (?, ?)", [*values, *before]
+        return self._placed(where, values, "m.at DESC, m.key DESC", limit)
+
+    def arrived(self, after: int, limit: int) -> list[Placed]:
+        return self._placed("m.key > ? AND m.derived = 0", [after], "m.key", limit)
+
+    def containing(self, words: str, scope: Scope) -> list[int]:
+        where, values = rows.condition(scope)
+        sql = f"SELECT m.key, m.text FROM {rows.SOURCE} WHERE {where} ORDER BY m.key"
+        wanted = words.casefold()
+        with self._db.reading() as db:  # row by row: never all the texts at once
+            return [row[0] for row in db.execute(sql, values) if wanted in row[1].casefold()]
+
+    def neighbours(
+        self, memory: Memory, count: int, longest: int | None = None
+    ) -> tuple[list[Memory], list[Memory]]:
         session = memory.provenance.session_id
         if not session or count <= 0:
             return [], []
@@ -89,9 +119,12 @@ class SqliteMemories:
         before = self._select(
             "WHERE m.session = ? AND (m.at, m.key) < (?, ?) ORDER BY m.at DESC, m.key DESC LIMIT ?",
             place,
+            longest,
         )
         after = self._select(
-            "WHERE m.session = ? AND (m.at, m.key) > (?, ?) ORDER BY m.at, m.key LIMIT ?", place
+            "WHERE m.session = ? AND (m.at, m.key) > (?, ?) ORDER BY m.at, m.key LIMIT ?",
+            place,
+            longest,
         )
         return before[::-1], after
 
@@ -152,6 +185,10 @@ class SqliteMemories:
             if self._sheet is not None:
                 self._sheet.drop(keys)
         return [rows.public_id(ident) for ident, _ in gone]
+
+    def purge(self) -> None:
+        with self._db.writing() as db:
+            words.purge(db)
 
     def after(self, key: int, limit: int) -> list[Memory]:
         return self._select(
@@ -234,17 +271,45 @@ class SqliteMemories:
         if self._sheet is not None:
             self._sheet.add(one.line for one in new if one.line is not None)
 
-    def _select(self, tail: str, values: Sequence[object]) -> list[Memory]:
-        sql = f"SELECT {rows.COLUMNS} FROM {rows.SOURCE} {tail}"
+    def _placed(self, where: str, values: Sequence[object], order: str, limit: int) -> list[Placed]:
+        # The length of a value is in its row's header: nothing long is read for it.
+        sql = (
+            f"SELECT m.key, m.at, octet_length(m.text) + octet_length(m.cue) FROM {rows.SOURCE} "
+            f"WHERE {where} ORDER BY {order} LIMIT ?"
+        )
+        with self._db.reading() as db:
+            return [Placed(*row) for row in db.execute(sql, (*values, limit))]
+
+    def _pairs(self, column: str, wanted: Sequence[object]) -> Iterator[tuple[int, bytes]]:
+        """Key and identity of the memories that have one of these values there."""
+        with self._db.reading() as db:
+            for part in _parts(wanted):
+                marks = ", ".join("?" * len(part))
+                sql = f"SELECT key, id FROM memories WHERE {column} IN ({marks})"
+                yield from db.execute(sql, tuple(part))
+
+    def _select(
+        self, tail: str, values: Sequence[object], longest: int | None = None
+    ) -> list[Memory]:
+        columns = rows.columns(longest)
+        sql = f"SELECT {columns} FROM {rows.SOURCE} {tail}"
         with self._db.reading() as db:
             return [rows.memory(row) for row in db.execute(sql, tuple(values))]
 
-    def _select_in(self, column: str, wanted: Sequence[object]) -> list[Memory]:
+    def _select_in(
+        self, column: str, wanted: Sequence[object], longest: int | None
+    ) -> list[Memory]:
         found: list[Memory] = []
-        for start in range(0, len(wanted), 500):
-            part = wanted[start : start + 500]
-            found += self._select(f"WHERE {column} IN ({', '.join('?' * len(part))})", part)
+        for part in _parts(wanted):
+            tail = f"WHERE {column} IN ({', '.join('?' * len(part))})"
+            found += self._select(tail, part, longest)
         return found
+
+
+def _parts(wanted: Sequence[object]) -> Iterator[Sequence[object]]:
+    """As many as one statement takes."""
+    for start in range(0, len(wanted), _AT_ONCE):
+        yield wanted[start : start + _AT_ONCE]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,17 @@ from iai_mcp.domain.instants import Instant
 from iai_mcp.domain.memories import Memory, Provenance
 from iai_mcp.ports.memories import Scope
 
-COLUMNS = (
+_COLUMNS = (
     "m.key, m.id, m.at, m.ts, m.session, p.key, m.role, m.tier, m.speaker, m.host, m.agent_id, "
-    "m.agent_name, m.branch, m.valid_from, m.valid_to, m.successor, m.pinned, m.cue, m.meta, m.text, "
+    "m.agent_name, m.branch, m.valid_from, m.valid_to, m.successor, m.pinned, m.cue, m.meta, {text}, "
     "m.derived"
 )
 SOURCE = "memories AS m LEFT JOIN projects AS p ON p.id = m.project"
+
+
+def columns(longest: int | None = None) -> str:
+    """What `memory` reads, with only so many characters of the text."""
+    return _COLUMNS.format(text="m.text" if longest is None else f"substr(m.text, 1, {longest:d})")
 
 
 def memory(row: Sequence[object]) -> Memory:
