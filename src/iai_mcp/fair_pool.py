@@ -38,7 +38,6 @@ class FairPool:
     def __init__(self, workers: int) -> None:
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="call")
         self._free = workers
-        self._workers = workers
         self._share = max(1, workers // 2)  # so many calls of one lane are under way at most
         # So many threads are kept for who waits: a few clients can not fill all of them.
         self._kept = workers // 4
@@ -46,7 +45,7 @@ class FairPool:
         self._at_once = max(1, (os.cpu_count() or 1) - 1)
         self._first: deque[Place] = deque()
         self._lanes: deque[Lane] = deque()  # those with further calls, the next one to begin first
-        self._awaited: dict[Place, float] = {}  # calls under way that somebody waits for, and since
+        self._under_way: dict[Place, float] = {}  # each with the moment it began
         self._look_again: asyncio.TimerHandle | None = None
         self._at_work = threading.local()  # .place: the call that this thread computes
 
@@ -56,13 +55,12 @@ class FairPool:
 
     def somebody_waits(self, but: "Place | None" = None) -> bool:
         """Whether a call is under way whose caller waits for it, and will have it in a moment."""
-        fresh = time.monotonic() - _PATIENCE
-        return any(began > fresh and one is not but for one, began in list(self._awaited.items()))
+        return any(place.is_first and place is not but for place in self._quick())
 
     def let_pass(self) -> None:
         """For who works on something long in a thread: rest while somebody else is being answered."""
         mine = self._at_work
-        if not self._awaited or time.monotonic() - getattr(mine, "rested", 0.0) < _WORK:
+        if not self._under_way or time.monotonic() - getattr(mine, "rested", 0.0) < _WORK:
             return
         if self.somebody_waits(but=getattr(mine, "place", None)):
             time.sleep(_REST)
@@ -73,6 +71,11 @@ class FairPool:
         if self._look_again is not None:
             self._look_again.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _quick(self) -> "list[Place]":
+        """The calls under way that have not turned out to be slow. Safe from any thread."""
+        since = time.monotonic() - _PATIENCE
+        return [place for place, began in list(self._under_way.items()) if began > since]
 
     def _join(self, place: "Place") -> None:
         lane = place.lane
@@ -96,15 +99,14 @@ class FairPool:
                 continue
             self._free -= 1
             place.lane.under_way += 1
-            if place.is_first:
-                self._awaited[place] = time.monotonic()
+            self._under_way[place] = time.monotonic()
             place.granted.set_result(True)
 
     def _next(self) -> "Place | None":
         if self._first:
             return self._first.popleft()
         now = time.monotonic()
-        calm = self._workers - self._free < self._at_once and not self.somebody_waits()
+        calm = len(self._quick()) < self._at_once and not self.somebody_waits()
         for _ in range(len(self._lanes)):
             lane = self._lanes[0]
             self._lanes.rotate(-1)
@@ -159,7 +161,7 @@ class FairPool:
 
     def _leave(self, place: "Place") -> None:
         place.lane.under_way -= 1
-        self._awaited.pop(place, None)
+        del self._under_way[place]
         self._begin()
 
     def _not_used(self) -> None:

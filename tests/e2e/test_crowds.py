@@ -1,9 +1,12 @@
 """Clients that flood, vanish or send huge things: what the others notice of them."""
 
+import contextlib
 import json
 import socket
+import sys
 import threading
 
+import pytest
 from tests.support.daemon import DaemonProcess, until
 
 
@@ -69,3 +72,48 @@ def test_one_who_only_stops_sending_gets_every_answer(daemon):
         assert line.at_end()
     assert {answer["id"] for answer in answers} == set(range(200))
     assert _stored(daemon, "half closed") == 200
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only /proc tells what another process holds")
+def test_thirty_who_are_in_the_middle_of_a_long_line_take_no_more_memory_than_one(fresh_daemon):
+    before = _resident(fresh_daemon)
+    line = _capture(1, "long", "word " * 2_000_000)[:-1]
+    lines = [fresh_daemon.line() for _ in range(30)]
+    sent = dict.fromkeys(lines, 0)
+    try:
+        for one in lines:
+            one._socket.setblocking(False)
+        before_that = -1
+        while sum(sent.values()) > before_that:  # until nobody is read any more
+            before_that = sum(sent.values())
+            for one in lines:
+                with contextlib.suppress(BlockingIOError):
+                    while sent[one] < len(line):
+                        sent[one] += one._socket.send(line[sent[one] : sent[one] + 65_536])
+            for _ in range(20):
+                assert fresh_daemon.ask({"type": "status"})["ok"]
+        # What is loaded after the start is part of it; thirty lines would be 300.
+        assert _resident(fresh_daemon) - before < 150
+    finally:
+        for one in lines:
+            one.close()
+
+
+def test_large_calls_of_an_mcp_session_are_answered_one_after_the_other(daemon):
+    with daemon.line() as session:
+        client = {"name": "test", "version": "1"}
+        params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+        session.ask({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
+        session.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        for number in range(1, 4):
+            arguments = {"text": f"mcp {number} " + "word " * 100_000, "session_id": "large mcp"}
+            params = {"name": "memory_capture", "arguments": arguments}
+            session.send({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+        assert {session.receive()["id"] for _ in range(3)} == {1, 2, 3}
+    assert _stored(daemon, "large mcp") == 3
+
+
+def _resident(daemon: DaemonProcess) -> float:
+    with open(f"/proc/{daemon.process.pid}/status", encoding="ascii") as status:
+        line = next(line for line in status if line.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024

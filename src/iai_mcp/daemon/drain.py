@@ -64,10 +64,11 @@ class SpoolDrain:
     _retry_at: float = 0.0
 
     def counts(self) -> dict[str, int]:
-        """For `status`: files that wait, and files that were set aside."""
+        """For `status`: files that wait, and files that were set aside. By their names alone: there
+        may be thousands, and whoever asks for the status waits for nobody."""
         directory = self._directory()
         aside = [p for p in _names(directory / SET_ASIDE) if not p.endswith(".reason")]
-        return {"waiting": len(self._waiting(directory)), "set_aside": len(aside)}
+        return {"waiting": sum(map(_is_spooled, _names(directory))), "set_aside": len(aside)}
 
     def drain_once(self) -> Drained:
         """One pass. Safe to call from several threads: the second waits."""
@@ -215,7 +216,7 @@ class SpoolDrain:
         """The files to drain, oldest first."""
         found: list[tuple[int, str]] = []
         for name in _names(directory):
-            if name.endswith(ENDING) and not name.startswith("."):
+            if _is_spooled(name):
                 try:
                     found.append(((directory / name).lstat().st_mtime_ns, name))
                 except FileNotFoundError:
@@ -223,9 +224,13 @@ class SpoolDrain:
         return [directory / name for _, name in sorted(found)]
 
 
+def _is_spooled(name: str) -> bool:
+    return name.endswith(ENDING) and not name.startswith(".")
+
+
 def _names(directory: Path) -> list[str]:
     try:
-        return [entry.name for entry in directory.iterdir()]
+        return os.listdir(directory)
     except (FileNotFoundError, NotADirectoryError):
         return []
 

@@ -43,8 +43,10 @@ def traits_of(text: str, role: str) -> Traits:
         length += len(found)
         if len(said) < READ_WORDS:
             said += found
+    # Most long texts go into the index as they are: one copy less.
+    as_it_is = text.isascii() and sum(map(len, index)) == len(text)
     return Traits(
-        index="".join(index),
+        index=text if as_it_is else "".join(index),
         length=length,
         asks=text.rstrip().endswith(_QUESTION_MARKS),
         standing=standing or (Standing.PREFERENCE if kinds else None),
