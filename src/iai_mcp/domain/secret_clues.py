@@ -29,11 +29,12 @@ _CLUES: dict[str, tuple[str, ...]] = {
     "cookie": ("cookie", "sessid", "sessionid", "session=", "t.sid"),
     "login": (
         *("cred", "login", "log in", "/ ", "/`", "angsdaten", "passw", "pass", "pw", "auth"),
-        *("connect(", "connection(", "mysqli(", "pdo("),
+        *("connect(", "connection(", "mysqli", "pdo(", "jwt.", "hmac"),
     ),
     "command": (
         *("securestring", "cho ", "printf ", "<<<", "bbitmqctl", "t use", "sqlplus", "alias set"),
         *("login ", "seal ", "basic.", "auth", "tified ", "pass", "p read ", "-field=", "secret"),
+        "/p:",
     ),
     "seed": ("phrase", "mnemonic", "seed"),
 }

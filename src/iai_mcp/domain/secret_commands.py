@@ -140,6 +140,7 @@ _PLACED: tuple[Row, ...] = (
         r"(?:get[ \t]secrets?\b[^\n]{0,200}base64[ \t]-{1,2}[dD]\w{0,5}|vault[ \t][^\n]{0,120}-field=\S{1,60}"
         r"|op[ \t]read|pass[ \t]show)[^\n]{0,120}\n(?P<plain>[^\s\"'`$>]{6,4096})(?=[ \t]{0,8}(?:\n|\Z))",
     ),
+    (("/p:",), rf"/u:[^\n]{{1,80}}?[ \t]/p:{_ARGUMENT}"),
     (("wpa_passphrase",), rf"wpa_passphrase{_WORD}{_NEXT}"),
     (
         ("sqlplus",),

@@ -22,7 +22,7 @@ _USER = r"[`*]{0,2}[\w.@+-]{2,64}[`*]{0,2}"
 # Right behind the word for it a slash will do: elsewhere that is a path.
 _LOGIN = re.compile(
     rf"{_WORDS_FOR_IT}(?:[ ]?[:=]?[ ]{{1,2}}{_USER}[/:|]|[^\n]{{0,40}}?[\s(`\"'*]{_USER}(?:[ ][/|][ ]|:))"
-    r"[`*]{0,2}(?P<value>[^\s\"'`<>|]{8,128})"
+    r"[`*]{0,2}(?!//)(?P<value>[^\s\"'`<>|]{8,128})"
 )
 _LOGIN_NEEDLES = ("cred", "login", "log in", "/pass", "/ pass", "/pw", "zugangsdaten")
 # `admin` / `…` as credentials: the word for it comes last.
@@ -30,14 +30,24 @@ _LOGIN_FIRST = re.compile(
     r"/(?<=[ `\"'*]/)[ ]?[`\"'*]{0,2}(?P<value>[^\s\"'`<>|/*]{8,128})[`\"'*)\]]{0,3}"
     r"[^\n/]{0,24}?(?:cred|login|pass|pw\b)"
 )
-# BasicAuth("ann", "…"): the second of two strings that something with such a name is called with.
+# BasicAuth("ann", "…"), mysqli_connect("db", "ann", "…"), jwt.encode(claims, "…"): a string that
+# something with such a name is called with, but not the first one.
 _CALLED = re.compile(
-    r"(?:auth|credentials?|login|connect(?:ion)?|mysqli|pdo)\w{0,12}[ ]?[(=]?[ ]?[(\[]"
-    r"(?:[^()\"'\n]{0,80}[,\s])?([\"'])[^\"'\n]{0,128}\1,\s{0,20}(?:some\()?"
-    r"([\"'])(?P<value>[^\"'\n]{4,256})\2"
+    r"(?:auth|credentials?|login|connect(?:ion)?|mysqli|pdo|jwt|hmac)[\w.]{0,16}[ ]?[(=]?[ ]?[(\[]"
+    r"(?P<arguments>[^()\n]{1,40},[^\n;]{1,200})"
 )
-_CALLED_NEEDLES = ("auth", "credential", "login(", "connect(", "connection(", "mysqli(", "pdo(")
-_TWO_STRINGS = ('", "', "', '", '","', "','", ",\n")
+_CALLED_NEEDLES = (
+    "auth",
+    "credential",
+    "login(",
+    "connect(",
+    "connection(",
+    "mysqli",
+    "pdo(",
+    "jwt.",
+    "hmac",
+)
+_STRING = re.compile(r"[,(][ ]?(?:some\()?([\"'])(?P<value>[^\"'\n]{4,256})\1")
 
 
 def find(text: str, lowered: str) -> Iterator[Span]:
@@ -50,8 +60,18 @@ def find(text: str, lowered: str) -> Iterator[Span]:
         yield from _values(_LOGIN, text, lowered, "bare")
     if has_any(lowered, (" / ", "`/`")):
         yield from _values(_LOGIN_FIRST, text, lowered, "bare")
-    if has_any(text, _TWO_STRINGS) and has_any(lowered, _CALLED_NEEDLES):
-        yield from _values(_CALLED, text, lowered, "told")
+    if has_any(lowered, _CALLED_NEEDLES):
+        yield from _in_calls(text, lowered)
+
+
+def _in_calls(text: str, lowered: str) -> Iterator[Span]:
+    for call in _CALLED.finditer(lowered):
+        certain = call[0].startswith(("auth", "cred", "login"))
+        for string in _STRING.finditer(lowered, *call.span("arguments")):
+            at, end = string.span("value")
+            if password_like(text[at:end], "told" if certain else "bare"):
+                yield at, end, "password"
+                break
 
 
 def in_lines(text: str) -> Iterator[Span]:
