@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from iai_mcp.domain import secret_neighbours, secret_sentences
+from iai_mcp.domain.secret_clues import Span
 from iai_mcp.domain.secret_names import Family, family_of, is_credential
-from iai_mcp.domain.secret_spans import Span
 from iai_mcp.domain.secret_values import Candidate, Manner, key_like, password_like
 
 _LONGEST_NAME = 64

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from iai_mcp.domain.pieces import matches
-from iai_mcp.domain.secret_spans import Span, has_any
-from iai_mcp.domain.secret_values import Manner, password_like, stands_in
+from iai_mcp.domain.secret_clues import Rule, Search, Span
+from iai_mcp.domain.secret_values import password_like, stands_in
 
 # machine example.org login ann password …, on one line or on several.
 _NETRC = re.compile(
@@ -22,9 +21,8 @@ _USER = r"[`*]{0,2}[\w.@+-]{2,64}[`*]{0,2}"
 # Right behind the word for it a slash will do: elsewhere that is a path.
 _LOGIN = re.compile(
     rf"{_WORDS_FOR_IT}(?:[ ]?[:=]?[ ]{{1,2}}{_USER}[/:|]|[^\n]{{0,40}}?[\s(`\"'*]{_USER}(?:[ ][/|][ ]|:))"
-    r"[`*]{0,2}(?!//)(?P<value>[^\s\"'`<>|]{8,128})"
+    r"[`*]{0,2}(?![/\\])(?P<value>[^\s\"'`<>|]{8,128})"
 )
-_LOGIN_NEEDLES = ("cred", "login", "log in", "/pass", "/ pass", "/pw", "zugangsdaten")
 # `admin` / `…` as credentials: the word for it comes last.
 _LOGIN_FIRST = re.compile(
     r"/(?<=[ `\"'*]/)[ ]?[`\"'*]{0,2}(?P<value>[^\s\"'`<>|/*]{8,128})[`\"'*)\]]{0,3}"
@@ -33,35 +31,16 @@ _LOGIN_FIRST = re.compile(
 # BasicAuth("ann", "…"), mysqli_connect("db", "ann", "…"), jwt.encode(claims, "…"): a string that
 # something with such a name is called with, but not the first one.
 _CALLED = re.compile(
-    r"(?:auth|credentials?|login|connect(?:ion)?|mysqli|pdo|jwt|hmac)[\w.]{0,16}[ ]?[(=]?[ ]?[(\[]"
+    r"(?:(?:auth|credentials?|login|mysqli|getconnection|pdo)\w{0,16}|(?:jwt|hmac)\.\w{1,16})[ ]?[(=]?[ ]?[(\[]"
     r"(?P<arguments>[^()\n]{1,40},[^\n;]{1,200})"
-)
-_CALLED_NEEDLES = (
-    "auth",
-    "credential",
-    "login(",
-    "connect(",
-    "connection(",
-    "mysqli",
-    "pdo(",
-    "jwt.",
-    "hmac",
 )
 _STRING = re.compile(r"[,(][ ]?(?:some\()?([\"'])(?P<value>[^\"'\n]{4,256})\1")
 
 
-def find(text: str, lowered: str) -> Iterator[Span]:
-    """Every password that stands in a login."""
-    if "password" in lowered:
-        for match in matches(_NETRC, lowered):
-            if not stands_in(text[match.start(1) : match.end(1)]):
-                yield *match.span(1), "password"
-    if has_any(lowered, _LOGIN_NEEDLES):
-        yield from _values(_LOGIN, text, lowered, "bare")
-    if has_any(lowered, (" / ", "`/`")):
-        yield from _values(_LOGIN_FIRST, text, lowered, "bare")
-    if has_any(lowered, _CALLED_NEEDLES):
-        yield from _in_calls(text, lowered)
+def _in_netrc(text: str, lowered: str) -> Iterator[Span]:
+    for match in _NETRC.finditer(lowered):
+        if not stands_in(text[match.start(1) : match.end(1)]):
+            yield *match.span(1), "password"
 
 
 def _in_calls(text: str, lowered: str) -> Iterator[Span]:
@@ -82,9 +61,20 @@ def in_lines(text: str) -> Iterator[Span]:
             yield *match.span(1), "password"
 
 
-def _values(shape: re.Pattern[str], text: str, lowered: str, manner: Manner) -> Iterator[Span]:
-    for match in matches(shape, lowered):
-        at = match.start("value")
-        value = text[at : match.end("value")].rstrip(".,;:!?)")
-        if password_like(value, manner):
-            yield at, at + len(value), "password"
+def _of(shape: re.Pattern[str]) -> Search:
+    def search(text: str, lowered: str) -> Iterator[Span]:
+        for match in shape.finditer(lowered):
+            at = match.start("value")
+            value = text[at : match.end("value")].rstrip(".,;:!?)")
+            if password_like(value, "bare"):
+                yield at, at + len(value), "password"
+
+    return search
+
+
+RULES: tuple[Rule, ...] = (
+    (("machine ", "machine\n", "login "), _in_netrc),
+    (("cred", "login", "log in", "zugangsdaten", "/pass", "/ pass", "/pw"), _of(_LOGIN)),
+    (("/ ", "/`"), _of(_LOGIN_FIRST)),
+    (("auth", "credential", "login(", "connection(", "mysqli", "pdo(", "jwt.", "hmac."), _in_calls),
+)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Generator, Iterator
 
-from iai_mcp.domain.secret_spans import Span
+from iai_mcp.domain.secret_clues import Rule, Span
 from iai_mcp.domain.secret_values import stands_in
 
 _DATA = ("data", "stringData", "binaryData")
@@ -20,15 +20,7 @@ _JSON_KIND = re.compile(
 _JSON_VALUE = re.compile(r":[ \t\r\n]{0,8}(\\{0,3}[\"'])((?:(?!\1)[^\n])*)\1")
 
 
-def find(text: str, lowered: str) -> Iterator[Span]:
-    """Every value of a secret's manifest."""
-    if "Secret" not in text or "kind" not in text:
-        return
-    yield from _in_yaml(text)
-    yield from _in_json(text)
-
-
-def _in_yaml(text: str) -> Iterator[Span]:
+def _in_yaml(text: str, lowered: str) -> Iterator[Span]:
     done = 0
     for kind in _YAML_KIND.finditer(text):
         if kind.start() < done:
@@ -94,7 +86,7 @@ def _depth(line: str) -> int:
     return found.end() if found else 0
 
 
-def _in_json(text: str) -> Iterator[Span]:
+def _in_json(text: str, lowered: str) -> Iterator[Span]:
     seen = 0
     for data in _JSON_DATA.finditer(text):
         kind = _kind_after(text, data.end()) or _kind_before(text, seen, data.start())
@@ -133,3 +125,9 @@ def _kind_before(text: str, start: int, end: int) -> str:
         elif step[1] is not None:
             kinds[-1] = step[1]
     return kinds[-1]
+
+
+RULES: tuple[Rule, ...] = (
+    (("kind: secret", "kind:  secret", 'kind: "secret', "kind: 'secret"), _in_yaml),
+    (('kind":"secret', 'kind": "secret', 'kind\\":', "kind': 'secret"), _in_json),
+)

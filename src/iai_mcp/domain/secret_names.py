@@ -5,6 +5,21 @@ from typing import Literal
 
 Family = Literal["password", "token", "access-token", "secret", "api-key", "key", "auth"]
 
+# Where to look at all, in lower case: the heart of every name that announces a secret.
+HEARTS = (
+    *("passw", "passphrase", "passcode", "passord", "passe", "pass", "pwd", "pw", "psk"),
+    *("secret", "token", "key", "auth", "credential", "bearer", "_pat", "salt"),
+    *("kennwort", "contrase", "clave", "senha", "mdp", "parola", "wachtwoord", "heslo", "clé"),
+    *("salasana", "adgangskode", "chave", "chiave", "schlüssel", "schlussel", "schluessel"),
+)
+# Some are parts of other words: these count only where their letters end.
+_WHOLE = frozenset(["passe", "pw", "psk", "_pat", "salt", "mdp", "clé"])
+_LETTER_NEXT = re.compile(r"[^\W\d_]")
+# "pass" is mostly a verb: it counts as the end of a longer name, or where something is assigned.
+_PASS = re.compile(
+    r"pass(?:(?:(?<=[a-z0-9_]pass)|(?<=--pass))(?![a-z])|(?=[\"'`*\]]{0,3}[ \t]{0,4}[:=]))"
+)
+
 _PASSWORDS_TEXT = """
 password passwd pwd pw passphrase passcode passwort kennwort contrasena senha passe mdp parola
 wachtwoord heslo salasana passord adgangskode clave psk
@@ -12,7 +27,7 @@ wachtwoord heslo salasana passord adgangskode clave psk
 _PASSWORDS = frozenset(_PASSWORDS_TEXT.split())
 # Words that end in "pass" and have nothing to do with passwords.
 _OTHER_PASSES_TEXT = """
-allpass bandpass bypass compass encompass highpass keepass lastpass lowpass minipass multipass onepass
+allpass bandpass buypass bypass compass encompass highpass keepass lastpass lowpass minipass multipass onepass
 overpass
 surpass trespass underpass
 """
@@ -86,6 +101,13 @@ _SUFFIXES: tuple[tuple[str, Family], ...] = (
     ("secret", "secret"),
     ("token", "token"),
 )
+
+
+def is_heart(lowered: str, word: str, start: int) -> bool:
+    """Whether `word`, one of the hearts, may belong to a name where it was found."""
+    if word == "pass":
+        return _PASS.match(lowered, start) is not None
+    return word not in _WHOLE or _LETTER_NEXT.match(lowered, start + len(word)) is None
 
 
 def family_of(name: str, before: str = "") -> Family | None:

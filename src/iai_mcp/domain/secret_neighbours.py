@@ -33,6 +33,7 @@ _ENTERED = re.compile(
     r"[\w-]{0,20}[\"'`\])]{1,5}(?:\.(?P<verb>send_?keys|sendKeys|type|fill|val|setValue|set)\([ \t]{0,3}|,[ \t]{0,3})"
     r"(?P<open>[\"'`])(?P<value>[^\"'`\n]{4,256})(?P=open)"
 )
+_FIRST_STRING = re.compile(r"\([\"'`][^\"'`(),\n]{0,40}\Z")
 # The rest of the line is empty, and the next one holds nothing but a value.
 _NEXT_LINE = re.compile(
     r"(?:[\"'`*_]{0,3}|[ \t]\([^()\n]{1,30}\))(?P<more>[ ,][^\n:=]{1,60}?)?[ \t]{0,3}(?P<sign>[:：=])?[*_]{0,3}"
@@ -94,7 +95,10 @@ def _line_start(text: str, start: int) -> int | None:
 
 def _paired(text: str, start: int, end: int) -> Iterator[Candidate]:
     if (found := _ENTERED.match(text, end)) is not None:
-        yield found.start("value"), found["value"], "told" if found["verb"] else "bare"
+        if found["verb"]:
+            yield found.start("value"), found["value"], "told"
+        elif _FIRST_STRING.search(text, max(0, start - 44), start):
+            yield found.start("value"), found["value"], "bare"
     tag = text.startswith("<", start - 1)
     if not tag and _IS_NAMED.search(text, max(0, start - 72), start) is None:
         return

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from iai_mcp.domain.pieces import matches
-from iai_mcp.domain.secret_spans import Span
+from iai_mcp.domain.secret_clues import Rule, Span
 from iai_mcp.domain.secret_values import Candidate, Manner, key_like, password_like
 
 # Quotes of all countries; a value neither begins nor ends with one.
@@ -24,7 +23,7 @@ _ABOUT = r"""
        \b['’]?[\w .'’@/-]{0,48}?)?
 """
 _IS = r"""
-    is|was|are|as|will[ ]be|should[ ]be|must[ ]be|to|now
+    is|was|are|will[ ]be|should[ ]be|must[ ]be|to|now
     |ist|lautet|war|heißt|es|era|será|est|c['’]est|était|é|è|является|это|jest|to|är|er|on|je|olur
 """
 _ADVERB = (
@@ -102,7 +101,7 @@ def in_other_scripts(text: str, lowered: str) -> Iterator[Span]:
     """What is told in languages whose words for it are not written in plain Latin letters."""
     if text.isascii() or not _FOREIGN_LETTER.search(lowered):
         return
-    for word in matches(_FOREIGN, lowered):
+    for word in _FOREIGN.finditer(lowered):
         found = _FOREIGN_SIGN.match(text, word.end())
         if found is None:
             continue
@@ -117,11 +116,12 @@ def in_other_scripts(text: str, lowered: str) -> Iterator[Span]:
             yield at, at + len(value), kind
 
 
-def seeds(text: str, lowered: str) -> Iterator[Span]:
+def _seeds(text: str, lowered: str) -> Iterator[Span]:
     """The words from which a wallet can be restored, where they are called so."""
-    if "phrase" not in lowered and "mnemonic" not in lowered and "seed" not in lowered:
-        return
-    for match in matches(_SEED, lowered):
+    for match in _SEED.finditer(lowered):
         words = re.findall("[a-z]+", match[1])
         if len(words) in _SEED_LENGTHS:
             yield *match.span(1), "seed-phrase"
+
+
+RULES: tuple[Rule, ...] = ((("phrase", "mnemonic", "seed"), _seeds),)
