@@ -22,6 +22,7 @@ from iai_mcp.domain import (
     secret_sentences,
     secret_tokens,
 )
+from iai_mcp.domain.pieces import matches, pieces
 from iai_mcp.domain.secret_clues import Clues, Rule, Span, Watch
 from iai_mcp.domain.secret_names import HEARTS, is_heart
 
@@ -62,7 +63,8 @@ def redact(text: str, extra_patterns: Sequence[Pattern] = ()) -> Redacted:
         text = _without_private(text, lowered, counts)
         lowered = _lowered(text)
     for _ in range(_ROUNDS):
-        spans = _beside_markers(text, _merged(_secrets(text, lowered, extra_patterns)))
+        found = list(_secrets(text, lowered, extra_patterns))
+        spans = _beside_markers(text, _merged(found)) if found else []
         if not spans:
             break
         text = _marked(text, spans, counts)
@@ -95,7 +97,7 @@ def _each_string(value: object, redact_text: Callable[[str], str]) -> object:
 def _without_private(text: str, lowered: str, counts: Counter[str]) -> str:
     kept: list[str] = []
     depth = resume = 0
-    for tag in _PRIVATE_TAG.finditer(lowered):
+    for tag in matches(_PRIVATE_TAG, lowered):
         if not tag[1]:
             if depth == 0:
                 kept += (text[resume : tag.start()], PRIVATE)
@@ -158,7 +160,9 @@ def _of_user(text: str, pattern: Pattern) -> Iterator[Span]:
 
 def _lowered(text: str) -> str:
     """`text` in lower case, each letter at its old place (only İ would become two)."""
-    return text.replace("İ", "i").lower()
+    if text.isascii():
+        return text.lower()  # many times as fast, and without a second copy
+    return "".join([piece.replace("İ", "i").lower() for piece in pieces(text)])
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
@@ -176,9 +180,9 @@ def _merged(spans: Iterable[Span]) -> list[Span]:
 
 def _beside_markers(text: str, spans: list[Span]) -> list[Span]:
     """The spans that hold no part of a marker; a whole one may go together with what is around it."""
-    if not spans or ("[secret:" not in text and PRIVATE not in text):
+    if "[secret:" not in text and PRIVATE not in text:
         return spans
-    markers = [marker.span() for marker in _MARKER.finditer(text)]
+    markers = [marker.span() for marker in matches(_MARKER, text)]
     return [span for span in spans if not _cuts_any(markers, span[0], span[1])]
 
 

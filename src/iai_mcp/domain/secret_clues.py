@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from iai_mcp.domain.pieces import matches
+
 # start, end, kind
 Span = tuple[int, int, str]
 # From a text, and the same in lower case letter by letter, to the secrets in it.
@@ -15,9 +17,10 @@ Search = Callable[[str, str], Iterator[Span]]
 # (clues in lower case, search)
 Rule = tuple[tuple[str, ...], Search]
 
-# The letters that are most frequent in texts: a clue that began with one of them would stop the pass
-# at every other letter.
+# Letters that are frequent in texts: a clue that began with one of these would stop the pass at every
+# other letter.
 _FREQUENT = "eionrdu"
+_NEXT_FREQUENT = "taslcmpbk"  # at these it has to stop, and looks for them first
 _SHORTEST_CLUE = 4
 
 
@@ -54,15 +57,16 @@ class Watch:
         heads: dict[str, list[str]] = {}
         for found in meant:
             heads.setdefault(found[0], []).append(found[1:])
+        first = sorted(heads, key=lambda head: (_NEXT_FREQUENT + head).index(head))
         self._begins = re.compile(
-            "|".join(f"{re.escape(head)}(?={tree(rest)})" for head, rest in sorted(heads.items()))
+            "|".join(f"{re.escape(head)}(?={tree(heads[head])})" for head in first)
         )
 
     def look(self, lowered: str, is_heart: Callable[[str, str, int], bool]) -> Clues:
         """The clues in a text in lower case."""
         words: set[str] = set()
         hearts: list[tuple[int, int]] = []
-        for begin in self._begins.finditer(lowered):
+        for begin in matches(self._begins, lowered):
             clue = self._clue.match(lowered, begin.start())
             if clue is None:
                 continue

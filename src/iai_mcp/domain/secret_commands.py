@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from iai_mcp.domain.pieces import matches
 from iai_mcp.domain.secret_clues import Rule, Search, Span, has_any
 from iai_mcp.domain.secret_values import key_like, password_like, stands_in
 
@@ -116,7 +117,7 @@ _TAKES_PIPED = (
 _ECHOED = r"(?:echo|printf)(?:[ \t]-\w{1,3})?(?:[ \t][\"']%s(?:\\n)?[\"'])?"
 _PLACED: tuple[Row, ...] = (
     (
-        ("htpasswd", "mosquitto_passwd"),
+        ("passwd",),
         rf"(?:htpasswd|mosquitto_passwd){_OPTIONS}[ \t]{{1,4}}-\w{{0,6}}b\w{{0,6}}{_OPTIONS}"
         rf"(?:{_WORD}){{1,2}}{_NEXT}(?=[\"']?[ \t]{{0,4}}(?:[\n|;&)>]|\Z))",
     ),
@@ -135,12 +136,12 @@ _PLACED: tuple[Row, ...] = (
         rf"net[ \t](?:user{_WORD}|use\b[^\n]{{0,200}}/user:\S{{1,80}})[ \t]{_ARGUMENT}",
     ),
     (
-        ("get secret", "-field=", "op read ", "pass show "),
+        ("secret", "-field=", "op read ", "pass show "),
         r"(?:get[ \t]secrets?\b[^\n]{0,200}base64[ \t]-{1,2}[dD]\w{0,5}|vault[ \t][^\n]{0,120}-field=\S{1,60}"
         r"|op[ \t]read|pass[ \t]show)[^\n]{0,120}\n(?P<plain>[^\s\"'`$>]{6,4096})(?=[ \t]{0,8}(?:\n|\Z))",
     ),
     (("/p:",), rf"/u:[^\n]{{1,80}}?[ \t]/p:{_ARGUMENT}"),
-    (("wpa_passphrase",), rf"wpa_passphrase{_WORD}{_NEXT}"),
+    (("passphrase",), rf"wpa_passphrase{_WORD}{_NEXT}"),
     (
         ("sqlplus",),
         rf"sqlplus{_OPTIONS}[ \t]{{1,3}}[\"']?[\w$#]{{1,64}}/(?P<plain>[^\s@/\"']{{1,128}})",
@@ -179,14 +180,14 @@ _IN_PAIR = re.compile(r"[^\s:]{1,64}:(.{4,})\Z")  # what chpasswd takes
 
 def in_options(text: str, lowered: str) -> Iterator[Span]:
     """Every password or key that is handed to a program in an option."""
-    for option in dict.fromkeys(_AN_OPTION.findall(text)):
+    for option in dict.fromkeys([match[0] for match in matches(_AN_OPTION, text)]):
         for needles, shape in _BY_OPTION.get(option, ()):
             if has_any(lowered, needles):
                 yield from _of_shape(shape, text)
 
 
 def _of_shape(shape: str, text: str) -> Iterator[Span]:
-    for match in _compiled(shape).finditer(text):
+    for match in matches(_compiled(shape), text):
         found = match.groupdict()
         group = next((name for name in _GROUPS if found.get(name)), None)
         if group is None:

@@ -5,6 +5,7 @@ import binascii
 import re
 from collections.abc import Iterator
 
+from iai_mcp.domain.pieces import matches
 from iai_mcp.domain.secret_clues import Rule, Span
 from iai_mcp.domain.secret_values import filler
 
@@ -84,7 +85,7 @@ def _decoded(letters: str) -> bytes:
 
 
 def _minisign(text: str, lowered: str) -> Iterator[Span]:
-    for match in _MINISIGN.finditer(text):
+    for match in matches(_MINISIGN, text):
         yield *match.span(1), "private-key"
 
 
@@ -95,7 +96,7 @@ def _encoded(text: str, lowered: str) -> Iterator[Span]:
 
 
 def _json_keys(text: str, lowered: str) -> Iterator[Span]:
-    for match in _JSON_KEY.finditer(text):
+    for match in matches(_JSON_KEY, text):
         yield *match.span(1), "private-key"
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from iai_mcp.domain.pieces import matches
 from iai_mcp.domain.secret_clues import Rule, Search, Span
 from iai_mcp.domain.secret_values import password_like, stands_in
 
@@ -13,7 +14,7 @@ _NETRC = re.compile(
 )
 # host:port:database:user:password
 _PGPASS = re.compile(
-    r":(?:\d{3,5}|\*):[\w*-]{1,64}:[\w*-]{1,64}:([^\s:]{6,128})[ \t]*$", re.MULTILINE
+    r":(?:\d{3,5}|\*):[\w*-]{1,64}:[\w*-]{1,64}:([^\s:]{6,128})[ \t]{0,8}$", re.MULTILINE
 )
 _PGPASS_HOST = re.compile(r"(?:\A|\n)[\w.*-]{1,128}\Z")
 _WORDS_FOR_IT = r"(?:cred(?:ential|enciale)?s?|log ?in|zugangsdaten|user(?:name)?[ ]?/[ ]?(?:pass(?:word)?|pw))\b"
@@ -38,13 +39,13 @@ _STRING = re.compile(r"[,(][ ]?(?:some\()?([\"'])(?P<value>[^\"'\n]{4,256})\1")
 
 
 def _in_netrc(text: str, lowered: str) -> Iterator[Span]:
-    for match in _NETRC.finditer(lowered):
+    for match in matches(_NETRC, lowered):
         if not stands_in(text[match.start(1) : match.end(1)]):
             yield *match.span(1), "password"
 
 
 def _in_calls(text: str, lowered: str) -> Iterator[Span]:
-    for call in _CALLED.finditer(lowered):
+    for call in matches(_CALLED, lowered):
         certain = call[0].startswith(("auth", "cred", "login"))
         for string in _STRING.finditer(lowered, *call.span("arguments")):
             at, end = string.span("value")
@@ -55,7 +56,7 @@ def _in_calls(text: str, lowered: str) -> Iterator[Span]:
 
 def in_lines(text: str) -> Iterator[Span]:
     """Every password in a line of a `.pgpass` file, which no word gives away."""
-    for match in _PGPASS.finditer(text):
+    for match in matches(_PGPASS, text):
         host = _PGPASS_HOST.search(text, max(0, match.start() - 129), match.start())
         if host is not None and password_like(match[1], "told"):
             yield *match.span(1), "password"
@@ -63,7 +64,7 @@ def in_lines(text: str) -> Iterator[Span]:
 
 def _of(shape: re.Pattern[str]) -> Search:
     def search(text: str, lowered: str) -> Iterator[Span]:
-        for match in shape.finditer(lowered):
+        for match in matches(shape, lowered):
             at = match.start("value")
             value = text[at : match.end("value")].rstrip(".,;:!?)")
             if password_like(value, "bare"):
@@ -76,5 +77,5 @@ RULES: tuple[Rule, ...] = (
     (("machine ", "machine\n", "login "), _in_netrc),
     (("cred", "login", "log in", "zugangsdaten", "/pass", "/ pass", "/pw"), _of(_LOGIN)),
     (("/ ", "/`"), _of(_LOGIN_FIRST)),
-    (("auth", "credential", "login(", "connection(", "mysqli", "pdo(", "jwt.", "hmac."), _in_calls),
+    (("auth", "credential", "login(", "connection(", "mysqli", "pdo(", "jwt.", "mac."), _in_calls),
 )

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Generator, Iterator
 
+from iai_mcp.domain.pieces import matches
 from iai_mcp.domain.secret_clues import Rule, Span
 from iai_mcp.domain.secret_values import stands_in
 
 _DATA = ("data", "stringData", "binaryData")
-_YAML_KIND = re.compile(r"^([ \t]*(?:- )?)kind:[ \t]+[\"']?Secret[\"']?[ \t]*\r?$", re.MULTILINE)
+_YAML_KIND = re.compile(
+    r"^([ \t]{0,100}(?:- )?)kind:[ \t]{1,8}[\"']?Secret[\"']?[ \t]{0,100}\r?$", re.MULTILINE
+)
 _YAML_ENTRY = re.compile(r"([ \t]*)(?:- )?[\"']?[\w./-]{1,253}[\"']?:[ \t]*(.*)")
 _INDENTATION = re.compile(r"[ \t]*(?:- )?")
 _VALUE = re.compile(r"[\"']?(.*?)[\"']?[ \t\r]*\Z")
@@ -22,7 +25,7 @@ _JSON_VALUE = re.compile(r":[ \t\r\n]{0,8}(\\{0,3}[\"'])((?:(?!\1)[^\n])*)\1")
 
 def _in_yaml(text: str, lowered: str) -> Iterator[Span]:
     done = 0
-    for kind in _YAML_KIND.finditer(text):
+    for kind in matches(_YAML_KIND, text):
         if kind.start() < done:
             continue
         column = len(kind[1])

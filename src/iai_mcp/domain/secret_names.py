@@ -5,11 +5,12 @@ from typing import Literal
 
 Family = Literal["password", "token", "access-token", "secret", "api-key", "key", "auth"]
 
-# Where to look at all, in lower case: the heart of every name that announces a secret.
+# Where to look at all, in lower case: the heart of every name that announces a secret. A heart may
+# be any part of the name.
 HEARTS = (
     *("passw", "passphrase", "passcode", "passord", "passe", "pass", "pwd", "pw", "psk"),
     *("secret", "token", "key", "auth", "credential", "bearer", "_pat", "salt"),
-    *("kennwort", "contrase", "clave", "senha", "mdp", "parola", "wachtwoord", "heslo", "clé"),
+    *("kennwort", "contrase", "clave", "senha", "mdp", "parola", "chtwoord", "clé"),
     *("salasana", "adgangskode", "chave", "chiave", "schlüssel", "schlussel", "schluessel"),
 )
 # Some are parts of other words: these count only where their letters end.
@@ -22,7 +23,7 @@ _PASS = re.compile(
 
 _PASSWORDS_TEXT = """
 password passwd pwd pw passphrase passcode passwort kennwort contrasena senha passe mdp parola
-wachtwoord heslo salasana passord adgangskode clave psk
+wachtwoord salasana passord adgangskode clave psk
 """
 _PASSWORDS = frozenset(_PASSWORDS_TEXT.split())
 # Words that end in "pass" and have nothing to do with passwords.

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from iai_mcp.domain.pieces import matches
 from iai_mcp.domain.secret_clues import Rule, Search, Span
 from iai_mcp.domain.secret_values import key_like, stands_in
 
@@ -15,16 +16,16 @@ _SIGNED = re.compile(
 
 
 def _signatures(text: str, lowered: str) -> Iterator[Span]:
-    for match in _SIGNED.finditer(lowered):
+    for match in matches(_SIGNED, lowered):
         if not stands_in(match[1]):
             yield *match.span(1), "signature"
 
 
 def _in_addresses(text: str, lowered: str) -> Iterator[Span]:
-    for match in _IN_ADDRESS.finditer(text):
+    for match in matches(_IN_ADDRESS, text):
         if not stands_in(match[2]):
             yield *match.span(2), "url-password"
-    for match in _ALONE_IN_ADDRESS.finditer(text):
+    for match in matches(_ALONE_IN_ADDRESS, text):
         if key_like(match[1], "told", named=True):
             yield *match.span(1), "url-password"
 
@@ -39,7 +40,7 @@ _MAIL_LOGIN = re.compile(r"auth (?:plain|login|xoauth2) ([a-z0-9+/]{12,2048}={0,
 
 def _of_header(expression: re.Pattern[str]) -> Search:
     def search(text: str, lowered: str) -> Iterator[Span]:
-        for match in expression.finditer(lowered):
+        for match in matches(expression, lowered):
             value = text[match.start(1) : match.end(1)].rstrip(".,")
             spoken_word = expression is _BEARER and not any(c.isdigit() for c in value)
             if value and not spoken_word and not stands_in(value):
@@ -60,21 +61,21 @@ _SESSION = re.compile(
 
 
 def _in_cookies(text: str, lowered: str) -> Iterator[Span]:
-    for header in _COOKIES.finditer(lowered):
+    for header in matches(_COOKIES, lowered):
         for cookie in _COOKIE.finditer(text, *header.span(1)):
             if key_like(cookie[1], "told", named=True):
                 yield *cookie.span(1), "cookie"
 
 
 def _sessions(text: str, lowered: str) -> Iterator[Span]:
-    for match in _SESSION.finditer(lowered):
+    for match in matches(_SESSION, lowered):
         if key_like(text[match.start(1) : match.end(1)], "quoted", named=True):
             yield *match.span(1), "cookie"
 
 
 RULES: tuple[Rule, ...] = (
     (("://",), _in_addresses),
-    (("sig=", "sign=", "signature=", "x-amz-", "hmac="), _signatures),
+    (("sig=", "sign=", "signature=", "-amz-", "mac="), _signatures),
     (("authorization",), _of_header(_HEADER)),
     (("bearer",), _of_header(_BEARER)),
     (("auth plain", "auth login", "auth xoauth2"), _of_header(_MAIL_LOGIN)),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
+from iai_mcp.domain.pieces import matches
 from iai_mcp.domain.secret_clues import Rule, Span
 from iai_mcp.domain.secret_values import Candidate, Manner, key_like, password_like
 
@@ -101,7 +102,7 @@ def in_other_scripts(text: str, lowered: str) -> Iterator[Span]:
     """What is told in languages whose words for it are not written in plain Latin letters."""
     if text.isascii() or not _FOREIGN_LETTER.search(lowered):
         return
-    for word in _FOREIGN.finditer(lowered):
+    for word in matches(_FOREIGN, lowered):
         found = _FOREIGN_SIGN.match(text, word.end())
         if found is None:
             continue
@@ -118,7 +119,7 @@ def in_other_scripts(text: str, lowered: str) -> Iterator[Span]:
 
 def _seeds(text: str, lowered: str) -> Iterator[Span]:
     """The words from which a wallet can be restored, where they are called so."""
-    for match in _SEED.finditer(lowered):
+    for match in matches(_SEED, lowered):
         words = re.findall("[a-z]+", match[1])
         if len(words) in _SEED_LENGTHS:
             yield *match.span(1), "seed-phrase"
