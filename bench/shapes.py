@@ -132,6 +132,7 @@ _ALPHABETS = {
     "upper": string.ascii_uppercase + string.digits,
     "hex": string.hexdigits[:16],
     "digits": string.digits,
+    "b32": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
     "b64": _BASE64,
     "b64url": _URL,
 }

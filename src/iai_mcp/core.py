@@ -4,8 +4,11 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from iai_mcp.domain.errors import InvalidInput, StoreError
-from iai_mcp.memory.params import Params
+from iai_mcp.memory.params import Params, as_stored
 from iai_mcp.store import MemoryStore
+
+# These need names as they arrive: what makes a turn itself is worked out from them.
+_CAPTURES = ("memory_capture", "capture_events", "import_records")
 
 
 class UnknownMethodError(LookupError):
@@ -19,7 +22,8 @@ def dispatch(store: MemoryStore | None, method: str, params: object) -> dict[str
         UnknownMethodError: no such method.
         IaiError: with a stable code and a sentence; InvalidInput for bad params.
     """
-    found = methods().get(method) or agent_methods().get(method)
+    of_memory = methods().get(method)
+    found = of_memory or agent_methods().get(method)
     if found is None:
         raise UnknownMethodError(method)
     if params is None:
@@ -28,6 +32,8 @@ def dispatch(store: MemoryStore | None, method: str, params: object) -> dict[str
         raise InvalidInput("params must be an object")
     if store is None:
         raise StoreError("no store is open here")
+    if of_memory is not None and method not in _CAPTURES:
+        params = as_stored(params, store.redactor)
     return found(store, Params(params))
 
 

@@ -24,7 +24,7 @@ from iai_mcp.adapters.sqlite.repeats import SqliteRepeats
 from iai_mcp.adapters.sqlite.strengths import SqliteStrengths
 from iai_mcp.adapters.sqlite.topics import SqliteTopics
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
-from iai_mcp.adapters.surroundings import LocalProjects, SystemClock
+from iai_mcp.adapters.surroundings import LocalProjects, StoredProjects, SystemClock
 from iai_mcp.domain.briefing_text import estimated_tokens
 from iai_mcp.memory.briefing import SessionStart
 from iai_mcp.memory.capture import Capture
@@ -66,7 +66,6 @@ class MemoryStore:
         self.directory = Path(path) if path is not None else Path(paths.user_data())
         self.settings = settings.load()
         self.clock = SystemClock()
-        self.projects = LocalProjects()
         self.database = custody.open_database(self.directory)
         self.memories = SqliteMemories(self.database)
         self.journal = SqliteJournal(self.database)
@@ -78,6 +77,7 @@ class MemoryStore:
         self.embedder = LazyEmbedder(load_embedder or _load_embedder, self._model_ready)
         self.backlog = _Backlog(self)
         self.redactor = FileRedactor()
+        self.projects = StoredProjects(LocalProjects(), self.redactor)
         self.courtesy = Courtesy()
         self.ending = threading.Event()  # set when calls should come to an end
         self._errands = ThreadPoolExecutor(max_workers=1, thread_name_prefix="errand")
@@ -101,7 +101,13 @@ class MemoryStore:
             turn=Turns(_recalls_at_once()),
         )
         self.capture = Capture(
-            self.memories, self.clock, self.projects, self.redactor, LocalConsent(), self._stored
+            memories=self.memories,
+            clock=self.clock,
+            # Consent is about places as they are; what is stored of them is redacted with the rest.
+            projects=LocalProjects(),
+            redact=self.redactor,
+            consent=LocalConsent(),
+            stored=self._stored,
         )
         self.timeline = Timeline(self.memories, self.projects)
         self.show = Show(self.memories, self.projects)

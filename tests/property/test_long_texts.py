@@ -10,10 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from iai_mcp.domain import pieces, redaction, secret_clues
+from iai_mcp.domain import pieces, redaction, secret_keys
 from iai_mcp.domain.passages import passages
 from iai_mcp.domain.redaction import redact
 from iai_mcp.domain.redaction_rules import PREFIXED
+from iai_mcp.domain.secret_names import HEARTS
 from iai_mcp.domain.traits import traits_of
 from iai_mcp.domain.words import indexed, words
 
@@ -126,7 +127,8 @@ def test_no_secret_that_is_looked_for_in_pieces_is_longer_than_they_reach(
     for name in [name for name in sys.modules if name.startswith("iai_mcp.domain.")]:
         if hasattr(sys.modules[name], "matches"):
             monkeypatch.setattr(sys.modules[name], "matches", noted)
-    clues = [clue for some in secret_clues._CLUES.values() for clue in some]
+    rules = (*secret_keys.RULES, *redaction._RULES)
+    clues = [*HEARTS, *(clue for needed, _ in rules for clue in needed)]
     tokens = [f"{prefix}{'a1' * 20}" for _, some, _ in PREFIXED for prefix in some]
     options = [f" -{letter} x" for letter in string.ascii_letters]
     redact(" ".join([*clues, *tokens, *options, "<private>", "[secret:a]", "пароль 密码 / `/`"]))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from iai_mcp import project, project_aliases
 from iai_mcp.adapters.looks import look_at
 from iai_mcp.domain import project_identity
+from iai_mcp.ports.surroundings import Projects, Redactor
 
 
 class SystemClock:
@@ -36,3 +37,25 @@ class LocalProjects:
 
     def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
         return project_identity.closed(private, known, here, project_aliases.load())
+
+
+class StoredProjects:
+    """`Projects` by the keys they are stored under: a path that holds a secret, without it."""
+
+    def __init__(self, projects: Projects, redact: Redactor) -> None:
+        self._projects = projects
+        self._redact = redact
+
+    def key_of(self, named: str, cwd: str) -> str:
+        return self._redact(self._projects.key_of(named, cwd)).text
+
+    def place_of(self, cwd: str) -> str:
+        return self._redact(self._projects.place_of(cwd)).text
+
+    def matching(self, named: str, known: Sequence[str]) -> list[str]:
+        found = self._projects.matching(named, known)
+        key = "" if found else self.key_of(named, "")
+        return found or [one for one in known if one == key]
+
+    def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
+        return self._projects.closed(private, known, here)

@@ -1,12 +1,13 @@
 """What is remembered: a `Turn` as it arrives, a `CleanTurn` that may be stored, a `Memory` that was."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant
+from iai_mcp.domain.redaction import redact_json
 
 Tier = Literal["working", "episodic", "semantic", "procedural", "parametric"]
 TIERS: tuple[str, ...] = get_args(Tier)
@@ -52,18 +53,28 @@ class CleanTurn(Turn):
     """A turn whose secrets were replaced by markers: the only kind a store accepts."""
 
 
-def clean(turn: Turn, text: str, cue: str, meta: str | None = None) -> CleanTurn:
-    """The same turn with redacted words. Call it with what the redactor returned, never around it."""
+def clean(turn: Turn, text: str, redact: Callable[[str], str]) -> CleanTurn:
+    """The same turn with redacted words: `text` as it came from the redactor, and all else that came
+    with it. Its identity stays: it was worked out from what arrived.
+    """
+    whence = turn.provenance
     return CleanTurn(
         identity=turn.identity,
         text=text,
-        role=turn.role,
+        role=redact(turn.role),
         at=turn.at,
-        speaker=turn.speaker,
+        speaker=redact(turn.speaker),
         tier=turn.tier,
-        cue=cue,
-        provenance=turn.provenance,
-        meta=turn.meta if meta is None else meta,
+        cue=redact(turn.cue),
+        provenance=Provenance(
+            session_id=redact(whence.session_id),
+            project=redact(whence.project),
+            host=redact(whence.host),
+            agent_id=redact(whence.agent_id),
+            agent_name=redact(whence.agent_name),
+            branch=redact(whence.branch),
+        ),
+        meta=redact_json(turn.meta, redact) if turn.meta else "",
     )
 
 

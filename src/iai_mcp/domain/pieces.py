@@ -49,6 +49,11 @@ def matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     """What `pattern.finditer(text)` finds. A match may have `REACH` characters at most, and no fewer
     than one, with what the pattern looks at behind it.
     """
+    # Most texts are one piece: nothing comes in between.
+    return pattern.finditer(text) if len(text) <= 4 * SIZE else _in_pieces(pattern, text)
+
+
+def _in_pieces(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     at = 0
     while at < len(text):
         stop = last = at + 4 * SIZE

@@ -10,6 +10,7 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from iai_mcp.domain import (
     secret_assignments,
@@ -22,8 +23,8 @@ from iai_mcp.domain import (
     secret_tokens,
 )
 from iai_mcp.domain.pieces import matches, pieces
-from iai_mcp.domain.secret_clues import look
-from iai_mcp.domain.secret_spans import Span
+from iai_mcp.domain.secret_clues import Clues, Rule, Span, Watch
+from iai_mcp.domain.secret_names import HEARTS, is_heart
 
 PRIVATE = "[private]"
 _MARKER = re.compile(r"\[secret:[a-z0-9-]{1,40}\]|\[private\]")
@@ -62,7 +63,8 @@ def redact(text: str, extra_patterns: Sequence[Pattern] = ()) -> Redacted:
         text = _without_private(text, lowered, counts)
         lowered = _lowered(text)
     for _ in range(_ROUNDS):
-        spans = _beside_markers(text, _merged(_secrets(text, lowered, extra_patterns)))
+        found = list(_secrets(text, lowered, extra_patterns))
+        spans = _beside_markers(text, _merged(found)) if found else []
         if not spans:
             break
         text = _marked(text, spans, counts)
@@ -112,30 +114,37 @@ def _secrets(text: str, lowered: str, extra_patterns: Sequence[Pattern]) -> Iter
     """All spans that hold secrets; of two that overlap, the earlier one names the kind."""
     for pattern in extra_patterns:
         yield from _of_user(text, pattern)
-    clues = look(lowered)
-    if "key" in clues.topics:
-        yield from secret_keys.find(text)
+    clues = _watch().look(lowered, is_heart)
+    yield from _by_rules(secret_keys.RULES, text, lowered, clues)
     yield from secret_tokens.find(text)
-    for topic, search in _SEARCHES:
-        if topic in clues.topics:
-            yield from search(text, lowered)
+    yield from _by_rules(_RULES, text, lowered, clues)
     yield from secret_logins.in_lines(text)
-    yield from secret_commands.with_options(text, lowered)
+    yield from secret_commands.in_options(text, lowered)
     yield from secret_sentences.in_other_scripts(text, lowered)
-    if clues.names:
-        yield from secret_assignments.find(text, clues.names)
+    yield from secret_assignments.find(text, clues.hearts)
 
 
-# By topic of the clues, in the order in which the kinds are named.
-_SEARCHES: tuple[tuple[str, Callable[[str, str], Iterator[Span]]], ...] = (
-    ("manifest", secret_manifests.find),
-    ("address", secret_places.in_addresses),
-    ("header", secret_places.in_headers),
-    ("cookie", secret_places.in_cookies),
-    ("login", secret_logins.find),
-    ("command", secret_commands.find),
-    ("seed", secret_sentences.seeds),
+def _by_rules(rules: Sequence[Rule], text: str, lowered: str, clues: Clues) -> Iterator[Span]:
+    if clues.words:
+        for needed, search in rules:
+            if not clues.words.isdisjoint(needed):
+                yield from search(text, lowered)
+
+
+# In the order in which the kinds are named where two overlap.
+_RULES: tuple[Rule, ...] = (
+    *secret_manifests.RULES,
+    *secret_places.RULES,
+    *secret_logins.RULES,
+    *secret_commands.RULES,
+    *secret_sentences.RULES,
 )
+
+
+@cache
+def _watch() -> Watch:
+    words = (word for needed, _ in (*secret_keys.RULES, *_RULES) for word in needed)
+    return Watch(words, HEARTS)
 
 
 def _of_user(text: str, pattern: Pattern) -> Iterator[Span]:
@@ -171,7 +180,7 @@ def _merged(spans: Iterable[Span]) -> list[Span]:
 
 def _beside_markers(text: str, spans: list[Span]) -> list[Span]:
     """The spans that hold no part of a marker; a whole one may go together with what is around it."""
-    if not spans or ("[secret:" not in text and PRIVATE not in text):
+    if "[secret:" not in text and PRIVATE not in text:
         return spans
     markers = [marker.span() for marker in matches(_MARKER, text)]
     return [span for span in spans if not _cuts_any(markers, span[0], span[1])]

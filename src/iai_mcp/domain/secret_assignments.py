@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from iai_mcp.domain import secret_neighbours, secret_sentences
+from iai_mcp.domain.secret_clues import Span
 from iai_mcp.domain.secret_names import Family, family_of, is_credential
-from iai_mcp.domain.secret_spans import Span
 from iai_mcp.domain.secret_values import Candidate, Manner, key_like, password_like
 
 _LONGEST_NAME = 64
@@ -34,6 +34,11 @@ _QUOTED = re.compile(rf"[rbfunRBFUN@$]{{0,2}}(?P<open>{_QUOTE})(?P<value>[^\n]{{
 _WHOLE_VALUE = re.compile(r"[^\s\"'`<>\x1b]{1,512}")
 _PART_VALUE = re.compile(r"[^\s\"'`<>,;&|(){}\[\]\x1b]{1,512}")
 _ENCODED_VALUE = re.compile(r"(?:%(?!2[267C]|7D|26)[0-9A-Fa-f]{2}|[^\s%&\"'`<>]){1,512}")
+# getenv("DB_PASSWORD") || "…": what is taken when there is none.
+_DEFAULT = re.compile(
+    r"[A-Za-z_$][^\n]{0,80}?(?:\?:|\|\||\?\?|\bor\b)[ \t]{0,3}"
+    r"(?P<open>[\"'`])(?P<value>[^\"'`\n]{1,256})(?P=open)"
+)
 _ELEMENT_VALUE = re.compile(r"(?:[ \t][^<>\n]{0,100})?>\s{0,20}([^<>\s]{1,256})\s{0,20}</")
 _ARGUMENT = re.compile(r"[(\[] ?[\"'`]\Z")  # setenv("NAME", "value"), ["NAME", "value"]
 _CALLED = re.compile(
@@ -51,7 +56,7 @@ _TELLING = re.compile(r"[0-9!@#$%^&*+=?~\"“„`]|value")
 _NEAR = 160
 _ONE_OF_SEVERAL = re.compile(r"[&;][\w .-]{1,40}=|;$")
 _ENDINGS = ".,;:!?)]}"
-_KINDS = {"key": "api-key", "access-token": "token"}
+_KINDS = {"key": "api-key", "auth": "api-key", "access-token": "token"}
 
 
 def find(text: str, hearts: Sequence[tuple[int, int]]) -> Iterator[Span]:
@@ -62,8 +67,8 @@ def find(text: str, hearts: Sequence[tuple[int, int]]) -> Iterator[Span]:
             continue
         start, end = _name_around(text, heart_start, heart_end)
         seen_up_to = end
-        if text.startswith("PASS:", start):
-            continue  # what test runners say
+        if text.startswith("PASS:", start) or text.startswith("[secret:", start - 1):
+            continue  # what test runners say, and our own markers
         name, before = text[start:end], _word_before(text, start)
         family = family_of(name, before)
         if family == "token" and is_credential(name, before):
@@ -136,7 +141,10 @@ def _assigned(text: str, start: int, end: int, sign: re.Match[str], family: Fami
         return _judge(quoted["value"], quoted.start("value"), family, manner)
     bare = _bare_value(text, sign.end(), sign[0], whole=setting and sign[0] == "=")
     manner = "setting" if setting else "joined" if sign[0] == "=" else "told"
-    return _judge(bare, sign.end(), family, manner) if bare else None
+    span = _judge(bare, sign.end(), family, manner) if bare else None
+    if span is None and (default := _DEFAULT.match(text, sign.end())) is not None:
+        return _judge(default["value"], default.start("value"), family, "told")
+    return span
 
 
 def _is_setting(text: str, start: int, name: str, sign: str) -> bool:
@@ -164,7 +172,7 @@ def _behind_quote(text: str, at: int) -> int:
 
 
 def _bare_value(text: str, at: int, sign: str, *, whole: bool) -> str:
-    if whole or "=" not in sign:
+    if whole or sign != "=":
         found = _WHOLE_VALUE.match(text, at)
         value = found[0] if found else ""
         if not whole:
@@ -181,10 +189,10 @@ def _bare_value(text: str, at: int, sign: str, *, whole: bool) -> str:
 def _judge(value: str, at: int, family: Family, manner: Manner) -> Span | None:
     if family == "password":
         secret = password_like(value, manner)
-    elif family == "key":
+    elif family in ("key", "auth"):
         secret = key_like(value, "told", named=False)
-        if not secret and manner == "setting":  # SOMETHING_AUTH=…
-            secret = password_like(value, "bare")
+        if family == "auth" and manner == "setting":
+            secret = secret or password_like(value, "bare")
     else:
         secret = key_like(value, manner, named=family != "token" or manner == "setting")
     return (at, at + len(value), _KINDS.get(family, family)) if secret else None

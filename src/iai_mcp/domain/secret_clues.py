@@ -1,97 +1,88 @@
 """Where it is worth while to look for secrets: one pass over a text finds the words that hint at one.
 
-Most texts hold no such word, and most others hold words of one or two topics: the searches for all
-the other topics are left out.
+Every rule names its clues, words of which one has to be there. Most texts hold none of them all, and
+most others only some: rules whose clues are missing cost nothing.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 
 from iai_mcp.domain.pieces import matches
 
-# By topic, in small letters. A word may be cut in front, so that few letters begin one: the more
-# different first letters there are, the longer the pass takes.
-_CLUES: dict[str, tuple[str, ...]] = {
-    # The hearts of the names that announce a value; see `secret_names`.
-    "name": (
-        *("passw", "passphrase", "passcode", "passord", "passe", "pass", "pwd", "pw", "psk"),
-        *("secret", "token", "key", "auth", "credential", "bearer", "_pat", "salt"),
-        *("kennwort", "contrase", "clave", "senha", "mdp", "parola", "wachtwoord", "heslo"),
-        *("salasana", "adgangskode", "chave", "chiave", "schlüssel", "schlussel", "schluessel"),
-        "clé",
-    ),
-    "key": ("begin ", "putty-user-key", "trusted comment: ", "s0tls1crudjti", 'kty"', "kty\\"),
-    "manifest": ("secret",),
-    "address": ("://", "sig=", "sign=", "signature=", "amz-", "hmac="),
-    "header": ("auth", "bearer"),
-    "cookie": ("cookie", "sessid", "sessionid", "session=", "t.sid"),
-    "login": (
-        *("cred", "login", "log in", "/ ", "/`", "angsdaten", "passw", "pass", "pw", "auth"),
-        *("connect(", "connection(", "mysqli(", "pdo("),
-    ),
-    "command": (
-        *("securestring", "cho ", "printf ", "<<<", "bbitmqctl", "t use", "sqlplus", "alias set"),
-        *("login ", "seal ", "basic.", "auth", "tified ", "pass", "p read ", "-field=", "secret"),
-    ),
-    "seed": ("phrase", "mnemonic", "seed"),
-}
-# Some names are parts of other words: these count only where their letters end.
-_WHOLE = frozenset(["passe", "pw", "psk", "_pat", "salt", "mdp", "clé"])
-_LETTER_NEXT = re.compile(r"[^\W\d_]")
-# "pass" is mostly a verb: it counts as the end of a longer name, or where something is assigned.
-_PASS = re.compile(
-    r"pass(?:(?:(?<=[a-z0-9_]pass)|(?<=--pass))(?![a-z])|(?=[\"'`*\]]{0,3}[ \t]{0,4}[:=]))"
-)
+# start, end, kind
+Span = tuple[int, int, str]
+# From a text, and the same in lower case letter by letter, to the secrets in it.
+Search = Callable[[str, str], Iterator[Span]]
+# (clues in lower case, search)
+Rule = tuple[tuple[str, ...], Search]
+
+# Letters that are frequent in texts: a clue that began with one of these would stop the pass at every
+# other letter.
+_FREQUENT = "eionrdu"
+_NEXT_FREQUENT = "taslcmpbk"  # at these it has to stop, and looks for them first
+_SHORTEST_CLUE = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Clues:
-    """What to look for, and where the hearts of names are."""
+    """The clues in a text, and where the hearts of names are: start, end."""
 
-    topics: frozenset[str]
-    names: tuple[tuple[int, int], ...]
-
-
-_NOTHING = Clues(frozenset(), ())
+    words: frozenset[str]
+    hearts: tuple[tuple[int, int], ...]
 
 
-def look(lowered: str) -> Clues:
-    """The clues in a text in lower case."""
-    found = [(match[0], match.start()) for match in matches(_any_clue(), lowered)]
-    if not found:
-        return _NOTHING
-    topics = frozenset().union(*(_topics()[word] for word in {word for word, _ in found}))
-    if "name" not in topics:
-        return Clues(topics, ())
-    names = [
-        (start, start + len(word))
-        for word, start in found
-        if "name" in _topics()[word] and _is_name(lowered, word, start)
-    ]
-    return Clues(topics, tuple(names))
+_NONE = Clues(frozenset(), ())
 
 
-def _is_name(lowered: str, word: str, start: int) -> bool:
-    if word == "pass":
-        return _PASS.match(lowered, start) is not None
-    return word not in _WHOLE or _LETTER_NEXT.match(lowered, start + len(word)) is None
+class Watch:
+    """Looks for the clues of all rules at once, and for the hearts of names."""
+
+    def __init__(self, words: Iterable[str], hearts: Iterable[str]) -> None:
+        meant: dict[str, set[str]] = {heart: set() for heart in hearts}
+        longest_first = sorted(meant, key=len, reverse=True)
+        for word in words:
+            meant.setdefault(_without_frequent(word), set()).add(word)
+        # Of those that begin at the same letter only the longest is found: it stands for the others.
+        self._meant = {
+            found: frozenset().union(*(meant[part] for part in meant if found.startswith(part)))
+            for found in meant
+        }
+        self._heart = {
+            found: next((heart for heart in longest_first if found.startswith(heart)), "")
+            for found in meant
+        }
+        self._clue = re.compile(tree(meant))
+        # One letter at a time, so that none is overlooked because it begins within another.
+        heads: dict[str, list[str]] = {}
+        for found in meant:
+            heads.setdefault(found[0], []).append(found[1:])
+        first = sorted(heads, key=lambda head: (_NEXT_FREQUENT + head).index(head))
+        self._begins = re.compile(
+            "|".join(f"{re.escape(head)}(?={tree(heads[head])})" for head in first)
+        )
+
+    def look(self, lowered: str, is_heart: Callable[[str, str, int], bool]) -> Clues:
+        """The clues in a text in lower case."""
+        words: set[str] = set()
+        hearts: list[tuple[int, int]] = []
+        for begin in matches(self._begins, lowered):
+            clue = self._clue.match(lowered, begin.start())
+            if clue is None:
+                continue
+            words.add(clue[0])
+            heart = self._heart[clue[0]]
+            if heart and is_heart(lowered, heart, clue.start()):
+                hearts.append((clue.start(), clue.start() + len(heart)))
+        if not words:
+            return _NONE
+        return Clues(frozenset().union(*(self._meant[word] for word in words)), tuple(hearts))
 
 
-@cache
-def _topics() -> dict[str, frozenset[str]]:
-    """The topics of each clue, those of shorter ones within it included."""
-    words = {word for some in _CLUES.values() for word in some}
-    return {
-        word: frozenset(t for t, some in _CLUES.items() if any(clue in word for clue in some))
-        for word in words
-    }
-
-
-@cache
-def _any_clue() -> re.Pattern[str]:
-    return re.compile(tree(_topics()))
+def _without_frequent(word: str) -> str:
+    """`word` from its first letter on that is not frequent, if enough of it remains."""
+    rest = word.lstrip(_FREQUENT)
+    return rest if len(rest) >= _SHORTEST_CLUE else word
 
 
 def tree(words: Iterable[str]) -> str:
@@ -104,3 +95,8 @@ def tree(words: Iterable[str]) -> str:
     if not joined:
         return ""
     return f"(?:{joined}){'?' if ends_here else ''}"
+
+
+def has_any(text: str, needles: tuple[str, ...]) -> bool:
+    # A generator would cost more than the search itself.
+    return any([needle in text for needle in needles])  # noqa: C419

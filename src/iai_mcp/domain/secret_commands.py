@@ -1,6 +1,6 @@
 """Secrets on command lines, known by the program they are given to, and in statements of SQL.
 
-A row is (words of which one has to be there, shape): the words are looked for as plain text first.
+A row is (words of which one has to be there, shape).
 """
 
 import re
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from iai_mcp.domain.pieces import matches
-from iai_mcp.domain.secret_spans import Span, has_any
+from iai_mcp.domain.secret_clues import Rule, Search, Span, has_any
 from iai_mcp.domain.secret_values import key_like, password_like, stands_in
 
 Row = tuple[tuple[str, ...], str]
@@ -117,7 +117,7 @@ _TAKES_PIPED = (
 _ECHOED = r"(?:echo|printf)(?:[ \t]-\w{1,3})?(?:[ \t][\"']%s(?:\\n)?[\"'])?"
 _PLACED: tuple[Row, ...] = (
     (
-        ("htpasswd", "mosquitto_passwd"),
+        ("passwd",),
         rf"(?:htpasswd|mosquitto_passwd){_OPTIONS}[ \t]{{1,4}}-\w{{0,6}}b\w{{0,6}}{_OPTIONS}"
         rf"(?:{_WORD}){{1,2}}{_NEXT}(?=[\"']?[ \t]{{0,4}}(?:[\n|;&)>]|\Z))",
     ),
@@ -136,33 +136,34 @@ _PLACED: tuple[Row, ...] = (
         rf"net[ \t](?:user{_WORD}|use\b[^\n]{{0,200}}/user:\S{{1,80}})[ \t]{_ARGUMENT}",
     ),
     (
-        ("get secret", "-field=", "op read ", "pass show "),
+        ("secret", "-field=", "op read ", "pass show "),
         r"(?:get[ \t]secrets?\b[^\n]{0,200}base64[ \t]-{1,2}[dD]\w{0,5}|vault[ \t][^\n]{0,120}-field=\S{1,60}"
         r"|op[ \t]read|pass[ \t]show)[^\n]{0,120}\n(?P<plain>[^\s\"'`$>]{6,4096})(?=[ \t]{0,8}(?:\n|\Z))",
     ),
-    (("wpa_passphrase",), rf"wpa_passphrase{_WORD}{_NEXT}"),
+    (("/p:",), rf"/u:[^\n]{{1,80}}?[ \t]/p:{_ARGUMENT}"),
+    (("passphrase",), rf"wpa_passphrase{_WORD}{_NEXT}"),
     (
         ("sqlplus",),
         rf"sqlplus{_OPTIONS}[ \t]{{1,3}}[\"']?[\w$#]{{1,64}}/(?P<plain>[^\s@/\"']{{1,128}})",
     ),
     (("alias set",), rf"mc[ \t]{{1,3}}alias[ \t]set(?:{_WORD}){{3}}{_NEXT}"),
-    ((" login ",), rf"(?:vault|cargo)[ \t]login{_NEXT}"),
+    (("login ",), rf"(?:vault|cargo)[ \t]login{_NEXT}"),
     (("unseal",), rf"operator[ \t]unseal{_NEXT}"),
     (("-basic.",), rf"http-basic\.\S{{1,128}}{_WORD}{_NEXT}"),
     (("-oauth.",), rf"github-oauth\.\S{{1,128}}{_NEXT}"),
     (
-        ("assword",),
+        ("passw",),
         r"expect\b[^\n]{0,60}assword[^\n]{0,30}\n?[ \t{;]{0,12}send[ \t](?:--[ \t])?"
         r"\"(?P<double>[^\"\\\n]{1,128})\\[rn]",
     ),
     (
-        ("identified",),
+        ("identified ", "identified\n"),
         r"(?:IDENTIFIED|(?i:(?:create|alter|grant)\s[^\n;]{1,200}?identified))"
         r"(?i:\s{1,4}(?:with\s{1,4}[\w'\"`]{1,64}\s{1,4})?(?:by|as)(?:\s{1,4}(?:password|values))?)"
         rf"{_NEXT}",
     ),
     (
-        ("pass ",),
+        ("pass",),
         r"USER \S{1,64}\r?\n(?:[^\n]{0,120}\n)?[^\nA-Z]{0,12}PASS (?P<plain>\S{4,128})",
     ),
     (
@@ -177,21 +178,12 @@ _SPOKEN = ("auth", "net ", "get", "op", "pass")
 _IN_PAIR = re.compile(r"[^\s:]{1,64}:(.{4,})\Z")  # what chpasswd takes
 
 
-def find(text: str, lowered: str) -> Iterator[Span]:
-    """Every password or key that is handed to a program by its place, or to a database."""
-    yield from _in_rows(_PLACED, text, lowered)
-
-
-def with_options(text: str, lowered: str) -> Iterator[Span]:
-    """Every password or key that is handed to a program in an option of one letter."""
-    for option in dict.fromkeys(match[0] for match in matches(_AN_OPTION, text)):
-        yield from _in_rows(_BY_OPTION.get(option, ()), text, lowered)
-
-
-def _in_rows(rows: tuple[Row, ...], text: str, lowered: str) -> Iterator[Span]:
-    for needles, shape in rows:
-        if has_any(lowered, needles):
-            yield from _of_shape(shape, text)
+def in_options(text: str, lowered: str) -> Iterator[Span]:
+    """Every password or key that is handed to a program in an option."""
+    for option in dict.fromkeys([match[0] for match in matches(_AN_OPTION, text)]):
+        for needles, shape in _BY_OPTION.get(option, ()):
+            if has_any(lowered, needles):
+                yield from _of_shape(shape, text)
 
 
 def _of_shape(shape: str, text: str) -> Iterator[Span]:
@@ -220,3 +212,11 @@ def _is_secret(value: str, *, spoken: bool, quoted: bool) -> bool:
 @cache
 def _compiled(shape: str) -> re.Pattern[str]:
     return re.compile(shape)
+
+
+def _placed(shape: str) -> Search:
+    return lambda text, _: _of_shape(shape, text)
+
+
+# What is handed to a program by its place, or to a database.
+RULES: tuple[Rule, ...] = tuple((clues, _placed(shape)) for clues, shape in _PLACED)

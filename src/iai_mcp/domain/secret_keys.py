@@ -5,7 +5,8 @@ import binascii
 import re
 from collections.abc import Iterator
 
-from iai_mcp.domain.secret_spans import Span
+from iai_mcp.domain.pieces import matches
+from iai_mcp.domain.secret_clues import Rule, Span
 from iai_mcp.domain.secret_values import filler
 
 _LABEL = r"(?:[A-Za-z0-9]{1,12} ){0,3}(?:PRIVATE KEY(?: BLOCK)?|Static key V1)"
@@ -34,24 +35,7 @@ _JSON_KEY = re.compile(
 )
 
 
-def find(text: str) -> Iterator[Span]:
-    """Every private key, as far as it is there."""
-    if "BEGIN " in text:
-        yield from _blocks(text)
-    yield from _putty_files(text)
-    if "untrusted comment: " in text:
-        for match in _MINISIGN.finditer(text):
-            yield *match.span(1), "private-key"
-    if "LS0tLS1CRUdJTi" in text:
-        for match in _ENCODED.finditer(text):
-            if b"PRIVATE KEY" in _decoded(match[0][:96]):
-                yield *match.span(), "private-key"
-    if '"kty' in text:
-        for match in _JSON_KEY.finditer(text):
-            yield *match.span(1), "private-key"
-
-
-def _blocks(text: str) -> Iterator[Span]:
+def _blocks(text: str, lowered: str) -> Iterator[Span]:
     at = 0
     while (begin := _BEGINS.search(text, at)) is not None:
         at = begin.end()
@@ -71,7 +55,7 @@ def _blocks(text: str) -> Iterator[Span]:
             yield begin.start(), stop, "private-key"
 
 
-def _putty_files(text: str) -> Iterator[Span]:
+def _putty_files(text: str, lowered: str) -> Iterator[Span]:
     start = text.find(_PUTTY)
     while start >= 0:
         following = text.find(_PUTTY, start + 1)
@@ -98,3 +82,28 @@ def _decoded(letters: str) -> bytes:
         return base64.b64decode(letters[: len(letters) // 4 * 4])
     except binascii.Error:
         return b""
+
+
+def _minisign(text: str, lowered: str) -> Iterator[Span]:
+    for match in matches(_MINISIGN, text):
+        yield *match.span(1), "private-key"
+
+
+def _encoded(text: str, lowered: str) -> Iterator[Span]:
+    for match in _ENCODED.finditer(text):
+        if b"PRIVATE KEY" in _decoded(match[0][:96]):
+            yield *match.span(), "private-key"
+
+
+def _json_keys(text: str, lowered: str) -> Iterator[Span]:
+    for match in matches(_JSON_KEY, text):
+        yield *match.span(1), "private-key"
+
+
+RULES: tuple[Rule, ...] = (
+    (("begin ",), _blocks),
+    (("putty-user-key",), _putty_files),
+    (("untrusted comment: ",), _minisign),
+    (("ls0tls1crudjti",), _encoded),
+    (('kty"', "kty\\"), _json_keys),
+)

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from iai_mcp.domain.pieces import matches
-from iai_mcp.domain.secret_spans import Span, has_any
-from iai_mcp.domain.secret_values import Manner, password_like, stands_in
+from iai_mcp.domain.secret_clues import Rule, Search, Span
+from iai_mcp.domain.secret_values import password_like, stands_in
 
 # machine example.org login ann password …, on one line or on several.
 _NETRC = re.compile(
@@ -14,7 +14,7 @@ _NETRC = re.compile(
 )
 # host:port:database:user:password
 _PGPASS = re.compile(
-    r":(?:\d{3,5}|\*):[\w*-]{1,64}:[\w*-]{1,64}:([^\s:]{6,128})[ \t]*$", re.MULTILINE
+    r":(?:\d{3,5}|\*):[\w*-]{1,64}:[\w*-]{1,64}:([^\s:]{6,128})[ \t]{0,8}$", re.MULTILINE
 )
 _PGPASS_HOST = re.compile(r"(?:\A|\n)[\w.*-]{1,128}\Z")
 _WORDS_FOR_IT = r"(?:cred(?:ential|enciale)?s?|log ?in|zugangsdaten|user(?:name)?[ ]?/[ ]?(?:pass(?:word)?|pw))\b"
@@ -22,49 +22,60 @@ _USER = r"[`*]{0,2}[\w.@+-]{2,64}[`*]{0,2}"
 # Right behind the word for it a slash will do: elsewhere that is a path.
 _LOGIN = re.compile(
     rf"{_WORDS_FOR_IT}(?:[ ]?[:=]?[ ]{{1,2}}{_USER}[/:|]|[^\n]{{0,40}}?[\s(`\"'*]{_USER}(?:[ ][/|][ ]|:))"
-    r"[`*]{0,2}(?P<value>[^\s\"'`<>|]{8,128})"
+    r"[`*]{0,2}(?![/\\])(?P<value>[^\s\"'`<>|]{8,128})"
 )
-_LOGIN_NEEDLES = ("cred", "login", "log in", "/pass", "/ pass", "/pw", "zugangsdaten")
 # `admin` / `…` as credentials: the word for it comes last.
 _LOGIN_FIRST = re.compile(
     r"/(?<=[ `\"'*]/)[ ]?[`\"'*]{0,2}(?P<value>[^\s\"'`<>|/*]{8,128})[`\"'*)\]]{0,3}"
     r"[^\n/]{0,24}?(?:cred|login|pass|pw\b)"
 )
-# BasicAuth("ann", "…"): the second of two strings that something with such a name is called with.
+# BasicAuth("ann", "…"), mysqli_connect("db", "ann", "…"), jwt.encode(claims, "…"): a string that
+# something with such a name is called with, but not the first one.
 _CALLED = re.compile(
-    r"(?:auth|credentials?|login|connect(?:ion)?|mysqli|pdo)\w{0,12}[ ]?[(=]?[ ]?[(\[]"
-    r"(?:[^()\"'\n]{0,80}[,\s])?([\"'])[^\"'\n]{0,128}\1,\s{0,20}(?:some\()?"
-    r"([\"'])(?P<value>[^\"'\n]{4,256})\2"
+    r"(?:(?:auth|credentials?|login|mysqli|getconnection|pdo)\w{0,16}|(?:jwt|hmac)\.\w{1,16})[ ]?[(=]?[ ]?[(\[]"
+    r"(?P<arguments>[^()\n]{1,40},[^\n;]{1,200})"
 )
-_CALLED_NEEDLES = ("auth", "credential", "login(", "connect(", "connection(", "mysqli(", "pdo(")
-_TWO_STRINGS = ('", "', "', '", '","', "','", ",\n")
+_STRING = re.compile(r"[,(][ ]?(?:some\()?([\"'])(?P<value>[^\"'\n]{4,256})\1")
 
 
-def find(text: str, lowered: str) -> Iterator[Span]:
-    """Every password that stands in a login."""
-    if "password" in lowered:
-        for match in matches(_NETRC, lowered):
-            if not stands_in(text[match.start(1) : match.end(1)]):
-                yield *match.span(1), "password"
-    if has_any(lowered, _LOGIN_NEEDLES):
-        yield from _values(_LOGIN, text, lowered, "bare")
-    if has_any(lowered, (" / ", "`/`")):
-        yield from _values(_LOGIN_FIRST, text, lowered, "bare")
-    if has_any(text, _TWO_STRINGS) and has_any(lowered, _CALLED_NEEDLES):
-        yield from _values(_CALLED, text, lowered, "told")
+def _in_netrc(text: str, lowered: str) -> Iterator[Span]:
+    for match in matches(_NETRC, lowered):
+        if not stands_in(text[match.start(1) : match.end(1)]):
+            yield *match.span(1), "password"
+
+
+def _in_calls(text: str, lowered: str) -> Iterator[Span]:
+    for call in matches(_CALLED, lowered):
+        certain = call[0].startswith(("auth", "cred", "login"))
+        for string in _STRING.finditer(lowered, *call.span("arguments")):
+            at, end = string.span("value")
+            if password_like(text[at:end], "told" if certain else "bare"):
+                yield at, end, "password"
+                break
 
 
 def in_lines(text: str) -> Iterator[Span]:
     """Every password in a line of a `.pgpass` file, which no word gives away."""
-    for match in _PGPASS.finditer(text):
+    for match in matches(_PGPASS, text):
         host = _PGPASS_HOST.search(text, max(0, match.start() - 129), match.start())
         if host is not None and password_like(match[1], "told"):
             yield *match.span(1), "password"
 
 
-def _values(shape: re.Pattern[str], text: str, lowered: str, manner: Manner) -> Iterator[Span]:
-    for match in matches(shape, lowered):
-        at = match.start("value")
-        value = text[at : match.end("value")].rstrip(".,;:!?)")
-        if password_like(value, manner):
-            yield at, at + len(value), "password"
+def _of(shape: re.Pattern[str]) -> Search:
+    def search(text: str, lowered: str) -> Iterator[Span]:
+        for match in matches(shape, lowered):
+            at = match.start("value")
+            value = text[at : match.end("value")].rstrip(".,;:!?)")
+            if password_like(value, "bare"):
+                yield at, at + len(value), "password"
+
+    return search
+
+
+RULES: tuple[Rule, ...] = (
+    (("machine ", "machine\n", "login "), _in_netrc),
+    (("cred", "login", "log in", "zugangsdaten", "/pass", "/ pass", "/pw"), _of(_LOGIN)),
+    (("/ ", "/`"), _of(_LOGIN_FIRST)),
+    (("auth", "credential", "login(", "connection(", "mysqli", "pdo(", "jwt.", "mac."), _in_calls),
+)

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Generator, Iterator
 
-from iai_mcp.domain.secret_spans import Span
+from iai_mcp.domain.pieces import matches
+from iai_mcp.domain.secret_clues import Rule, Span
 from iai_mcp.domain.secret_values import stands_in
 
 _DATA = ("data", "stringData", "binaryData")
-_YAML_KIND = re.compile(r"^([ \t]*(?:- )?)kind:[ \t]+[\"']?Secret[\"']?[ \t]*\r?$", re.MULTILINE)
+_YAML_KIND = re.compile(
+    r"^([ \t]{0,100}(?:- )?)kind:[ \t]{1,8}[\"']?Secret[\"']?[ \t]{0,100}\r?$", re.MULTILINE
+)
 _YAML_ENTRY = re.compile(r"([ \t]*)(?:- )?[\"']?[\w./-]{1,253}[\"']?:[ \t]*(.*)")
 _INDENTATION = re.compile(r"[ \t]*(?:- )?")
 _VALUE = re.compile(r"[\"']?(.*?)[\"']?[ \t\r]*\Z")
@@ -20,17 +23,9 @@ _JSON_KIND = re.compile(
 _JSON_VALUE = re.compile(r":[ \t\r\n]{0,8}(\\{0,3}[\"'])((?:(?!\1)[^\n])*)\1")
 
 
-def find(text: str, lowered: str) -> Iterator[Span]:
-    """Every value of a secret's manifest."""
-    if "Secret" not in text or "kind" not in text:
-        return
-    yield from _in_yaml(text)
-    yield from _in_json(text)
-
-
-def _in_yaml(text: str) -> Iterator[Span]:
+def _in_yaml(text: str, lowered: str) -> Iterator[Span]:
     done = 0
-    for kind in _YAML_KIND.finditer(text):
+    for kind in matches(_YAML_KIND, text):
         if kind.start() < done:
             continue
         column = len(kind[1])
@@ -94,7 +89,7 @@ def _depth(line: str) -> int:
     return found.end() if found else 0
 
 
-def _in_json(text: str) -> Iterator[Span]:
+def _in_json(text: str, lowered: str) -> Iterator[Span]:
     seen = 0
     for data in _JSON_DATA.finditer(text):
         kind = _kind_after(text, data.end()) or _kind_before(text, seen, data.start())
@@ -133,3 +128,9 @@ def _kind_before(text: str, start: int, end: int) -> str:
         elif step[1] is not None:
             kinds[-1] = step[1]
     return kinds[-1]
+
+
+RULES: tuple[Rule, ...] = (
+    (("kind: secret", "kind:  secret", 'kind: "secret', "kind: 'secret"), _in_yaml),
+    (('kind":"secret', 'kind": "secret', 'kind\\":', "kind': 'secret"), _in_json),
+)

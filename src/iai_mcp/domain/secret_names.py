@@ -3,16 +3,33 @@
 import re
 from typing import Literal
 
-Family = Literal["password", "token", "access-token", "secret", "api-key", "key"]
+Family = Literal["password", "token", "access-token", "secret", "api-key", "key", "auth"]
+
+# Where to look at all, in lower case: the heart of every name that announces a secret. A heart may
+# be any part of the name.
+HEARTS = (
+    *("passw", "passphrase", "passcode", "passord", "passe", "pass", "pwd", "pw", "psk"),
+    *("secret", "token", "key", "auth", "credential", "bearer", "_pat", "salt"),
+    *("kennwort", "contrase", "clave", "senha", "mdp", "parola", "chtwoord", "clé"),
+    *("salasana", "adgangskode", "chave", "chiave", "schlüssel", "schlussel", "schluessel"),
+)
+# Some are parts of other words: these count only where their letters end.
+_WHOLE = frozenset(["passe", "pw", "psk", "_pat", "salt", "mdp", "clé"])
+_LETTER_NEXT = re.compile(r"[^\W\d_]")
+# "pass" is mostly a verb: it counts as the end of a longer name, or where something is assigned.
+_PASS = re.compile(
+    r"pass(?:(?:(?<=[a-z0-9_]pass)|(?<=--pass))(?![a-z])|(?=[\"'`*\]]{0,3}[ \t]{0,4}[:=]))"
+)
 
 _PASSWORDS_TEXT = """
 password passwd pwd pw passphrase passcode passwort kennwort contrasena senha passe mdp parola
-wachtwoord heslo salasana passord adgangskode clave psk
+wachtwoord salasana passord adgangskode clave psk
 """
 _PASSWORDS = frozenset(_PASSWORDS_TEXT.split())
 # Words that end in "pass" and have nothing to do with passwords.
 _OTHER_PASSES_TEXT = """
-allpass bandpass bypass compass encompass highpass keepass lastpass lowpass multipass onepass overpass
+allpass bandpass buypass bypass compass encompass highpass keepass lastpass lowpass minipass multipass onepass
+overpass
 surpass trespass underpass
 """
 _OTHER_PASSES = frozenset(_OTHER_PASSES_TEXT.split())
@@ -38,7 +55,7 @@ _OPENING_TEXT = """
 api access secret private encryption decryption encrypt signing sign master auth service account
 storage consumer webhook session jwt hmac app application license licence deploy admin root
 server client subscription shared function host rsa dsa aes crypto cipher bearer maps openai
-anthropic stripe preshared ssh deployment recovery unseal user
+anthropic stripe preshared ssh deployment recovery unseal user instrumentation
 """
 _OPENING = frozenset(_OPENING_TEXT.split())
 _CLOSING_TEXT = """
@@ -67,9 +84,11 @@ screen error errors status state valid validation validator strength check chang
 created at by is has rate window bucket ring map index env var variable kind method mode arn
 region description title help text docs doc link host port user username email mgr handler
 callback dialog button exception schema generator prefix suffix last first next prev cost price
-spent used left per chars
+spent used left per chars helper prevention
 """
 _ABOUT = frozenset(_ABOUT_TEXT.split())
+_LONGEST_WORD = 44
+_JOINT = re.compile("[_-]")
 _PLAIN_LETTERS = str.maketrans("ñéü", "neu")
 _SPLIT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
 _SUFFIXES: tuple[tuple[str, Family], ...] = (
@@ -85,8 +104,17 @@ _SUFFIXES: tuple[tuple[str, Family], ...] = (
 )
 
 
+def is_heart(lowered: str, word: str, start: int) -> bool:
+    """Whether `word`, one of the hearts, may belong to a name where it was found."""
+    if word == "pass":
+        return _PASS.match(lowered, start) is not None
+    return word not in _WHOLE or _LETTER_NEXT.match(lowered, start + len(word)) is None
+
+
 def family_of(name: str, before: str = "") -> Family | None:
     """What kind of secret `name` announces, or None. `before` is the word in front of it."""
+    if len(name) > _LONGEST_WORD and not _JOINT.search(name):
+        return None  # a piece of base64 that ends in "Key"
     words = [word.lower() for word in _SPLIT.findall(name.translate(_PLAIN_LETTERS))][-8:]
     if before and words[:1] == ["key"]:
         words.insert(0, before.lower())
@@ -118,6 +146,8 @@ def _family_at(name: str, words: list[str], at: int) -> Family | None:
         return "token"
     if word == "salt":
         return "secret" if at > 0 and name.isupper() else None
+    if word == "auth" and at > 0 and name.isupper():
+        return "auth"
     if word in _OTHERS:
         return _OTHERS[word]
     return next((family for suffix, family in _SUFFIXES if word.endswith(suffix)), None)

@@ -8,7 +8,7 @@ from iai_mcp.domain.secret_values import Candidate, Manner
 _QUOTE = r"\\{0,3}[\"']"
 # `name: X`, `"Key": "X"`, `variable "X"`, `<property name="X"`: X is a name, its value has another.
 _IS_NAMED = re.compile(
-    rf"(?:name|key|variable|param|parameter|field|property|setting|env|id)(?:{_QUOTE})?"
+    rf"(?:name|key|variable|param|parameter|field|property|setting|env|id|type)(?:{_QUOTE})?"
     rf"[ \t]{{0,3}}(?:[:=]|=>|>)?[ \t]{{0,3}}(?:{_QUOTE})?[\w.:/-]{{0,40}}\Z",
     re.IGNORECASE,
 )
@@ -28,6 +28,12 @@ _VALUE_FIRST = re.compile(
     rf",?\s{{1,40}}(?:{_QUOTE})?(?:name|key)(?:{_QUOTE})?[ \t]{{0,3}}[:=][ \t]{{0,3}}(?:{_QUOTE})?\Z",
     re.IGNORECASE,
 )
+# page.fill("#password", "…"), find("password").type("…")
+_ENTERED = re.compile(
+    r"[\w-]{0,20}[\"'`\])]{1,5}(?:\.(?P<verb>send_?keys|sendKeys|type|fill|val|setValue|set)\([ \t]{0,3}|,[ \t]{0,3})"
+    r"(?P<open>[\"'`])(?P<value>[^\"'`\n]{4,256})(?P=open)"
+)
+_FIRST_STRING = re.compile(r"\([\"'`][^\"'`(),\n]{0,40}\Z")
 # The rest of the line is empty, and the next one holds nothing but a value.
 _NEXT_LINE = re.compile(
     r"(?:[\"'`*_]{0,3}|[ \t]\([^()\n]{1,30}\))(?P<more>[ ,][^\n:=]{1,60}?)?[ \t]{0,3}(?P<sign>[:：=])?[*_]{0,3}"
@@ -37,7 +43,7 @@ _NEXT_LINE = re.compile(
 _LABEL = re.compile(r"[ \t#>*•-]{0,10}(?:[\w()./&'’*-]{1,20}[ ]){0,4}[\w*-]{0,24}\Z")
 # `set NAME value`, and a line that is nothing but a name and its value.
 _NEXT_WORD = re.compile(
-    r"[\"']?[ \t]{1,8}[\"'`]?(?P<value>[^\s\"'`<>|]{6,512})[\"'`]?(?P<last>[ \t]{0,8}(?:[\r\n]|\Z))?"
+    r"[\"']?[ \t]{1,8}(?:[0-9][ ])?[\"'`]?(?P<value>[^\s\"'`<>|]{6,512})[\"'`]?(?P<last>[ \t]{0,8}(?:[\r\n]|\Z))?"
 )
 _SETS = re.compile(
     r"(?:^|[\s:;|&(])(?:set|setx|setenv|env|put|write|config|export|define|arg|add)[ \t](?:-{1,2}[\w-]{1,24}[ \t]){0,3}"
@@ -88,7 +94,13 @@ def _line_start(text: str, start: int) -> int | None:
 
 
 def _paired(text: str, start: int, end: int) -> Iterator[Candidate]:
-    if _IS_NAMED.search(text, max(0, start - 72), start) is None:
+    if (found := _ENTERED.match(text, end)) is not None:
+        if found["verb"]:
+            yield found.start("value"), found["value"], "told"
+        elif _FIRST_STRING.search(text, max(0, start - 44), start):
+            yield found.start("value"), found["value"], "bare"
+    tag = text.startswith("<", start - 1)
+    if not tag and _IS_NAMED.search(text, max(0, start - 72), start) is None:
         return
     if (found := _ITS_VALUE.match(text, end)) is not None:
         group = "plain" if found["quoted"] is None else "quoted"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from iai_mcp.domain.pieces import matches
-from iai_mcp.domain.secret_spans import Span, has_any
+from iai_mcp.domain.secret_clues import Rule, Search, Span
 from iai_mcp.domain.secret_values import key_like, stands_in
 
 _IN_ADDRESS = re.compile(r"://([^\s:/?#@\"'`<>\[]{0,128}):([^\s@\"'`<>/]{1,256})@[\w\[$<{]")
@@ -15,13 +15,13 @@ _SIGNED = re.compile(
 )
 
 
-def in_addresses(text: str, lowered: str) -> Iterator[Span]:
-    if has_any(lowered, ("sig", "x-amz-", "hmac=")):
-        for match in matches(_SIGNED, lowered):
-            if not stands_in(match[1]):
-                yield *match.span(1), "signature"
-    if "://" not in text:
-        return
+def _signatures(text: str, lowered: str) -> Iterator[Span]:
+    for match in matches(_SIGNED, lowered):
+        if not stands_in(match[1]):
+            yield *match.span(1), "signature"
+
+
+def _in_addresses(text: str, lowered: str) -> Iterator[Span]:
     for match in matches(_IN_ADDRESS, text):
         if not stands_in(match[2]):
             yield *match.span(2), "url-password"
@@ -36,23 +36,17 @@ _HEADER = re.compile(
 )
 _BEARER = re.compile(r"bearer(?<![\w-]bearer)[ \t]{1,3}([a-z0-9._~+/=-]{20,4096})")
 _MAIL_LOGIN = re.compile(r"auth (?:plain|login|xoauth2) ([a-z0-9+/]{12,2048}={0,2})(?![\w+/])")
-# (needle, shape): each shape begins with its needle, so that searching is a plain search.
-_HEADERS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("authorization", _HEADER),
-    ("bearer", _BEARER),
-    ("auth ", _MAIL_LOGIN),
-)
 
 
-def in_headers(text: str, lowered: str) -> Iterator[Span]:
-    for needle, expression in _HEADERS:
-        if needle not in lowered:
-            continue
+def _of_header(expression: re.Pattern[str]) -> Search:
+    def search(text: str, lowered: str) -> Iterator[Span]:
         for match in matches(expression, lowered):
             value = text[match.start(1) : match.end(1)].rstrip(".,")
             spoken_word = expression is _BEARER and not any(c.isdigit() for c in value)
             if value and not spoken_word and not stands_in(value):
                 yield match.start(1), match.start(1) + len(value), "authorization"
+
+    return search
 
 
 _COOKIES = re.compile(
@@ -60,21 +54,31 @@ _COOKIES = re.compile(
 )
 _COOKIE = re.compile(r"[\w.$%-]{1,64}[\"']?[ \t]{0,2}[=:][ \t]{0,2}[\"']?([^;,\s\"'`{}]{16,4096})")
 # Names of cookies that hold a session, wherever they stand.
-_SESSION_NEEDLES = ("sessid", "sessionid", ".sid", "_session=")
 _SESSION = re.compile(
     r"(?:phpsessid|jsessionid|sessionid|connect\.sid|aspsessionid\w{0,16}|asp\.net_sessionid|_session)"
     r"[\"']?[ \t]{0,2}=[ \t]{0,2}[\"']?([^;,&\s\"'`{}<>]{16,4096})"
 )
 
 
-def in_cookies(text: str, lowered: str) -> Iterator[Span]:
-    if "cookie" in lowered:
-        for header in matches(_COOKIES, lowered):
-            for cookie in _COOKIE.finditer(text, *header.span(1)):
-                if key_like(cookie[1], "told", named=True):
-                    yield *cookie.span(1), "cookie"
-    if has_any(lowered, _SESSION_NEEDLES):
-        for match in matches(_SESSION, lowered):
-            value = text[match.start(1) : match.end(1)]
-            if key_like(value, "quoted", named=True):
-                yield *match.span(1), "cookie"
+def _in_cookies(text: str, lowered: str) -> Iterator[Span]:
+    for header in matches(_COOKIES, lowered):
+        for cookie in _COOKIE.finditer(text, *header.span(1)):
+            if key_like(cookie[1], "told", named=True):
+                yield *cookie.span(1), "cookie"
+
+
+def _sessions(text: str, lowered: str) -> Iterator[Span]:
+    for match in matches(_SESSION, lowered):
+        if key_like(text[match.start(1) : match.end(1)], "quoted", named=True):
+            yield *match.span(1), "cookie"
+
+
+RULES: tuple[Rule, ...] = (
+    (("://",), _in_addresses),
+    (("sig=", "sign=", "signature=", "-amz-", "mac="), _signatures),
+    (("authorization",), _of_header(_HEADER)),
+    (("bearer",), _of_header(_BEARER)),
+    (("auth plain", "auth login", "auth xoauth2"), _of_header(_MAIL_LOGIN)),
+    (("cookie",), _in_cookies),
+    (("sessid", "sessionid", "t.sid", "_session="), _sessions),
+)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from iai_mcp.domain.pieces import matches
-from iai_mcp.domain.secret_spans import Span
+from iai_mcp.domain.secret_clues import Rule, Span
 from iai_mcp.domain.secret_values import Candidate, Manner, key_like, password_like
 
 # Quotes of all countries; a value neither begins nor ends with one.
@@ -14,6 +14,9 @@ _BREAKS = f"\\s{_QUOTES}<>\x1b，。、；：！？（）【】"
 _VALUE = rf"(?:[{_QUOTES}*]{{0,3}}|«[ \xa0\u202f])(?P<value>[^{_BREAKS}]{{4,256}})"
 # "… for staging", "… für den Server", "… de la base", "(staging)".
 _ABOUT = r"""
+    (?:[ ](?:temporal|temporaria|temporária|temporanea|temporaire|provisional|provisoire|provisória
+        |provvisoria|nueva|nova|nuova|nouveau|actual|actuel|atual|inicial|initial|iniziale|root|admin
+        |d['’]ordine|d['’]acc[eè]s))?
     (?:[ ]?[(（][^()（）\n]{1,40}[)）])?
     (?:[ ](?:for|of|to|on|at|in|from|that|which|we|i|you|für|fuer|von|vom|zum|zur|der|des|auf|im
         |de|del|della|dello|di|do|da|dos|du|pour|para|per|por|en|sur|api|secreta|secrète|segreta
@@ -30,7 +33,8 @@ _ADVERB = (
 _TOLD = re.compile(
     rf"""
     {_ABOUT},?
-    (?: [ \t\xa0]{{0,3}}(?:[:：=＝]|->|→|—|–)[ \t]{{0,4}}
+    (?: [ \t\xa0]{{0,3}}(?:[:：=＝]|->|→|—|–|-(?=[ ])|是|为|為|は|を|은|는)[ \t]{{0,4}}
+      | ['’]s[ ]
       | [ ](?:{_IS})(?:[ ](?:{_ADVERB})){{0,2}}[ ]?:?[ \t]{{1,3}} )
     {_VALUE}
     """,
@@ -60,7 +64,8 @@ _FOREIGN_LETTER = re.compile(
 _FOREIGN_SIGN = re.compile(
     rf"""
     (?:[ ]?[(（][^()（）\n]{{1,40}}[)）])?
-    (?:[ ]?(?:的值|值)|[ ](?:от|для|к|на|в|до|за|للـ?|ل|do|dla|till|för|cho|של)\b[^\n:=：]{{0,48}}?)?
+    (?:[ ]?(?:的值|值)|[ ](?:от|для|к|на|в|до|за|للـ?|ل|do|dla|till|för|cho|של)\b[^\n:=：]{{0,48}}?
+      |[ ][^\W\d_]{{2,20}}(?=[ ]?[:：—–]))?
     [ \t]{{0,3}}
     (?: [:：=＝]|->|→|—|–|-(?=[ ])
       | (?:已经?|被)?(?:是|为|為|設為|设为|设成|设置为|設定為|改为|改成|改成了|更新为|就是|叫)
@@ -112,11 +117,12 @@ def in_other_scripts(text: str, lowered: str) -> Iterator[Span]:
             yield at, at + len(value), kind
 
 
-def seeds(text: str, lowered: str) -> Iterator[Span]:
+def _seeds(text: str, lowered: str) -> Iterator[Span]:
     """The words from which a wallet can be restored, where they are called so."""
-    if "phrase" not in lowered and "mnemonic" not in lowered and "seed" not in lowered:
-        return
     for match in matches(_SEED, lowered):
         words = re.findall("[a-z]+", match[1])
         if len(words) in _SEED_LENGTHS:
             yield *match.span(1), "seed-phrase"
+
+
+RULES: tuple[Rule, ...] = ((("phrase", "mnemonic", "seed"), _seeds),)

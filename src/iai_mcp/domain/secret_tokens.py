@@ -6,8 +6,7 @@ from functools import cache
 
 from iai_mcp.domain.pieces import bounds, matches
 from iai_mcp.domain.redaction_rules import COMMON, PREFIXED, SHAPED, SHORTEST
-from iai_mcp.domain.secret_clues import tree
-from iai_mcp.domain.secret_spans import Span
+from iai_mcp.domain.secret_clues import Span, tree
 from iai_mcp.domain.secret_values import filler, random_letters
 
 _RULES = [(kind, prefix, rest) for kind, prefixes, rest in PREFIXED for prefix in prefixes]

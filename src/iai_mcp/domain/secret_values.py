@@ -29,7 +29,8 @@ _STAND_IN_WORDS = frozenset(_STAND_IN_WORDS_TEXT.split())
 _STAND_IN = re.compile(
     r"""
       ^[$<{]                                       # $TOKEN, <token>, {{ token }}
-    | ^[@%&*](?:\(|[A-Za-z_.-]*\d?[%s]?$)           # @param, %(token)s, %TOKEN%, &ref, *ref
+    | ^[@%&*](?:\(|[A-Za-z_.-]*(?:\(|\d?[%s]?$))    # @param, @call(, %(token)s, %TOKEN%, &ref
+    | ^&(?:\#x?[0-9a-fA-F]{1,6}|[a-z]{2,4});         # &lt;string&gt;
     | ^%[sdr](?:\W|$)
     | ^!(?:[A-Za-z]+$|[01]\b)                       # !vault, !Ref; !0 in a packed script
     | ^\[                                          # [token], and our own markers
@@ -40,7 +41,7 @@ _STAND_IN = re.compile(
     | ^(?:op|vault|arn|ssm|file|keyring|https?|env|aws|gcp|ref\+\w{1,12}):
     | ^(?:x{3,}|X{3,}|\*{2,}|\.{2,}|-{2,}|_{2,}|0{4,}|•+|…+)
     | (?:xxxx|XXXX|\*{3}|\.{3}|…|•••)
-    | ^(?:[A-Za-z_]\w{0,40}\.){0,6}[A-Za-z_]\w{0,40}[(\[]  # a call or a lookup
+    | ^(?:[A-Za-z_]\w{0,40}(?:\.|::|->)){0,6}[A-Za-z_]\w{0,40}[(\[]  # a call or a lookup
     """,
     re.VERBOSE,
 )
@@ -57,8 +58,9 @@ _PATH = re.compile(
 )
 _FILE_NAME = re.compile(r"[\w-]{1,60}\.(?:[a-z]{2,5}|[a-z]{2,5}\.[a-z]{2,5})")
 _MOMENT = re.compile(
-    r"\d{4}-\d{2}-\d{2}.{0,30}|\d{1,2}:\d{2}.{0,10}|v?\d{1,6}(?:\.\d{1,6}){1,3}.{0,10}"
+    r"\d{4}-\d{2}-\d{2}.{0,30}|\d{1,2}:\d{2}.{0,10}|[~^<>=]{0,2}v?\d{1,6}(?:\.\d{1,6}){1,3}.{0,10}"
 )
+_VERSION = re.compile(r"[~^<>=]{1,2}\d{1,6}(?:\.\d{1,6}){0,3}")
 _DOTTED = re.compile(r"[A-Za-z_$][\w$]{0,60}(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]{0,60}){1,8}")
 _TECHNICAL = re.compile(
     r"(?:[a-z]{2,10}-)?(?:sha|md|hs|rs|es|ps|base|oauth|argon|pbkdf|utf|ed|aes|rsa|auth|k8s|x|http|ipv|log4j|web|p)-?\d{1,4}[a-z]{0,4}(?:[-_][a-z]+)*",
@@ -67,7 +69,7 @@ _TECHNICAL = re.compile(
 # `password = "wrong_password"`, `"challengePassword"`: what programs and samples call it.
 _NAMED_AGAIN = re.compile(
     r"(?i:[a-z_ -]{0,60}[_ -](?:password|passwd|pwd|pass|secret|token|key)s?[_-]?\d?)"
-    r"|[A-Za-z]{0,60}[a-z](?:Password|Secret|Token|Key)s?\d?"
+    r"|[A-Za-z0-9]{0,60}[a-z0-9](?:Password|Secret|Token|Key)s?(?:Sha)?\d{0,3}"
     r"|(?i:(?:my|your|our|the|user|admin|test|new|old|current|valid|invalid|wrong|fake|api|auth)?"
     r"(?:password|passwd|pwd|secret|token)[_-]?\d?)"
 )
@@ -122,7 +124,7 @@ def password_like(value: str, manner: Manner) -> bool:
             return _PASSPHRASE.fullmatch(value) is not None and not _PROSE.search(value)
         if value.isalpha() and value.isascii():
             return len(value) >= 6 and not value.istitle()
-        return len(value) >= 4 and not _is_path(value)
+        return len(value) >= 4 and not _is_path(value) and not _VERSION.fullmatch(value)
     if len(value) < 6 or " " in value or _elsewhere(value) or _technical(value):
         return False
     if manner == "bare":
@@ -140,6 +142,8 @@ def key_like(value: str, manner: Manner, *, named: bool) -> bool:
     `named` means that its name leaves no doubt; `token` is also what pages and parsers have.
     """
     shortest, least_entropy = _BARS[manner]
+    if " " in value and named and manner in _WRITTEN:
+        return password_like(value, manner)
     if not shortest <= len(value) <= _LONGEST_KEY or stands_in(value):
         return False
     sure = named and manner in _WRITTEN
@@ -209,6 +213,8 @@ def _wordy(value: str) -> bool:
     """Whether `value` is mostly words, joined by dashes, dots, digits or capitals."""
     sample = value[:_ENOUGH]
     parts = re.findall("[A-Z]?[a-z]+|[A-Z]+|[0-9]+", sample)
+    if len(sample) >= 20 and sample.isalnum() and sum(part.isdigit() for part in parts) >= 3:
+        return False
     words = sum(len(part) for part in parts if len(part) > 2 and part.isalpha())
     return words >= 0.55 * len(sample) and len(parts) <= len(sample) / 4
 

@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant, from_micros, instant
 from iai_mcp.domain.memories import CleanTurn, Provenance, Turn, clean, encodable, turn_identity
-from iai_mcp.domain.redaction import redact_json
 from iai_mcp.memory.params import Params, meta_json
 from iai_mcp.memory.scoping import VISITOR, closed_to
 from iai_mcp.ports.memories import Memories, Stored
@@ -18,6 +17,7 @@ ALL_PRIVATE = "all of it was marked private"
 _CLOSED = "that project is private: only who works in it adds to it"
 _NAME_LIMIT = 512  # a name longer than this is not one; it would only swell the index
 _AT_ONCE = 1000  # turns stored in one transaction
+_NAMES_AT_ONCE = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,23 +159,19 @@ class Capture:
     def _add(self, turns: Sequence[Turn]) -> list[Stored]:
         """Store what may be kept of the turns; those that were all private are left out."""
         outcomes: list[Stored] = []
+        # Many turns bear the same names.
+        redact = lru_cache(_NAMES_AT_ONCE)(lambda text: self.redact(text).text)
         for start in range(0, len(turns), _AT_ONCE):
             part = turns[start : start + _AT_ONCE]
-            cleaned = [kept for turn in part if (kept := self._clean(turn)) is not None]
+            cleaned = [kept for turn in part if (kept := self._clean(turn, redact)) is not None]
             outcomes += self.memories.add(cleaned) if cleaned else []
         if outcomes:
             self.stored(outcomes)
         return outcomes
 
-    def _clean(self, turn: Turn) -> CleanTurn | None:
+    def _clean(self, turn: Turn, redact: Callable[[str], str]) -> CleanTurn | None:
         redacted = self.redact(turn.text)
-        if redacted.nothing_left:
-            return None
-        cue = self.redact(turn.cue).text if turn.cue else ""
-        return clean(turn, redacted.text, cue, self._clean_meta(turn.meta))
-
-    def _clean_meta(self, meta: str) -> str:
-        return redact_json(meta, lambda text: self.redact(text).text) if meta else meta
+        return None if redacted.nothing_left else clean(turn, redacted.text, redact)
 
 
 @dataclass(frozen=True, slots=True)

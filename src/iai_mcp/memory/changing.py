@@ -49,7 +49,7 @@ class Contradict:
             tier=old.tier,
             provenance=old.provenance,
         )
-        new = clean(raw, self.redact(fact).text, "")
+        new = clean(raw, self.redact(fact).text, lambda text: self.redact(text).text)
         outcome = self.memories.supersede(old, new, new.at.micros)
         if outcome.status == "forgotten":
             raise AlreadyExists(

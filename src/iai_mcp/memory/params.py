@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from iai_mcp.domain.errors import InvalidInput, MissingParam
 from iai_mcp.domain.instants import Instant, instant
 from iai_mcp.domain.memories import META_LIMIT, encodable
+from iai_mcp.ports.surroundings import Redactor
 
 
 class Params:
@@ -79,6 +80,20 @@ class Params:
     def meta(self) -> str:
         """`meta` as canonical JSON, "" when there is none."""
         return meta_json(self._raw.get("meta"))
+
+
+# What is known about a turn by name, and asked for by the same name.
+_NAMES = ("session_id", "host", "agent", "agent_id", "agent_name", "speaker", "role", "branch")
+
+
+def as_stored(raw: Mapping[str, object], redact: Redactor) -> Mapping[str, object]:
+    """The params of a call whose names are those that are stored: without secrets."""
+    cleaned: dict[str, object] = {}
+    for name in _NAMES:
+        value = raw.get(name)
+        if isinstance(value, str) and value:
+            cleaned[name] = redact(encodable(value)).text
+    return {**raw, **cleaned} if cleaned else raw
 
 
 def meta_json(value: object) -> str:

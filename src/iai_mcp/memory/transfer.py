@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import from_micros
-from iai_mcp.domain.memories import CleanTurn, Memory, Provenance
-from iai_mcp.domain.redaction import redact_json
+from iai_mcp.domain.memories import CleanTurn, Memory, Provenance, Turn, clean
 from iai_mcp.memory.changing import one
 from iai_mcp.memory.params import Params, meta_json
 from iai_mcp.memory.room import Room, in_portions
@@ -100,15 +99,14 @@ def _turn(raw: object, projects: Projects, redact: Redactor) -> CleanTurn:
     if not isinstance(raw, dict):
         raise InvalidInput("a record must be an object")
     given = Params(raw)
-    # What this program exported is clean; what others wrote in its form may not be.
-    return CleanTurn(
+    turn = Turn(
         identity=_identity(given.text("id")),
-        text=redact(given.text("text")).text,
+        text=given.text("text"),
         role=given.text("role", "user"),
         at=given.instant("ts") or from_micros(0),
         speaker=given.text("speaker", ""),
         tier=given.text("tier", "episodic"),
-        cue=redact(given.text("cue", "")).text,
+        cue=given.text("cue", ""),
         provenance=Provenance(
             session_id=given.text("session_id", ""),
             project=projects.key_of(given.text("project", ""), ""),
@@ -117,8 +115,10 @@ def _turn(raw: object, projects: Projects, redact: Redactor) -> CleanTurn:
             agent_name=given.text("agent", ""),
             branch=given.text("branch", ""),
         ),
-        meta=redact_json(meta_json(given.raw("meta") or None), lambda text: redact(text).text),
+        meta=meta_json(given.raw("meta") or None),
     )
+    # What this program exported is clean; what others wrote in its form may not be.
+    return clean(turn, redact(turn.text).text, lambda text: redact(text).text)
 
 
 def _carried(raw: object, key: int) -> Carried:
