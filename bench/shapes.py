@@ -102,14 +102,14 @@ class Shapes:
         body = "\n".join([*self._body(3), "=" + self.text(4)])
         return f"-----BEGIN {label}-----\n\n{body}\n-----END {label}-----"
 
-    def _putty(self) -> str:
+    def _putty(self, version: str = "3") -> str:
         def block(name: str, count: int) -> str:
             return f"{name}-Lines: {count}\n" + "\n".join(
                 self.text(64, _BASE64) for _ in range(count)
             )
 
         return (
-            "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: ann@laptop\n"
+            f"PuTTY-User-Key-File-{version}: ssh-ed25519\nEncryption: none\nComment: ann@laptop\n"
             f"{block('Public', 2)}\n{block('Private', 1)}\nPrivate-MAC: {self.text(64, string.hexdigits[:16])}"
         )
 
@@ -171,6 +171,7 @@ _MAKERS: dict[str, Callable[[Shapes, str], str]] = {
     "openvpn": lambda s, _: s._openvpn(),
     "pgp": lambda s, _: s._pgp(),
     "putty": lambda s, _: s._putty(),
+    "putty2": lambda s, _: s._putty("2"),
     "age": lambda s, _: "AGE-" + "SECRET-KEY-1" + s.text(58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"),
     "github": lambda s, _: "gh" + "p_" + s.text(36),
     "github_pat": lambda s, _: "github" + "_pat_" + s.text(22) + "_" + s.text(59),

@@ -9,8 +9,7 @@ from iai_mcp.core import dispatch
 from iai_mcp.store import MemoryStore
 
 TOKEN = "ghp_" + "q7Xk2PzL9vRt4MwY8sBn3HdJ6fGc5TaE1uWo"[:36]
-OTHER = TOKEN[::-1].removesuffix("_phg")
-OTHER = "ghp_" + OTHER
+OTHER = "ghp_" + TOKEN.removeprefix("ghp_")[::-1]
 MARKED = "[secret:github-token]"
 NAMES = ("speaker", "branch", "host", "agent_id", "agent_name", "role", "session_id")
 
@@ -105,13 +104,8 @@ def test_whoever_asks_with_the_name_as_it_was_finds_what_was_stored(
     hits = dispatch(store, "memory_recall", {"cue": "lighthouses", name: TOKEN})["hits"]
     assert isinstance(hits, list)
     assert hits[0]["text"] == "a word about lighthouses"
-    forgotten = dispatch(
-        store,
-        "memory_forget",
-        {name: TOKEN}
-        if name in ("session_id", "project")
-        else {name: TOKEN, "query": "lighthouses"},
-    )
+    about = {} if name in ("session_id", "project") else {"query": "lighthouses"}
+    forgotten = dispatch(store, "memory_forget", {name: TOKEN} | about)
     assert forgotten["forgotten"] == 1
 
 

@@ -5,15 +5,21 @@ import string
 import time
 
 import pytest
+from bench.planted import innocent, planted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iai_mcp.domain.redaction import redact
+from iai_mcp.domain import secret_keys
+from iai_mcp.domain.redaction import _RULES, redact
 from iai_mcp.domain.redaction_rules import PREFIXED, SHAPED
+from iai_mcp.domain.secret_names import HEARTS
 
 LETTERS = string.ascii_letters + string.digits
 prefixes = [prefix for _, some, _ in PREFIXED for prefix in some]
 needles = [needle for _, needle, _ in SHAPED]
+clues = [*HEARTS, *(clue for needed, _ in (*secret_keys.RULES, *_RULES) for clue in needed)]
+# Words of real texts, secrets among them: shuffled, they make what no rule was written for.
+said = sorted({word for one in (*planted(), *innocent()) for word in one.text.split()})
 # Pieces from which secrets, almost-secrets and their surroundings are put together.
 pieces = st.one_of(
     st.sampled_from(prefixes + needles),
@@ -39,6 +45,8 @@ pieces = st.one_of(
     st.sampled_from(
         ["hunter2", "--password ", "curl -u a:", "mysql -p", "machine a login b password "]
     ),
+    st.sampled_from(clues),
+    st.sampled_from(said),
     st.text(LETTERS + "_-./+=", min_size=1, max_size=60),
     st.text(max_size=8),
 )
@@ -75,7 +83,7 @@ def test_nothing_private_gets_through(before: str, inside: str) -> None:
     assert secret not in redact(f"{before}<private>{closed}</private>").text
 
 
-SIZE = 300_000
+SIZE = 150_000
 HOSTILE = {
     "one letter": "a",
     "dashes": "-",
@@ -111,6 +119,42 @@ HOSTILE = {
     "tokens": "ghp_" + "a1B2" * 9 + " ",
     "signatures": "https://?sig=",
     "capital dotted i": "İ",
+    "dots alone": ".",
+    "lines": "\n",
+    "nested quotes": "\"'`",
+    "clues": "".join(clues),
+    "clues apart": " ".join(clues),
+    "names and what they are for": "the password for the ",
+    "names on lines": "password:\n\n",
+    "labels on lines": "password\n",
+    "pairs without values": "name: password\n",
+    "pairs in objects": '{"name": "password", ',
+    "tables": "|password|x|\n|---|---|\n",
+    "wide tables": "|password" * 20 + "\n",
+    "tables of many rows": "|password|\n|-|\n" + "|a1b2c3d4|\n" * 40,
+    "lists": "a,password:\npassword,b\n",
+    "inserted rows": "insert into x (password) values ('a'),('b'),",
+    "manifests": "kind: Secret\ndata:\n  a: b\n",
+    "manifests in a list": "- kind: Secret\n  data:\n    a: b\n",
+    "manifests in objects": '{"kind":"Secret","data":{"a":"b"},',
+    "data that never ends": '"data":{',
+    "options": " -p -a -u -P -w --from-literal=a=",
+    "programs": "redis-cli -a docker login -p mysql -p ",
+    "pipes": "echo aaaaaa | sudo ",
+    "statements": "create user x identified by ",
+    "logins": "login: ann / ",
+    "calls": "auth('a', 'b', ",
+    "cookies": "cookie: a=b;",
+    "PuTTY keys": "PuTTY-User-Key-File-3: x\nPrivate-Lines: 3\n",
+    "keys line by line": '-----BEGIN PRIVATE KEY-----\n"AAAAAAAAAAAAAAAAAAAA" +\n',
+    "seeds": "seed phrase: " + "abandon " * 30,
+    "other scripts": "密码 пароль от パスワード",
+    "values and markers": "[secret:jwt] password: hunter22 ",
+    "tokens in words": "xghp_" + "a1B2" * 9,
+    "colours": "\x1b[31mpassword",
+    "percent signs": "password%3D%22",
+    "elements": "<password>",
+    "files of passwords": "a:5432:a:b:c\n",
 }
 
 
@@ -120,7 +164,7 @@ def test_a_hostile_text_is_done_in_seconds(piece: str) -> None:
     started = time.process_time()
     cleaned = redact(text)
     # Anything that grows faster than the text takes many minutes; others may use the machine, too.
-    assert time.process_time() - started < 15
+    assert time.process_time() - started < 12
     assert len(cleaned.text) <= 20 * SIZE
 
 

@@ -53,6 +53,7 @@ _WORD_BEFORE = re.compile(r"([A-Za-z]{2,12}) $")
 _PROPERTY = re.compile(r"(?:^|\n)[\w.-]*\Z")
 # Without one of these nothing near is a value: most sentences about passwords end here.
 _TELLING = re.compile(r"[0-9!@#$%^&*+=?~\"“„`]|value")
+_BEFORE = re.compile(r"[vV]alue|[ ](?:as|als|come?|como|comme)[ ]")
 _NEAR = 160
 _ONE_OF_SEVERAL = re.compile(r"[&;][\w .-]{1,40}=|;$")
 _ENDINGS = ".,;:!?)]}"
@@ -100,7 +101,9 @@ def _values_of(text: str, start: int, end: int, family: Family) -> Iterator[Span
     if span is not None:
         yield span
         return
-    if not _TELLING.search(text, end, end + _NEAR):
+    if not _TELLING.search(text, end, end + _NEAR) and not _BEFORE.search(
+        text, max(0, start - _NEAR), start
+    ):
         return
     for at, value, manner in _candidates(text, start, end, assigned=sign is not None):
         span = _judge(value, at, family, manner)
@@ -112,7 +115,7 @@ def _candidates(text: str, start: int, end: int, *, assigned: bool) -> Iterator[
     yield from secret_neighbours.elsewhere(text, start, end)
     if not assigned:
         yield from secret_neighbours.behind(text, start, end)
-        yield from secret_sentences.told(text, end)
+        yield from secret_sentences.told(text, start, end)
 
 
 def _sign(text: str, start: int, end: int) -> re.Match[str] | None:

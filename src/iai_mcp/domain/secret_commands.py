@@ -32,12 +32,12 @@ def _option(programs: str, options: str, *, glued: bool = False) -> str:
     return rf"(?:{programs})\b{_BETWEEN}(?:{options}){between}{_ARGUMENT}"
 
 
-_LOGIN = r"[ \t=]{0,3}\\{0,3}[\"']?[^\s:\"'$<{]{1,64}:(?P<plain>[^\s\"'\\]{1,128})"
+_LOGIN = r"[ \t=]{0,3}\\{0,3}[\"']?[^\s:\"'$<{]{1,64}:[\"']?(?P<plain>[^\s\"'\\]{1,128})"
 
 
 def _after(programs: str, options: str, sign: str) -> str:
     """`program … -o name%value`, where `sign` is the `%`."""
-    login = rf"\\{{0,3}}[\"']?[^\s{sign}\"']{{1,64}}{sign}(?P<plain>[^\s\"'\\]{{1,128}})"
+    login = rf"\\{{0,3}}[\"']?[^\s{sign}\"']{{1,64}}{sign}[\"']?(?P<plain>[^\s\"'\\]{{1,128}})"
     return rf"(?:{programs})\b{_BETWEEN}(?:{options})[ \t=]{{0,3}}{login}"
 
 
@@ -88,6 +88,12 @@ _BY_OPTION: dict[str, tuple[Row, ...]] = {
     "-N": ((("ssh-keygen",), _option("ssh-keygen", "-N")),),
     "-k": ((("openssl",), _option(r"openssl[ ](?:enc|aes\S{0,20})", "-k")),),
     "-K": ((("openssl",), _option(r"openssl[ ](?:enc|aes\S{0,20})", "-K")),),
+    "-b": (
+        (
+            ("curl",),
+            rf"curl\b{_BETWEEN}-b[ \t]?[\"']?[\w.-]{{1,40}}=(?P<plain>[^\s;\"']{{16,4096}})",
+        ),
+    ),
     "-U": ((("smb", "rpcclient", "winexe"), _after(r"smb\w{3,6}|rpcclient|winexe", "-U", "%")),),
     "-u": (
         (("curl", "wget"), _after("curl|wget", "-[A-Za-z]{0,8}u|--user|--proxy-user", ":")),
@@ -202,7 +208,7 @@ def _of_shape(shape: str, text: str) -> Iterator[Span]:
 
 def _is_secret(value: str, *, spoken: bool, quoted: bool) -> bool:
     """Whether what is handed over is a secret itself, not a variable or a word that stands for it."""
-    if len(value) < 4 or "$(" in value or stands_in(value):
+    if len(value) < 4 or "$(" in value or stands_in(value, quoted=quoted):
         return False
     if spoken:
         return password_like(value, "told") or key_like(value, "told", named=True)

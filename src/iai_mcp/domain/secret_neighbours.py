@@ -43,7 +43,7 @@ _NEXT_LINE = re.compile(
 _LABEL = re.compile(r"[ \t#>*•-]{0,10}(?:[\w()./&'’*-]{1,20}[ ]){0,4}[\w*-]{0,24}\Z")
 # `set NAME value`, and a line that is nothing but a name and its value.
 _NEXT_WORD = re.compile(
-    r"[\"']?[ \t]{1,8}(?:[0-9][ ])?[\"'`]?(?P<value>[^\s\"'`<>|]{6,512})[\"'`]?(?P<last>[ \t]{0,8}(?:[\r\n]|\Z))?"
+    r"[\"']?(?:[ ](?:root|admin|db|wifi|test|prod|staging))?[ \t]{1,8}(?:[0-9][ ])?[\"'`]?(?P<value>[^\s\"'`<>|]{6,512})[\"'`]?(?P<last>[ \t]{0,8}(?:[\r\n]|\Z))?"
 )
 _SETS = re.compile(
     r"(?:^|[\s:;|&(])(?:set|setx|setenv|env|put|write|config|export|define|arg|add)[ \t](?:-{1,2}[\w-]{1,24}[ \t]){0,3}"

@@ -24,7 +24,7 @@ _ABOUT = r"""
        \b['’]?[\w .'’@/-]{0,48}?)?
 """
 _IS = r"""
-    is|was|are|will[ ]be|should[ ]be|must[ ]be|to|now
+    is|was|are|will[ ]be|should[ ]be|must[ ]be|to|now|(?:re)?set[ ]to|changed[ ]to|updated[ ]to
     |ist|lautet|war|heißt|es|era|será|est|c['’]est|était|é|è|является|это|jest|to|är|er|on|je|olur
 """
 _ADVERB = (
@@ -42,6 +42,14 @@ _TOLD = re.compile(
 )
 # "A temporary password is generated for root@localhost: …"
 _AT_LENGTH = re.compile(rf"[ ][^\n:=\"'`]{{4,72}}:[ \t]{{1,3}}{_VALUE}(?=[ \t]*(?:\n|\Z))")
+# "cambié la clave a …", "das Passwort auf … geändert": these words have other meanings, too.
+_CHANGED_TO = re.compile(
+    rf"{_ABOUT}[ ](?:a|à|auf|en|in|на|with|using)[ ]{_VALUE}", re.VERBOSE | re.IGNORECASE
+)
+# "… as the password", "… comme mot de passe"
+_TAKEN_AS = re.compile(
+    rf"[{_QUOTES}\s](?P<value>[^{_BREAKS}]{{8,128}})[{_QUOTES}]{{0,2}},?[ ](?:as|als|como|come?|comme)[ ](?:\w{{1,10}}[ ]){{0,2}}\Z"
+)
 _PHRASE = re.compile(r"[\"'`“„«]((?:[^\s\"'`“”„«»]{1,24} ){3,9}[^\s\"'`“”„«»]{1,24})[\"'`”“»]")
 # In scripts of their own the words for it are few and stand without blanks.
 _WORDS: tuple[tuple[Literal["password", "api-key"], str], ...] = (
@@ -67,11 +75,11 @@ _FOREIGN_SIGN = re.compile(
     (?:[ ]?(?:的值|值)|[ ](?:от|для|к|на|в|до|за|للـ?|ل|do|dla|till|för|cho|של)\b[^\n:=：]{{0,48}}?
       |[ ][^\W\d_]{{2,20}}(?=[ ]?[:：—–]))?
     [ \t]{{0,3}}
-    (?: [:：=＝]|->|→|—|–|-(?=[ ])
+    (?: [:：=＝【「『]|->|→|—|–|-(?=[ ])
       | (?:已经?|被)?(?:是|为|為|設為|设为|设成|设置为|設定為|改为|改成|改成了|更新为|就是|叫)
       | は|が|を|은|는|이|가|를|을
       | (?:это|теперь|является|هو|هي|הוא|היא|είναι|là|คือ|है|jest|to|är)(?=[ ])
-      | (?P<blank>[ ])
+      | (?P<blank>[ ]?)
     ) [:：]?[ \t]{{0,4}}
     [{_QUOTES}*]{{0,3}}(?P<value>[!#-&(-;=?-_a-~]{{4,256}})
     """,
@@ -86,8 +94,12 @@ _SEED = re.compile(
 _SEED_LENGTHS = (12, 15, 18, 21, 24)
 
 
-def told(text: str, end: int) -> Iterator[Candidate]:
-    """What may be told of the name before `end`."""
+def told(text: str, start: int, end: int) -> Iterator[Candidate]:
+    """What may be told of the name from `start` to `end`."""
+    if (found := _CHANGED_TO.match(text, end)) is not None:
+        yield found.start("value"), found["value"].rstrip(_ENDINGS), "bare"
+    if (found := _TAKEN_AS.search(text, max(0, start - 160), start)) is not None:
+        yield found.start("value"), found["value"], "bare"
     if (found := _TOLD.match(text, end)) is not None:
         at = found.start("value")
         if (phrase := _PHRASE.match(text, at - 1)) is not None:
@@ -125,4 +137,4 @@ def _seeds(text: str, lowered: str) -> Iterator[Span]:
             yield *match.span(1), "seed-phrase"
 
 
-RULES: tuple[Rule, ...] = ((("phrase", "mnemonic", "seed"), _seeds),)
+RULES: tuple[Rule, ...] = ((("phrase", "mnemonic", "seed", "recovery"), _seeds),)

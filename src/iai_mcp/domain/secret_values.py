@@ -41,10 +41,11 @@ _STAND_IN = re.compile(
     | ^(?:op|vault|arn|ssm|file|keyring|https?|env|aws|gcp|ref\+\w{1,12}):
     | ^(?:x{3,}|X{3,}|\*{2,}|\.{2,}|-{2,}|_{2,}|0{4,}|•+|…+)
     | (?:xxxx|XXXX|\*{3}|\.{3}|…|•••)
-    | ^(?:[A-Za-z_]\w{0,40}(?:\.|::|->)){0,6}[A-Za-z_]\w{0,40}[(\[]  # a call or a lookup
     """,
     re.VERBOSE,
 )
+# A call or a lookup; in quotes only if it is nothing else.
+_CALL = re.compile(r"(?:[A-Za-z_]\w{0,40}(?:\.|::|->)){0,6}[A-Za-z_]\w{0,40}[(\[](?:.*[)\]]\Z)?")
 _TALK = re.compile(
     r"your|placeholder|changeme|change_me|change-me|replace|insert|redacted|dummy|example|goes_here|goes-here"
 )
@@ -100,10 +101,13 @@ _KEYWORD = re.compile(r"[A-Za-z_]\w*=\w+\Z")  # strict=False
 _PRINTABLE = re.compile("[!-~]+")
 
 
-def stands_in(value: str) -> bool:
+def stands_in(value: str, *, quoted: bool = False) -> bool:
     """Whether `value` is a placeholder, a variable or a way to get at the secret."""
     value = value[:_ENOUGH]
     if value.lower() in _STAND_IN_WORDS or _STAND_IN.search(value):
+        return True
+    call = _CALL.match(value)
+    if call is not None and not (quoted and call[0][-1] in "(["):
         return True
     if _NAMED_AGAIN.fullmatch(value):
         return True
@@ -117,7 +121,7 @@ def filler(body: str) -> bool:
 
 def password_like(value: str, manner: Manner) -> bool:
     """Whether `value` is somebody's password; a plain word counts where it was written as one."""
-    if len(value) > _ENOUGH or stands_in(value):
+    if len(value) > _ENOUGH or stands_in(value, quoted=manner == "quoted"):
         return False
     if manner in _WRITTEN:
         if " " in value:
@@ -144,7 +148,7 @@ def key_like(value: str, manner: Manner, *, named: bool) -> bool:
     shortest, least_entropy = _BARS[manner]
     if " " in value and named and manner in _WRITTEN:
         return password_like(value, manner)
-    if not shortest <= len(value) <= _LONGEST_KEY or stands_in(value):
+    if not shortest <= len(value) <= _LONGEST_KEY or stands_in(value, quoted=manner == "quoted"):
         return False
     sure = named and manner in _WRITTEN
     if not _KEY_LETTERS.fullmatch(value):
