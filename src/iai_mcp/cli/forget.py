@@ -49,9 +49,27 @@ def run(arguments: argparse.Namespace) -> int:
             output.say("\n".join(_shown(matches, count)))
         _ask(count, arguments.json)
     result = door.call("memory_forget", params, _AS_LONG_AS_IT_TAKES)
-    told = f"forgot {_many(int(str(result['forgotten'])))}"
-    output.emit(result, told, as_json=arguments.json)
+    lines = [f"forgot {_many(int(str(result['forgotten'])))}", *_copies(result.get("copies"))]
+    output.emit(result, "\n".join(lines), as_json=arguments.json)
     return 0
+
+
+def _copies(told: object) -> list[str]:
+    """What becomes of the copies that are kept of the store."""
+    if not isinstance(told, dict):
+        return []
+    if told.get("problem"):
+        return [f"copies of the store still hold them, and follow later: {told['problem']}"]
+    count = int(told.get("to_follow") or told.get("rewritten") or 0)
+    copies = "1 copy of the store" if count == 1 else f"{count} copies of the store"
+    lines: list[str] = []
+    if told.get("to_follow"):
+        lines.append(f"{copies} (backups, what restores kept) will be without them in a moment")
+    elif count:
+        lines.append(f"{copies} (backups, what restores kept) were rewritten without them")
+    return lines + [
+        f"not reached, delete it yourself: {one}" for one in told.get("not_reached", ())
+    ]
 
 
 def _shown(matches: dict[str, object], count: int) -> list[str]:
