@@ -209,6 +209,29 @@ def test_several_forgettings_are_one_rewriting(kept):
         daemon.stop()
 
 
+def test_captures_that_wait_are_not_passed_over_in_silence(home, tmp_path):
+    remember(home, "the heron nests in april", PHRASE)
+    transcript = tmp_path / "t.jsonl"
+    line = {"type": "user", "sessionId": "t", "message": {"role": "user", "content": PHRASE}}
+    transcript.write_text(json.dumps(line) + "\n")
+    home.command("capture-transcript", "--no-spawn", "--session-id", "t", str(transcript))
+    told = home.command("forget", "--query", WORD, "--yes")
+    assert "forgot 1 memory" in told.stdout
+    assert "not looked at: 1 capture in the spool" in told.stdout
+
+
+def test_a_backup_that_is_a_link_is_named_and_what_it_leads_to_left_alone(home):
+    remember(home, "the heron nests in april", PHRASE)
+    made = a_night_passes(home)
+    elsewhere = home.path / "elsewhere"
+    made.rename(elsewhere)
+    made.symlink_to(elsewhere)
+    before = elsewhere.read_bytes()
+    told = home.command("forget", "--query", WORD, "--yes")
+    assert str(made) in told.stdout
+    assert elsewhere.read_bytes() == before
+
+
 def test_where_the_disk_refuses_it_waits_and_the_doctor_says_so(home):
     remember(home, "the heron nests in april", PHRASE)
     home.command("capture", "-", stdin="~~~ " * 1_000_000)

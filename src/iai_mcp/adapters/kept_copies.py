@@ -21,7 +21,7 @@ from iai_mcp.adapters.keys.files import (
 from iai_mcp.adapters.private_files import io_failure
 from iai_mcp.adapters.sqlite.database import Database
 from iai_mcp.adapters.sqlite.forgetting import forget_in_copy
-from iai_mcp.domain.errors import IaiError, InvalidInput, KeyMissing, KeyWrong, StoreError
+from iai_mcp.domain.errors import Busy, IaiError, InvalidInput, KeyMissing, KeyWrong, StoreError
 from iai_mcp.ports.copies import Gone, Reached
 
 _KEPT = 3
@@ -77,15 +77,19 @@ class KeptCopies:
                 try:
                     self._rewrite(path, change, stopping)
                     rewritten += 1
-                except (StoreError, InvalidInput) as out_of_reach:
+                except (StoreError, InvalidInput, Busy) as out_of_reach:
                     if stopping():
                         return None
+                    if isinstance(out_of_reach, Busy):
+                        raise
                     not_reached.append(f"{path}: {_reason(out_of_reach)}")
                 except OSError as refused:
                     raise io_failure(refused, path) from refused
         return Reached(rewritten, tuple(not_reached))
 
     def _rewrite(self, path: Path, change: backup.Change, stopping: Callable[[], bool]) -> None:
+        if path.is_symlink():
+            raise InvalidInput("what it leads to is not ours to change")
         if path.parent == self._directory:
             ending = path.name.removeprefix(STORE_NAME)
             own = f"{descriptor.FILE_NAME}{ending}"
@@ -142,6 +146,10 @@ def _records(made: Path) -> int:
 
 
 def _reason(error: IaiError) -> str:
-    if isinstance(error, KeyMissing | KeyWrong):
-        return "it is under another key"
-    return "it is damaged, or of a newer version"
+    match error:
+        case KeyMissing() | KeyWrong():
+            return "it is under another key"
+        case InvalidInput():
+            return "it is no backup of ours, or a link to one"
+        case _:
+            return "it is damaged, or of a newer version"

@@ -8,7 +8,9 @@ from iai_mcp import paths
 from iai_mcp.adapters.private_files import io_failure, sync_directory
 from iai_mcp.capture.spool import ENDING, SET_ASIDE, TEMPORARY
 from iai_mcp.hosts.turns import count_occurrence
-from iai_mcp.protocol.compact_json import loads
+from iai_mcp.protocol.compact_json import dumps, loads
+
+_LONGEST = 128 * 1024 * 1024  # bytes of a line that are read at once
 
 IsGone = Callable[[str, Mapping[str, object]], bool]
 
@@ -32,15 +34,14 @@ class SpooledTurns:
 
 def _without(path: Path, is_gone: IsGone) -> int:
     """Rewrite one file without those turns, if it has any; whoever reads it reads on as it was."""
-    gone = set(_places(path, is_gone))
+    gone = sum(kept is None for kept in _kept(path, is_gone))
     if not gone:
         return 0
     fresh = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as target, path.open("rb") as source:
-        for number, line in enumerate(source):
-            if number not in gone:
-                target.write(line)
+    with os.fdopen(descriptor, "wb") as target:
+        for kept in _kept(path, is_gone):
+            target.write(kept or b"")
         target.flush()
         os.fsync(target.fileno())
     if path.exists():  # else it was drained, and must not come back
@@ -48,23 +49,35 @@ def _without(path: Path, is_gone: IsGone) -> int:
     else:
         fresh.unlink()
     sync_directory(path.parent)
-    return len(gone)
+    return gone
 
 
-def _places(path: Path, is_gone: IsGone) -> Iterator[int]:
-    """The numbers of the lines to be left out, counted as the drain counts repeated words."""
+def _kept(path: Path, is_gone: IsGone) -> Iterator[bytes | None]:
+    """The lines as they are to be written, None for those to be left out.
+
+    A turn without an id is told from its repeats by their number, which is written down: counted anew,
+    it would be another one.
+    """
     seen: dict[str, int] = {}
-    session = ""
+    session, first = "", True
     with path.open("rb") as file:
-        for number, line in enumerate(file):
+        while line := file.readline(_LONGEST):
             turn = _object(line)
-            if number == 0:
-                session = str(turn.get("session_id") or "")
-            elif isinstance(turn.get("text"), str):
-                if "id" not in turn and "occurrence" not in turn:
-                    turn["occurrence"] = count_occurrence(seen, {"role": "user"} | turn)
-                if is_gone(session, turn):
-                    yield number
+            if first:
+                session, first = str(turn.get("session_id") or ""), False
+                yield line
+            elif not isinstance(turn.get("text"), str):
+                yield line  # damaged, or a piece of something longer than any turn
+            elif is_gone(session, turn := _numbered(turn, seen)):
+                yield None
+            else:
+                yield dumps(turn).encode("utf-8", "replace") + b"\n"
+
+
+def _numbered(turn: dict[str, object], seen: dict[str, int]) -> dict[str, object]:
+    if "id" in turn or "occurrence" in turn:
+        return turn
+    return {**turn, "occurrence": count_occurrence(seen, {"role": "user"} | turn)}
 
 
 def _object(line: bytes) -> dict[str, object]:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import apsw
 
@@ -29,7 +29,7 @@ from iai_mcp.adapters.keys.files import (
 )
 from iai_mcp.adapters.private_files import io_failure, sync_directory, write_private
 from iai_mcp.adapters.sqlite.database import Database, copy_encrypted, count, translated, unlock
-from iai_mcp.domain.errors import InvalidInput, KeyMissing, KeyWrong, StoreDamaged
+from iai_mcp.domain.errors import Busy, InvalidInput, KeyMissing, KeyWrong, StoreDamaged
 from iai_mcp.domain.instants import iso
 
 _VERSION = 1
@@ -39,6 +39,10 @@ _STEPS_BETWEEN_LOOKS = 20_000
 
 Change = Callable[[apsw.Connection], None]
 Stopping = Callable[[], bool]
+
+
+def never() -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +157,13 @@ def change_backup(source: Path, key: bytes, change: Change, stopping: Stopping) 
     """Rewrite a backup after `change` to what it holds; it is whole at every moment.
 
     Raises:
-        StoreDamaged, StoreError: it can not be read, or was told to stop; nothing was changed.
+        StoreError: it can not be read; nothing was changed.
+        Busy, StoreError: it was told to stop; nothing was changed.
     """
     body = source.with_name(f".{source.name}.{os.getpid()}.copy")
     whole = source.with_name(f".{source.name}.{os.getpid()}.tmp")
     try:
-        _split(source, body)
+        _split(source, body, stopping)
         with _opened(body, key, stopping) as db:
             db.pragma("journal_mode", "off")  # it is nobody's yet
             db.pragma("synchronous", "off")
@@ -167,7 +172,7 @@ def change_backup(source: Path, key: bytes, change: Change, stopping: Stopping) 
                 raise StoreDamaged(f"{source} is damaged")
             records, derived = _counted(db)
         header = {**_raw_header(source)[0], "records": records, "derived": derived}
-        _join({**header, "size": body.stat().st_size}, body, whole)
+        _join({**header, "size": body.stat().st_size}, body, whole, stopping)
         times = source.stat()  # when it was made decides when the next one is due
         os.utime(whole, ns=(times.st_atime_ns, times.st_mtime_ns))
         whole.replace(source)
@@ -288,22 +293,31 @@ def _free_ending(directory: Path) -> str:
     return ending
 
 
-def _join(header: dict[str, object], body: Path, whole: Path) -> None:
-    handle = os.open(whole, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as target, body.open("rb") as source:
+def _join(header: dict[str, object], body: Path, whole: Path, stopping: Stopping = never) -> None:
+    with _private(whole) as target, body.open("rb") as source:
         target.write(json.dumps(header).encode() + b"\n")
-        while part := source.read(_CHUNK):
-            target.write(part)
-        target.flush()
-        os.fsync(target.fileno())
+        _copy(source, target, stopping)
 
 
-def _split(source: Path, fresh: Path) -> None:
+def _split(source: Path, fresh: Path, stopping: Stopping = never) -> None:
     fresh.unlink(missing_ok=True)
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as target, source.open("rb") as file:
+    with _private(fresh) as target, source.open("rb") as file:
         file.readline(_LONGEST_HEADER)
-        while part := file.read(_CHUNK):
-            target.write(part)
+        _copy(file, target, stopping)
+
+
+@contextlib.contextmanager
+def _private(path: Path) -> Iterator[BinaryIO]:
+    """A new file that only its owner may read, on disk when it is closed."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as target:
+        yield target
         target.flush()
         os.fsync(target.fileno())
+
+
+def _copy(source: BinaryIO, target: BinaryIO, stopping: Stopping) -> None:
+    while part := source.read(_CHUNK):
+        if stopping():
+            raise Busy("there is no time left for it")
+        target.write(part)
