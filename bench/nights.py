@@ -26,7 +26,7 @@ _ADDED = 40
 _KEPT_DAYS = 365
 _STEPS = (
     *("vectors", "retention", "folds", "topics", "suggestions"),
-    *("habits", "fading", "compact", "check", "backup"),
+    *("habits", "fading", "compact", "check", "copies", "backup"),
 )
 _WITHIN = 0.06  # seconds after it was seen to be in that step
 

@@ -6,7 +6,7 @@ from iai_mcp.adapters.fsrs_curve import FsrsCurve
 from iai_mcp.adapters.leiden import LeidenCommunities
 from iai_mcp.adapters.sqlite.habits import SqliteHabits
 from iai_mcp.adapters.sqlite.sleep_ledger import SqliteLedger
-from iai_mcp.adapters.upkeep import StoreUpkeep
+from iai_mcp.adapters.upkeep import StoreUpkeep, Thread
 from iai_mcp.memory.sleep.fading import Fade
 from iai_mcp.memory.sleep.folding import FoldRepeats
 from iai_mcp.memory.sleep.habits import LearnHabits
@@ -24,7 +24,7 @@ _EMBEDDED = 1  # memories embedded in a page: each has several vectors
 
 def compose(store: "MemoryStore") -> Sleep:
     """The sleep of one store. Cheap: what is heavy is imported by the step that needs it."""
-    upkeep = StoreUpkeep(store.database, store.directory)
+    upkeep = StoreUpkeep(store.database, store.copies)
     steps = (
         FinishVectors(lambda: store.backlog.page(_EMBEDDED)),
         Retain(
@@ -50,10 +50,20 @@ def compose(store: "MemoryStore") -> Sleep:
         Fade(store.strengths, FsrsCurve(), store.clock, store.uses.flush),
         Compact(upkeep),
         Errand("check", upkeep.check),
+        # Before there is another backup: what retention forgot leaves those that there are.
+        Errand("copies", lambda: Thread(lambda: _reach(store), "copies"), lambda: _forgot(store)),
         Errand("backup", upkeep.back_up, upkeep.backup_due),
     )
     ledger = SqliteLedger(store.database)
     return Sleep(steps, ledger, store.memories, store.clock, store.courtesy, store.ending.is_set)
+
+
+def _reach(store: "MemoryStore") -> None:
+    store.reach()
+
+
+def _forgot(store: "MemoryStore") -> bool:
+    return store.memories.unreached_count() > 0
 
 
 def _space(store: "MemoryStore") -> str:

@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +14,11 @@ from iai_mcp import paths, settings
 from iai_mcp.adapters.agent_news import AgentNews
 from iai_mcp.adapters.allocator import give_back
 from iai_mcp.adapters.consent import LocalConsent
+from iai_mcp.adapters.kept_copies import KeptCopies
 from iai_mcp.adapters.keys import custody
 from iai_mcp.adapters.lazy_embedder import LazyEmbedder
 from iai_mcp.adapters.redaction_file import FileRedactor
+from iai_mcp.adapters.spooled_turns import SpooledTurns
 from iai_mcp.adapters.sqlite.checkpoints import Checkpoints
 from iai_mcp.adapters.sqlite.finder import SqliteFinder
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
@@ -25,7 +28,9 @@ from iai_mcp.adapters.sqlite.strengths import SqliteStrengths
 from iai_mcp.adapters.sqlite.topics import SqliteTopics
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.adapters.surroundings import LocalProjects, StoredProjects, SystemClock
+from iai_mcp.adapters.worker import Worker
 from iai_mcp.domain.briefing_text import estimated_tokens
+from iai_mcp.domain.errors import IaiError
 from iai_mcp.memory.briefing import SessionStart
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Reinforce
@@ -34,6 +39,7 @@ from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.knobs import KnobBoard
 from iai_mcp.memory.privacy import Privacy
 from iai_mcp.memory.prompt_injection import PromptInjection
+from iai_mcp.memory.reaching import Reach
 from iai_mcp.memory.recall import MeaningLeg, Recall
 from iai_mcp.memory.settling import Settle
 from iai_mcp.memory.sleep.courtesy import Courtesy
@@ -52,6 +58,9 @@ _REINDEXED_AT_ONCE = 200
 # After a change of the model, or when one was installed late. A few are embedded in no time.
 _BEHIND = "meaning: most memories have no vector of this model yet, and are found by their words"
 _WORTH_A_WORD = 100
+# Each copy is rewritten as a whole: what is forgotten one after the other is taken out at once.
+_GATHERED_SECONDS = 1.0
+_REACH_AGAIN_SECONDS = 60.0
 
 
 class MemoryStore:
@@ -117,6 +126,16 @@ class MemoryStore:
         )
         self.reinforce = Reinforce(self.memories, self.clock, self.projects, self.uses.useful)
         self.forget = Forget(self.memories, self.clock, self.projects, self.forgotten)
+        self.copies = KeptCopies(self.database, self.directory)
+        self.reach = Reach(
+            memories=self.memories,
+            copies=self.copies,
+            leftovers=SpooledTurns(),
+            journal=self.journal,
+            clock=self.clock,
+            stopping=self.ending.is_set,
+        )
+        self.reaching = _Reaching(self)
 
         self.injections = Injections(self.memories, self.journal, self.clock, self.later)
         self.session_start = SessionStart(
@@ -153,6 +172,8 @@ class MemoryStore:
         self.checkpoints.start()
         self.backlog.start()
         self.backlog.wake()
+        self.reaching.start()
+        self.reaching.wake()
         self.later(self._read_sheet)
 
     @cached_property
@@ -175,6 +196,7 @@ class MemoryStore:
         return {
             "records": self.memories.count(),
             "vectors_pending": self.memories.pending_count(),
+            "forgetting": self.memories.unreached_count(),
             "model": embedder if isinstance(embedder, str) else embedder.model_id,
             "model_ready": not isinstance(embedder, str),
             "store": str(self.directory),
@@ -186,6 +208,7 @@ class MemoryStore:
         self._errands.shutdown(wait=True)
         if not self.database.closed:
             self.uses.flush()
+        self.reaching.stop()
         self.backlog.stop()
         self.checkpoints.stop()
         self.database.close()
@@ -197,6 +220,16 @@ class MemoryStore:
     def _give_back(self) -> None:
         self.database.shrink()
         give_back()
+
+    def reach_copies(self) -> dict[str, object]:
+        """Take what was forgotten out of the copies: soon where a daemon serves, else at once."""
+        if self.reaching.started:
+            self.reaching.wake()
+            return {"to_follow": self.copies.count()}
+        try:
+            return asdict(self.reach())
+        except IaiError as refused:
+            return {"to_follow": self.copies.count(), "problem": refused.message}
 
     def later(self, errand: Callable[[], None]) -> None:
         """Run something soon that nobody waits for; what is in hand is finished at `close`."""
@@ -247,39 +280,17 @@ class MemoryStore:
             self._vectors_to_come.drop(keys)
 
 
-class _Backlog:
-    """The thread that gives vectors to memories, a page at a time, whenever there are any."""
+class _Backlog(Worker):
+    """Gives vectors to memories, a page at a time, whenever there are any."""
 
     def __init__(self, store: MemoryStore) -> None:
+        super().__init__("embed")
         self._store = store
-        self._work = threading.Event()
         self._turnstile = threading.Lock()
-        self._stopping = False
-        self._thread: threading.Thread | None = None
 
-    def start(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="embed", daemon=True)
-            self._thread.start()
-
-    def wake(self) -> None:
-        self._work.set()
-
-    def stop(self) -> None:
-        self._stopping = True
-        self._work.set()
-        if self._thread is not None:
-            self._thread.join(timeout=3)
-
-    def _run(self) -> None:
-        while not self._stopping:
-            self._work.wait()
-            self._work.clear()
-            try:
-                while not self._stopping and self.page():
-                    self._store.courtesy.wait_for_calm()
-            except Exception:  # noqa: BLE001 - supervision: the backlog is in the store, the next wake tries again
-                _log.exception("embedding_failed")
+    def work(self) -> None:
+        while not self.stopping and self.page():
+            self._store.courtesy.wait_for_calm()
 
     def page(self, limit: int = 0) -> int:
         """Embed a few; how many there were. One caller at a time: two would embed the same ones."""
@@ -295,6 +306,23 @@ class _Backlog:
         if not done:
             self._store.behind = False
         return done
+
+
+class _Reaching(Worker):
+    """Takes what was forgotten out of the copies of the store, whenever something was."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        super().__init__("copies")
+        self._store = store
+
+    def work(self) -> None:
+        while not self.stopping and self._store.memories.unreached_count():
+            self.rest(_GATHERED_SECONDS)
+            try:
+                self._store.reach()
+            except IaiError as refused:
+                _log.warning("copies_not_reached", extra={"reason": refused.code})
+                self.rest(_REACH_AGAIN_SECONDS)
 
 
 def _recalls_at_once() -> int:

@@ -1,22 +1,16 @@
-"""`Upkeep` of the encrypted file: compacting, checking, and backups beside it."""
+"""`Upkeep` of the encrypted file: compacting, checking, and copies beside it."""
 
 import threading
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 
-from iai_mcp import paths
-from iai_mcp.adapters.keys import backup, descriptor
-from iai_mcp.adapters.keys.files import BACKUPS, automatic_backups
-from iai_mcp.adapters.private_files import io_failure
+from iai_mcp.adapters.kept_copies import KeptCopies
 from iai_mcp.adapters.sqlite.database import Database, scalar, verdict
 from iai_mcp.domain.errors import IaiError, StoreDamaged, StoreError, TimedOut
 
-_KEPT = 3
 _MERGED_PAGES = 16
 _CHECK_SECONDS = 60.0
 _STEPS_BETWEEN_LOOKS = 10_000
-_BACKUP_EVERY = 20 * 3600.0
 # A memory's own bytes. The length of a value is in its row's header: nothing long is read for it.
 _BYTES = (
     "octet_length(m.text) + octet_length(m.cue) + octet_length(m.meta) "
@@ -27,7 +21,7 @@ _WEIGHED = (
 )
 
 
-class _Thread:
+class Thread:
     """One function in a thread of its own; a failure is raised where somebody asks."""
 
     def __init__(self, work: Callable[[], None], name: str) -> None:
@@ -53,10 +47,10 @@ class _Thread:
 
 class StoreUpkeep:
     def __init__(
-        self, database: Database, directory: Path, check_seconds: float = _CHECK_SECONDS
+        self, database: Database, copies: KeptCopies, check_seconds: float = _CHECK_SECONDS
     ) -> None:
         self._db = database
-        self._directory = directory
+        self._copies = copies
         self._check_seconds = check_seconds
 
     def expired(self, before: int, limit: int) -> list[int]:
@@ -98,21 +92,14 @@ class StoreUpkeep:
     def checkpoint(self) -> None:
         self._db.checkpoint()
 
-    def check(self) -> _Thread:
-        return _Thread(self._check, "check")
+    def check(self) -> Thread:
+        return Thread(self._check, "check")
 
     def backup_due(self) -> bool:
-        made = self._backups()
-        if made and self._under_another_key(made[-1]):
-            return True
-        newest = max((path.stat().st_mtime for path in self._backups()), default=0.0)
-        changed = max(
-            (path.stat().st_mtime for path in self._store_files() if path.exists()), default=0.0
-        )
-        return changed > newest and time.time() - newest >= _BACKUP_EVERY
+        return self._copies.due()
 
-    def back_up(self) -> _Thread:
-        return _Thread(self._back_up, "backup")
+    def back_up(self) -> Thread:
+        return Thread(self._copies.make, "backup")
 
     def _check(self) -> None:
         """Read and check every page; it gives up rather than take a minute."""
@@ -141,48 +128,6 @@ class StoreUpkeep:
             raise StoreDamaged(
                 "the store is damaged: restore the last backup with: iai-mcp restore FILE"
             )
-
-    def _back_up(self) -> None:
-        folder = self._directory / BACKUPS
-        try:
-            paths.private_dir(str(folder))
-            for leftover in folder.glob(".*"):
-                leftover.unlink(missing_ok=True)
-            name = time.strftime("sleep-%Y%m%dT%H%M%SZ.backup", time.gmtime())
-            made = backup.create(self._db, self._directory, folder / name)
-            self._rotate_out(int(str(made["records"])))
-        except OSError as refused:
-            raise io_failure(refused, folder) from refused
-
-    def _rotate_out(self, records: int) -> None:
-        """Remove the oldest, but never the last one that has more than the store does."""
-        made = self._backups()
-        precious = [path for path in made if _records(path) > records][-1:]
-        for old in made[:-_KEPT]:
-            if old not in precious:
-                old.unlink(missing_ok=True)
-
-    def _backups(self) -> list[Path]:
-        return automatic_backups(self._directory)
-
-    def _under_another_key(self, made: Path) -> bool:
-        """Whether the key was changed since: then nobody could restore it."""
-        record = descriptor.load(self._directory)
-        try:
-            return record is not None and backup.read_header(made).key.check != record.current.check
-        except IaiError:
-            return True  # damaged: another one is wanted in any case
-
-    def _store_files(self) -> Sequence[Path]:
-        return self._db.path, self._db.path.with_name(f"{self._db.path.name}-wal")
-
-
-def _records(made: Path) -> int:
-    """How many memories a backup holds; none if it can not be read."""
-    try:
-        return backup.read_header(made).records
-    except IaiError:
-        return 0
 
 
 def _number(found: object) -> int:

@@ -1,4 +1,6 @@
-"""Checks on the open store: integrity, recovery, schema, backlog, model, redaction."""
+"""Checks on the open store: integrity, recovery, schema, backlog, forgetting, model, redaction."""
+
+import os
 
 from iai_mcp.adapters.embedding import location
 from iai_mcp.adapters.sqlite import write_ahead
@@ -6,6 +8,7 @@ from iai_mcp.adapters.sqlite.database import verdict
 from iai_mcp.adapters.sqlite.schema import STEPS
 from iai_mcp.checks.verdict import Check, failed, passed, warned
 from iai_mcp.domain.errors import IaiError
+from iai_mcp.memory.reaching import EVENT
 from iai_mcp.store import MemoryStore
 
 _LONG_BACKLOG = 1000
@@ -66,6 +69,29 @@ def backlog(store: MemoryStore) -> Check:
     return passed("backlog", f"{pending} vectors to come")
 
 
+def forgetting(store: MemoryStore) -> Check:
+    """Whether anything that was forgotten still stands in a copy of the store."""
+    pending = store.memories.unreached_count()
+    if pending:
+        detail = f"{pending} forgotten memories still stand in copies of the store"
+        return warned("forgetting", detail, "iai-mcp sleep --now (it needs room for a copy)")
+    left = [one for one in _not_reached(store) if os.path.exists(one.partition(": ")[0])]
+    if left:
+        detail = f"what was forgotten may still stand in {left[0]}"
+        fix = f"delete it once you do not want to restore it: rm {left[0].partition(': ')[0]}"
+        return warned("forgetting", detail, fix)
+    return passed("forgetting", "no copy of the store holds what was forgotten")
+
+
+def _not_reached(store: MemoryStore) -> list[str]:
+    """The copies that the last rewriting could not open, each with the reason."""
+    for event in store.journal.events(EVENT, None, 1):
+        data = event["data"]
+        found = data.get("not_reached") if isinstance(data, dict) else None
+        return [str(one) for one in found] if isinstance(found, list) else []
+    return []
+
+
 def redaction(store: MemoryStore) -> Check:
     problems = store.redactor.problems
     if problems:
@@ -73,4 +99,4 @@ def redaction(store: MemoryStore) -> Check:
     return passed("redaction", "all patterns can be used")
 
 
-CHECKS = (integrity, recovery, schema, model, backlog, redaction)
+CHECKS = (integrity, recovery, schema, model, backlog, forgetting, redaction)

@@ -10,7 +10,9 @@ import argparse
 import os
 import sys
 
+from iai_mcp import paths
 from iai_mcp.cli import door, output
+from iai_mcp.client import connection
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.shown_text import shortened, shown_line
 from iai_mcp.project import from_argument
@@ -42,16 +44,48 @@ def run(arguments: argparse.Namespace) -> int:
         output.emit(matches, told, as_json=arguments.json)
         return 0
     if not count:
-        output.emit({"forgotten": 0, "ids": []}, "nothing matches", as_json=arguments.json)
+        told = "\n".join(["nothing matches", *_waiting()])
+        output.emit({"forgotten": 0, "ids": []}, told, as_json=arguments.json)
         return 0
     if not arguments.yes:
         if not arguments.json:
             output.say("\n".join(_shown(matches, count)))
         _ask(count, arguments.json)
     result = door.call("memory_forget", params, _AS_LONG_AS_IT_TAKES)
-    told = f"forgot {_many(int(str(result['forgotten'])))}"
-    output.emit(result, told, as_json=arguments.json)
+    lines = [f"forgot {_many(int(str(result['forgotten'])))}", *_copies(result.get("copies"))]
+    lines += _waiting()
+    output.emit(result, "\n".join(lines), as_json=arguments.json)
     return 0
+
+
+def _copies(told: object) -> list[str]:
+    """What becomes of the copies that are kept of the store."""
+    if not isinstance(told, dict):
+        return []
+    if told.get("problem"):
+        return [f"copies of the store still hold them, and follow later: {told['problem']}"]
+    count = int(told.get("to_follow") or told.get("rewritten") or 0)
+    copies = "1 copy of the store" if count == 1 else f"{count} copies of the store"
+    lines: list[str] = []
+    if told.get("to_follow"):
+        lines.append(f"{copies} (backups, what restores kept) will be without them in a moment")
+    elif count:
+        lines.append(f"{copies} (backups, what restores kept) were rewritten without them")
+    return lines + [
+        f"not reached, delete it yourself: {one}" for one in told.get("not_reached", ())
+    ]
+
+
+def _waiting() -> list[str]:
+    """Whether there are words that are no memories yet, and so can not be forgotten."""
+    try:
+        files = [name for name in os.listdir(paths.spool_dir()) if name.endswith(".jsonl")]
+    except OSError:
+        return []
+    if not files or connection.is_up():
+        return []
+    waiting = "1 capture" if len(files) == 1 else f"{len(files)} captures"
+    return [f"not looked at: {waiting} in the spool; 'iai-mcp up' takes them in, then forget again"]
 
 
 def _shown(matches: dict[str, object], count: int) -> list[str]:

@@ -59,26 +59,28 @@ class _Purse:
 
         The first one never is: of a text that no answer holds an excerpt is shown.
         """
-        if not self.empty_handed and self._beyond(memory.text):
+        first, cost = self.empty_handed, self.count(memory.text)
+        if not first and self._beyond(cost):
             return None
-        shown = {**shown, "text": self._whole(memory).text}
-        if not self.empty_handed and self._beyond(str(shown["text"])):
-            return None
+        if len(memory.text) >= READ_OF_EACH:  # there may be more of it
+            shown = {**shown, "text": self._whole(memory).text}
         if not self.room.takes(shown):
-            if not self.empty_handed:
+            if not first:
                 return None
             shown = cut(shown, self.asked.cue, min(_EXCERPT, max(1000, self.asked.budget * 3)))
             self.room.takes(shown)
-        self.spent += self.count(str(shown["text"]))
+        if shown["text"] is not memory.text:
+            cost = self.count(str(shown["text"]))
+            if not first and self._beyond(cost):
+                return None
+        self.spent += cost
         self.empty_handed = False
         return shown
 
-    def _beyond(self, text: str) -> bool:
-        return self.spent + self.count(text) > self.asked.budget
+    def _beyond(self, cost: int) -> bool:
+        return self.spent + cost > self.asked.budget
 
     def _whole(self, memory: Memory) -> Memory:
-        if len(memory.text) < READ_OF_EACH:
-            return memory
         return next(iter(self.memories.get([memory.key])), memory)
 
 

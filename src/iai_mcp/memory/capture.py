@@ -128,17 +128,8 @@ class Capture:
             return None
         occurrence = said[(role, text)]
         said[(role, text)] += 1
-        turn_id = _turn_id(event.raw("id"))
-        session = _name(event.text("session_id", ""), "session_id") or call.session_id
         return Turn(
-            identity=turn_identity(
-                self.memories.salt,
-                session,
-                turn_id=turn_id,
-                role=role,
-                text=text,
-                occurrence=event.integer("occurrence", occurrence, 0, 1 << 31),
-            ),
+            identity=identity_of(self.memories.salt, event, call.session_id, occurrence),
             text=text,
             role=_name(role, "role"),
             at=at or call.now,
@@ -146,7 +137,7 @@ class Capture:
             tier=event.text("tier", "episodic") or "episodic",
             cue=event.text("cue", ""),
             provenance=Provenance(
-                session_id=session,
+                session_id=_session(event, call.session_id),
                 project=project,
                 host=_name(event.text("host", ""), "host") or call.host,
                 agent_id=_name(event.text("agent_id", ""), "agent_id"),
@@ -186,6 +177,26 @@ class _Call:
     spooled: Instant | None  # when the hook put it aside, if it did
     rules: ConsentRules
     key_of: Callable[[str, str], str]
+
+
+def identity_of(salt: bytes, event: Params, session_id: str, occurrence: int) -> bytes:
+    """The identity of a turn as hooks deliver it: from one session, after so many of the same words.
+
+    Raises:
+        InvalidInput: it is no turn.
+    """
+    return turn_identity(
+        salt,
+        _session(event, session_id),
+        turn_id=_turn_id(event.raw("id")),
+        role=event.text("role", "user") or "user",
+        text=event.text("text"),
+        occurrence=event.integer("occurrence", occurrence, 0, 1 << 31),
+    )
+
+
+def _session(event: Params, session_id: str) -> str:
+    return _name(event.text("session_id", ""), "session_id") or session_id
 
 
 def _turn_id(raw: object) -> str:

@@ -17,6 +17,11 @@ def _recall(store: MemoryStore, params: Params) -> dict[str, object]:
     return found
 
 
+def _forget(store: MemoryStore, params: Params) -> dict[str, object]:
+    done = store.forget(params)
+    return {**done, "copies": store.reach_copies()} if done["forgotten"] else done
+
+
 def _capture(store: MemoryStore, params: Params) -> dict[str, object]:
     if not params.text("text").strip():
         return {"status": "skipped", "record_id": None, "reason": "the text is blank"}
@@ -43,7 +48,7 @@ METHODS: Mapping[str, Method] = {
     "capture_events": _capture_events,
     "memory_contradict": lambda store, params: store.contradict(params),
     "memory_reinforce": lambda store, params: store.reinforce(params),
-    "memory_forget": lambda store, params: store.forget(params),
+    "memory_forget": _forget,
     "memory_timeline": lambda store, params: store.timeline(params),
     "memory_show": lambda store, params: store.show(params),
     "project_privacy": lambda store, params: store.privacy(params),

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
+from iai_mcp.ports.copies import Gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,26 @@ class Memories(Protocol):
 
     def purge(self) -> None:
         """Rewrite the words index without the entries of what was forgotten."""
+        ...
+
+    def unreached(self) -> list[Gone]:
+        """What was forgotten and may still stand in copies of the store."""
+        ...
+
+    def unreached_count(self) -> int:
+        """How many those are, counted up to a thousand."""
+        ...
+
+    def scrub(self) -> None:
+        """Leave nothing of what was forgotten in the words index or in the store's log.
+
+        Raises:
+            Busy: somebody reads what is in the log; try again.
+        """
+        ...
+
+    def reached(self, gone: Sequence[Gone]) -> None:
+        """No copy holds these any more."""
         ...
 
     def after(self, key: int, limit: int) -> list[Memory]:

@@ -150,6 +150,7 @@ DEFINITIONS: tuple[Definition, ...] = (
                 "since": _TEXT,
                 "until": _TEXT,
                 "limit": {"type": "integer", "default": 100},
+                "cursor": _TEXT,
             }
         ),
         _object({"records": _LIST}),

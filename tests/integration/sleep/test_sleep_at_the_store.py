@@ -56,6 +56,7 @@ def test_a_sleep_reports_every_step_in_numbers(store: MemoryStore) -> None:
         "fading",
         "compact",
         "check",
+        "copies",
         "backup",
     ]
     assert all(step["done"] and step["pages"] >= 1 for step in report["steps"])

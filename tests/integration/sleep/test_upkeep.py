@@ -16,7 +16,7 @@ def upkeep(store: MemoryStore) -> StoreUpkeep:
     for n in range(30):
         events = [{"text": f"word{n}x{k} " + "padding " * 60, "role": "user"} for k in range(30)]
         dispatch(store, "capture_events", {"session_id": f"s{n}", "events": events})
-    return StoreUpkeep(store.database, store.directory)
+    return StoreUpkeep(store.database, store.copies)
 
 
 def test_what_was_forgotten_is_given_back_a_little_at_a_time(
@@ -57,7 +57,7 @@ def test_after_the_key_was_changed_a_backup_is_due_at_once(
     custody.rotate(store.directory, None, None)
     again = MemoryStore()
     try:
-        renewed = StoreUpkeep(again.database, again.directory)
+        renewed = StoreUpkeep(again.database, again.copies)
         assert renewed.backup_due()
         assert renewed.back_up().finished(30)
         assert not renewed.backup_due()
@@ -66,7 +66,7 @@ def test_after_the_key_was_changed_a_backup_is_due_at_once(
 
 
 def test_a_check_that_takes_too_long_gives_up(store: MemoryStore, upkeep: StoreUpkeep) -> None:
-    hurried = StoreUpkeep(store.database, store.directory, check_seconds=-1.0)
+    hurried = StoreUpkeep(store.database, store.copies, check_seconds=-1.0)
     with pytest.raises(TimedOut):
         hurried.check().finished(10)
 
@@ -81,6 +81,6 @@ def test_damage_is_found(store: MemoryStore, upkeep: StoreUpkeep, tmp_path: Path
     damaged = MemoryStore()
     try:
         with pytest.raises(StoreDamaged):
-            StoreUpkeep(damaged.database, damaged.directory).check().finished(10)
+            StoreUpkeep(damaged.database, damaged.copies).check().finished(10)
     finally:
         damaged.close()

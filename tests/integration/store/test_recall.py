@@ -251,7 +251,7 @@ def _back_to_the_first_format(db: apsw.Connection) -> None:
     for table in re.findall(r"CREATE TABLE (\w+)", SLEEP):
         db.execute(f"DROP TABLE {table}")
     db.execute("ALTER TABLE memories DROP COLUMN derived")
-    for table in ("word_places", "word_counts", "passages", "traits"):
+    for table in ("unreached", "word_places", "word_counts", "passages", "traits"):
         db.execute(f"DROP TABLE {table}")
     db.execute("INSERT OR REPLACE INTO words (rowid, body) SELECT key, text FROM memories")
     db.pragma("user_version", 1)

@@ -11,22 +11,38 @@ import contextlib
 import json
 import os
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import apsw
 
 from iai_mcp.adapters.keys import descriptor, sources
 from iai_mcp.adapters.keys.descriptor import KeyDescriptor, KeyRecord, check_of
-from iai_mcp.adapters.keys.files import BEFORE_RESTORE, LOG_NAME, SHARED_NAME, STORE_NAME
+from iai_mcp.adapters.keys.files import (
+    BEFORE_RESTORE,
+    LOG_NAME,
+    RESTORED_NAME,
+    SHARED_NAME,
+    STORE_NAME,
+)
 from iai_mcp.adapters.private_files import io_failure, sync_directory, write_private
 from iai_mcp.adapters.sqlite.database import Database, copy_encrypted, count, translated, unlock
-from iai_mcp.domain.errors import InvalidInput, KeyMissing, KeyWrong, StoreDamaged
+from iai_mcp.domain.errors import Busy, InvalidInput, KeyMissing, KeyWrong, StoreDamaged
 from iai_mcp.domain.instants import iso
 
 _VERSION = 1
 _LONGEST_HEADER = 65536
 _CHUNK = 1 << 20
+_STEPS_BETWEEN_LOOKS = 20_000
+
+Change = Callable[[apsw.Connection], None]
+Stopping = Callable[[], bool]
+
+
+def never() -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +95,7 @@ def read_header(source: Path) -> Header:
         StoreDamaged: it is cut off.
     """
     try:
-        with source.open("rb") as file:
-            line = file.readline(_LONGEST_HEADER)
-            size = source.stat().st_size - len(line)
-        raw = json.loads(line)
+        raw, size = _raw_header(source)
         if raw["iai-mcp-backup"] > _VERSION:
             raise InvalidInput(f"{source} was made by a newer iai-mcp: upgrade this one")
         header = Header(
@@ -103,6 +116,14 @@ def read_header(source: Path) -> Header:
     return header
 
 
+def _raw_header(source: Path) -> tuple[dict[str, Any], int]:
+    """The first line, and the size of what follows it."""
+    with source.open("rb") as file:
+        line = file.readline(_LONGEST_HEADER)
+    raw: dict[str, Any] = json.loads(line)
+    return raw, source.stat().st_size - len(line)
+
+
 def restore(directory: Path, source: Path, key_text: str | None) -> dict[str, object]:
     """Put the backup in the store's place after checking all of it. The caller holds the lock.
 
@@ -111,7 +132,7 @@ def restore(directory: Path, source: Path, key_text: str | None) -> dict[str, ob
     """
     header = read_header(source)
     key = _key_for(directory, header.key, key_text)
-    fresh = directory / "memory.restore.db"
+    fresh = directory / RESTORED_NAME
     try:
         _split(source, fresh)
         records, derived = _verified(fresh, key, source)
@@ -130,6 +151,59 @@ def restore(directory: Path, source: Path, key_text: str | None) -> dict[str, ob
         "created": header.created,
         "key_source": kept.source,
     }
+
+
+def change_backup(source: Path, key: bytes, change: Change, stopping: Stopping) -> None:
+    """Rewrite a backup after `change` to what it holds; it is whole at every moment.
+
+    Raises:
+        StoreError: it can not be read; nothing was changed.
+        Busy, StoreError: it was told to stop; nothing was changed.
+    """
+    body = source.with_name(f".{source.name}.{os.getpid()}.copy")
+    whole = source.with_name(f".{source.name}.{os.getpid()}.tmp")
+    try:
+        _split(source, body, stopping)
+        with _opened(body, key, stopping) as db:
+            db.pragma("journal_mode", "off")  # it is nobody's yet
+            db.pragma("synchronous", "off")
+            _change(db, change)
+            if db.execute("PRAGMA quick_check").fetchone() != ("ok",):
+                raise StoreDamaged(f"{source} is damaged")
+            records, derived = _counted(db)
+        header = {**_raw_header(source)[0], "records": records, "derived": derived}
+        _join({**header, "size": body.stat().st_size}, body, whole, stopping)
+        times = source.stat()  # when it was made decides when the next one is due
+        os.utime(whole, ns=(times.st_atime_ns, times.st_mtime_ns))
+        whole.replace(source)
+        sync_directory(source.parent)
+    finally:
+        body.unlink(missing_ok=True)
+        whole.unlink(missing_ok=True)
+
+
+def change_store(path: Path, key: bytes, change: Change, stopping: Stopping) -> None:
+    """The same for a store that is not in use, with its log."""
+    with _opened(path, key, stopping) as db:
+        _change(db, change)
+
+
+def _change(db: apsw.Connection, change: Change) -> None:
+    db.execute("BEGIN IMMEDIATE")
+    change(db)
+    db.execute("COMMIT")
+
+
+@contextlib.contextmanager
+def _opened(path: Path, key: bytes, stopping: Stopping) -> Iterator[apsw.Connection]:
+    flags = apsw.SQLITE_OPEN_READWRITE
+    with translated(path), contextlib.closing(apsw.Connection(str(path), flags=flags)) as db:
+        unlock(db, key)
+        db.pragma("foreign_keys", True)
+        db.pragma("secure_delete", True)
+        db.pragma("temp_store", "memory")
+        db.set_progress_handler(stopping, _STEPS_BETWEEN_LOOKS)
+        yield db
 
 
 def export_key(directory: Path) -> str:
@@ -203,7 +277,7 @@ def set_aside(directory: Path) -> None:
         # What a killed daemon had committed last stands in the log alone.
         (log, f"{STORE_NAME}{ending}-wal"),
     ):
-        if present.exists():
+        if present.exists() and present.stat().st_size:
             os.link(present, directory / name)
     for leftover in (log, directory / SHARED_NAME):
         leftover.unlink(missing_ok=True)
@@ -219,22 +293,31 @@ def _free_ending(directory: Path) -> str:
     return ending
 
 
-def _join(header: dict[str, object], body: Path, whole: Path) -> None:
-    handle = os.open(whole, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as target, body.open("rb") as source:
+def _join(header: dict[str, object], body: Path, whole: Path, stopping: Stopping = never) -> None:
+    with _private(whole) as target, body.open("rb") as source:
         target.write(json.dumps(header).encode() + b"\n")
-        while part := source.read(_CHUNK):
-            target.write(part)
-        target.flush()
-        os.fsync(target.fileno())
+        _copy(source, target, stopping)
 
 
-def _split(source: Path, fresh: Path) -> None:
+def _split(source: Path, fresh: Path, stopping: Stopping = never) -> None:
     fresh.unlink(missing_ok=True)
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as target, source.open("rb") as file:
+    with _private(fresh) as target, source.open("rb") as file:
         file.readline(_LONGEST_HEADER)
-        while part := file.read(_CHUNK):
-            target.write(part)
+        _copy(file, target, stopping)
+
+
+@contextlib.contextmanager
+def _private(path: Path) -> Iterator[BinaryIO]:
+    """A new file that only its owner may read, on disk when it is closed."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as target:
+        yield target
         target.flush()
         os.fsync(target.fileno())
+
+
+def _copy(source: BinaryIO, target: BinaryIO, stopping: Stopping) -> None:
+    while part := source.read(_CHUNK):
+        if stopping():
+            raise Busy("there is no time left for it")
+        target.write(part)

@@ -46,13 +46,13 @@ def check_of(key: bytes) -> str:
     return hmac.new(key, b"iai-mcp key check", hashlib.sha256).hexdigest()[:32]
 
 
-def load(directory: Path) -> KeyRecord | None:
-    """The record, or None where there is none yet.
+def load(directory: Path, name: str = FILE_NAME) -> KeyRecord | None:
+    """The record, or None where there is none yet. `name` is another one for a store set aside.
 
     Raises:
         KeyMissing: the file is there and can not be understood.
     """
-    path = directory / FILE_NAME
+    path = directory / name
     try:
         raw = json.loads(path.read_text("utf-8"))
         if raw["version"] > _VERSION:

@@ -14,3 +14,23 @@ BACKUPS = "backups"
 def automatic_backups(directory: Path) -> list[Path]:
     """Those that sleep made, oldest first; a person's own files there are left alone."""
     return sorted((directory / BACKUPS).glob("sleep-*.backup"))
+
+
+def stores_set_aside(directory: Path) -> list[Path]:
+    """The stores that restores kept, but for one that is still in its place (a restore was killed)."""
+    store = directory / STORE_NAME
+    return [
+        path
+        for path in sorted(directory.glob(f"{STORE_NAME}{BEFORE_RESTORE}*"))
+        if not path.name.endswith(("-wal", "-shm", "-journal"))
+        and not (store.exists() and path.samefile(store))
+    ]
+
+
+def logs_left(directory: Path) -> list[Path]:
+    """Logs that were set aside of stores that were lost: nobody can look into them any more."""
+    return [
+        log
+        for log in sorted(directory.glob(f"{STORE_NAME}{BEFORE_RESTORE}*-wal"))
+        if not log.with_name(log.name.removesuffix("-wal")).exists()
+    ]

@@ -9,10 +9,12 @@ import apsw
 
 from iai_mcp.adapters.sqlite import rows, schema, traits, words
 from iai_mcp.adapters.sqlite.database import Database, cacheable, count, scalar
+from iai_mcp.adapters.sqlite.forgetting import forget_one
 from iai_mcp.adapters.sqlite.sheet import Line, Sheet
-from iai_mcp.domain.errors import NotFound
+from iai_mcp.domain.errors import Busy, NotFound
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
+from iai_mcp.ports.copies import Gone
 from iai_mcp.ports.memories import Carried, Placed, Scope, Stored, WordHit
 
 _INSERT = """
@@ -177,7 +179,10 @@ class SqliteMemories:
     def forget(self, keys: Sequence[int], at: int, *, purge: bool = True) -> list[str]:
         with self._order:
             with self._db.writing() as db:
-                gone = [one for key in keys if (one := _forget_one(db, key, at)) is not None]
+                gone = [one for key in keys if (one := forget_one(db, key, at)) is not None]
+                db.executemany(
+                    "INSERT OR IGNORE INTO unreached VALUES (?)", [(one,) for one, _ in gone]
+                )
                 if gone and purge:
                     # Deleted entries stay in the index's segments until they are merged.
                     words.purge(db)
@@ -189,6 +194,28 @@ class SqliteMemories:
     def purge(self) -> None:
         with self._db.writing() as db:
             words.purge(db)
+
+    def unreached(self) -> list[Gone]:
+        sql = "SELECT id, at FROM unreached JOIN tombstones USING (id)"
+        with self._db.reading() as db:
+            return [Gone(bytes(row[0]), row[1]) for row in db.execute(sql)]
+
+    def unreached_count(self) -> int:
+        sql = "(SELECT 1 FROM unreached LIMIT 1000)"  # that it is much is all that anybody asks
+        with self._db.reading() as db:
+            return count(db, sql)
+
+    def scrub(self) -> None:
+        self.purge()
+        # The log still holds pages as they were before: it has to be emptied, not just copied.
+        with self._db.outside_transactions() as db:
+            row = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if row is None or row[0]:
+            raise Busy("the store's log is being read: what was forgotten leaves it in a moment")
+
+    def reached(self, gone: Sequence[Gone]) -> None:
+        with self._db.writing() as db:
+            db.executemany("DELETE FROM unreached WHERE id = ?", [(g.identity,) for g in gone])
 
     def after(self, key: int, limit: int) -> list[Memory]:
         return self._select(
@@ -392,14 +419,3 @@ def _link(db: apsw.Connection, a: int, b: int, kind: str, step: float, at: int) 
         (kind, step, at, a, b),
     )
     return db.changes()
-
-
-def _forget_one(db: apsw.Connection, key: int, at: int) -> tuple[bytes, bool] | None:
-    row = db.execute("SELECT id, derived FROM memories WHERE key = ?", (key,)).fetchone()
-    if row is None:
-        return None
-    db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", (row[0], at))
-    db.execute("UPDATE memories SET successor = NULL WHERE successor = ?", (key,))
-    db.execute("DELETE FROM words WHERE rowid = ?", (key,))
-    db.execute("DELETE FROM memories WHERE key = ?", (key,))
-    return bytes(row[0]), bool(row[1])

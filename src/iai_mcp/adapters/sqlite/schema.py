@@ -99,7 +99,12 @@ CREATE VIRTUAL TABLE word_counts USING fts5vocab (words, row);
 INSERT OR IGNORE INTO pending_vectors SELECT key FROM memories;
 """
 
-STEPS: tuple[str, ...] = (_FIRST, _PASSAGES, SLEEP)
+# What was forgotten and may still stand in copies of the store.
+_UNREACHED = """
+CREATE TABLE unreached (id BLOB PRIMARY KEY) WITHOUT ROWID;
+"""
+
+STEPS: tuple[str, ...] = (_FIRST, _PASSAGES, SLEEP, _UNREACHED)
 
 
 def upgrade(db: apsw.Connection) -> None:

@@ -50,7 +50,7 @@ class Compact:
 class Errand:
     """Work that takes longer than a page, in a thread of its own: pages only look after it.
 
-    It reads and never writes to the store, so nobody waits for it; killed, it begins anew.
+    It works beside the store and hardly writes to it, so nobody waits for it; killed, it begins anew.
     """
 
     name: str

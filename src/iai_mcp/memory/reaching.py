@@ -1,0 +1,66 @@
+"""Forgetting goes on where copies of the store, its log and files of the spool hold the words."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.memory.capture import identity_of
+from iai_mcp.memory.params import Params
+from iai_mcp.ports.copies import Copies, Leftovers, Reached
+from iai_mcp.ports.journal import Journal
+from iai_mcp.ports.memories import Memories
+from iai_mcp.ports.surroundings import Clock
+
+EVENT = "copies_rewritten"
+
+
+@dataclass(slots=True)
+class Reach:
+    """Takes what was forgotten out of everything that is kept, and notes when that is done.
+
+    What is still to be done stands in the store, written together with the forgetting: killed at any
+    moment, it is done over.
+    """
+
+    memories: Memories
+    copies: Copies
+    leftovers: Leftovers
+    journal: Journal
+    clock: Clock
+    stopping: Callable[[], bool]
+    _turnstile: Lock = field(default_factory=Lock)
+
+    def __call__(self) -> Reached:
+        """
+        Raises:
+            IaiError: something is in the way; what is left is to be done later.
+        """
+        with self._turnstile:
+            done = Reached()
+            while not self.stopping() and (gone := self.memories.unreached()):
+                identities = {one.identity for one in gone}
+                self.memories.scrub()
+                self.leftovers.drop(lambda session, turn: self._id(session, turn) in identities)  # noqa: B023 - called before the next round
+                reached = self.copies.forget(gone, self.stopping)
+                if reached is None:
+                    break
+                self._note(reached, len(gone))
+                self.memories.reached(gone)
+                done = reached
+            return done
+
+    def _id(self, session: str, turn: Mapping[str, object]) -> bytes | None:
+        try:
+            return identity_of(self.memories.salt, Params(turn), session, 0)
+        except InvalidInput:
+            return None
+
+    def _note(self, reached: Reached, memories: int) -> None:
+        if reached.rewritten or reached.not_reached:
+            told = {
+                "rewritten": reached.rewritten,
+                "memories": memories,
+                "not_reached": list(reached.not_reached),
+            }
+            self.journal.record_event(EVENT, told, self.clock.now())
