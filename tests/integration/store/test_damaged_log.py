@@ -237,6 +237,21 @@ with database.reading() as reader:
     assert log_of(path).read_bytes() == before
 
 
+def test_what_is_read_or_written_meanwhile_is_left_for_the_next_time(path: Path) -> None:
+    database = Database(path, KEY)
+    with database.writing() as db:
+        db.execute("CREATE TABLE said (words)")
+    with database.writing() as db:
+        db.execute("INSERT INTO said VALUES ('meanwhile')")
+        assert not database.checkpoint()
+    with database.reading() as db, db:
+        assert db.execute("SELECT count(*) FROM said").fetchall() == [(1,)]
+        assert not database.checkpoint()
+    assert database.checkpoint()
+    assert log_of(path).stat().st_size == 0
+    database.close()
+
+
 def test_who_only_reads_leaves_nothing_in_the_log(path: Path) -> None:
     database = Database(path, KEY)
     with database.writing() as db:

@@ -126,9 +126,10 @@ class Database:
         Nobody is held up: where somebody reads or writes at the moment, something may be left.
         """
         with self.reading() as db:
-            db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
             db.set_busy_timeout(0)
             try:
+                # Most of it while others write; the second locks them out, for the little that is left.
+                db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
                 db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except apsw.BusyError:
                 return False
