@@ -186,7 +186,7 @@ def _run(attacker: Attacker, ready: Event, begin: Event, path: str) -> None:
     attacker.prepare()
     ready.set()
     begin.wait()
-    with suppress(ConnectionError):
+    with suppress(ConnectionError, RuntimeError):  # it was dropped, or refused
         attacker.attack(path)
     time.sleep(3600)
 
