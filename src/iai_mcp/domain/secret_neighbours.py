@@ -45,6 +45,11 @@ _LABEL = re.compile(r"[ \t#>*•-]{0,10}(?:[\w()./&'’*-]{1,20}[ ]){0,4}[\w*-]{
 _NEXT_WORD = re.compile(
     r"[\"']?(?:[ ](?:root|admin|db|wifi|test|prod|staging))?[ \t]{1,8}(?:[0-9][ ])?[\"'`]?(?P<value>[^\s\"'`<>|]{6,512})[\"'`]?(?P<last>[ \t]{0,8}(?:[\r\n]|\Z))?"
 )
+_NEXT_PHRASE = re.compile(r"[ ]{1,3}[\"“]([a-z]{3,12}(?: [a-z]{3,12}){3,8})[\"”]")
+# | NAME | value |
+_NEXT_CELL = re.compile(
+    r"[`*]{0,2}[ \t]{0,40}\|[ \t]{0,40}[`*]{0,2}(?P<value>[^\s|`*]{6,512})[`*]{0,2}[ \t]{0,40}\|"
+)
 _SETS = re.compile(
     r"(?:^|[\s:;|&(])(?:set|setx|setenv|env|put|write|config|export|define|arg|add)[ \t](?:-{1,2}[\w-]{1,24}[ \t]){0,3}"
     r"[\"']?[\w.:/@-]{0,64}\Z",
@@ -75,6 +80,8 @@ def elsewhere(text: str, start: int, end: int) -> Iterator[Candidate]:
 
 def behind(text: str, start: int, end: int) -> Iterator[Candidate]:
     """What may be the value because it is the next word."""
+    if (phrase := _NEXT_PHRASE.match(text, end)) is not None:
+        yield phrase.start(1), phrase[1], "quoted"
     found = _NEXT_WORD.match(text, end)
     line_start = _line_start(text, start)
     if found is None or line_start is None or found["value"].endswith("..."):
@@ -99,7 +106,7 @@ def _paired(text: str, start: int, end: int) -> Iterator[Candidate]:
             yield found.start("value"), found["value"], "told"
         elif _FIRST_STRING.search(text, max(0, start - 44), start):
             yield found.start("value"), found["value"], "bare"
-    tag = text.startswith("<", start - 1)
+    tag = text.startswith(("<", ">"), start - 1)
     if not tag and _IS_NAMED.search(text, max(0, start - 72), start) is None:
         return
     if (found := _ITS_VALUE.match(text, end)) is not None:
@@ -144,10 +151,13 @@ def _below(text: str, line_start: int, start: int, end: int) -> Iterator[Candida
         elif not found["more"] and _LABEL.match(text, line_start, start):
             yield found.start("value"), found["value"], "bare"
     line_end = text.find("\n", end, end + _LONGEST_LINE)
+    line_end = len(text) if line_end < 0 <= end + _LONGEST_LINE - len(text) else line_end
     if line_end < 0:
         return
     header = text[line_start:line_end]
     if "|" in header:
+        if (cell := _NEXT_CELL.match(text, end)) is not None:
+            yield cell.start("value"), cell["value"], "told"
         yield from _column(text, header, start - line_start, line_end + 1)
     elif _PLAIN_CELLS.match(header) and _begins_a_list(text, line_start):
         yield from _listed(text, header, start - line_start, line_end + 1)
