@@ -11,7 +11,7 @@ from iai_mcp.domain.secret_values import Candidate, Manner, key_like, password_l
 _LONGEST_NAME = 64
 _NAME_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _REST_OF_NAME = re.compile(r"[\w-]{0,64}")
-_QUOTE = r"(?:\\{0,3}[\"'`]|&quot;|&\#3[49];|%22|%27)"
+_QUOTE = r"(?:\\{0,3}[\"']|`{1,3}|&quot;|&\#3[49];|%22|%27)"
 _TAG = r"</?(?:b|i|em|strong|code|tt|kbd|span|td|dd|p)>"
 _COLOUR = r"(?:\x1b\[[0-9;]{0,12}m)?"
 # What stands between a name and its value. The type of `password: str = "…"` is skipped.
