@@ -33,7 +33,7 @@ _FLAG_VALUE = re.compile(
 )
 _QUOTED = re.compile(rf"[rbfunRBFUN@$]{{0,2}}(?P<open>{_QUOTE})(?P<value>[^\n]{{1,512}}?)(?P=open)")
 _WHOLE_VALUE = re.compile(r"[^\s\"'`<>\x1b]{1,512}")
-_PART_VALUE = re.compile(r"[^\s\"'`<>,;&|(){}\[\]\x1b]{1,512}")
+_PART_VALUE = re.compile(r"(?:(?!%2[267C]|%7D)[^\s\"'`<>,;&|(){}\[\]\x1b]){1,512}")
 _ENCODED_VALUE = re.compile(r"(?:%(?!2[267C]|7D|26)[0-9A-Fa-f]{2}|[^\s%&\"'`<>]){1,512}")
 # getenv("DB_PASSWORD") || "…": what is taken when there is none.
 _DEFAULT = re.compile(

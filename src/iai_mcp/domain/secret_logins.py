@@ -24,7 +24,8 @@ _WORDS_FOR_IT = r"(?:cred(?:ential|enciale)?s?|log ?in|zugangsdaten|user(?:name)
 _USER = r"[`*]{0,2}[\w.@+-]{2,64}[`*]{0,2}"
 # Right behind the word for it a slash will do: elsewhere that is a path.
 _LOGIN = re.compile(
-    rf"{_WORDS_FOR_IT}(?:[ ]?[:=]?[ ]{{1,2}}{_USER}[/:|]|[^\n]{{0,40}}?[\s(`\"'*]{_USER}(?:[ ](?:[/|]|and|und|et|y|e)[ ]|:))"
+    rf"{_WORDS_FOR_IT}(?:[ ]?[:=]?[ ]{{1,2}}{_USER}[/:|]"
+    rf"|[^\n]{{0,40}}?[\s(`\"'*]{_USER}(?:[ ](?:[/|]|and|und|et|y|e)[ ]|:))"
     r"[`*]{0,2}(?![/\\])(?P<value>[^\s\"'`<>|]{8,128})"
 )
 # `admin` / `…` as credentials: the word for it comes last.

@@ -48,7 +48,9 @@ _CHANGED_TO = re.compile(
 )
 # "… as the password", "… comme mot de passe", "… is the password", "… (the password)"
 _TAKEN_AS = re.compile(
-    rf"[{_QUOTES}\s](?P<value>[^{_BREAKS}]{{8,128}})[{_QUOTES}]{{0,2}}(?:,?[ ](?:as|als|como|come?|comme|is|was|ist|est|(?:that|it)['’]s)[ ](?:\w{{1,10}}[ ]){{0,2}}|[ ]\((?:\w{{1,10}}[ ]){{0,2}})\Z"
+    rf"[{_QUOTES}\s](?P<value>[^{_BREAKS}]{{8,128}})[{_QUOTES}]{{0,2}}"
+    r"(?:,?[ ](?:as|als|como|come?|comme|is|was|ist|est|(?:that|it)['’]s)[ ](?:\w{1,10}[ ]){0,2}"
+    r"|[ ]\((?:\w{1,10}[ ]){0,2})\Z"
 )
 _PHRASE = re.compile(r"[\"'`“„«]((?:[^\s\"'`“”„«»]{1,24} ){3,9}[^\s\"'`“”„«»]{1,24})[\"'`”“»]")
 # In scripts of their own the words for it are few and stand without blanks.
