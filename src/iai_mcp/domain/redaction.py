@@ -84,14 +84,23 @@ def redact_json(text: str, redact_text: Callable[[str], str]) -> str:
     return cleaned
 
 
-def _each_string(value: object, redact_text: Callable[[str], str]) -> object:
+def _each_string(value: object, redact_text: Callable[[str], str], name: str = "") -> object:
     if isinstance(value, str):
-        return redact_text(value)
+        return _named_string(name, value, redact_text) if name else redact_text(value)
     if isinstance(value, list):
-        return [_each_string(item, redact_text) for item in value]
+        return [_each_string(item, redact_text, name) for item in value]
     if isinstance(value, dict):
-        return {name: _each_string(item, redact_text) for name, item in value.items()}
+        return {redact_text(key): _each_string(one, redact_text, key) for key, one in value.items()}
     return value
+
+
+def _named_string(name: str, value: str, redact_text: Callable[[str], str]) -> str:
+    """`value` as it is redacted next to its name, which may be all that gives it away."""
+    try:
+        pair = json.loads(redact_text(json.dumps({name: value}, ensure_ascii=False)))
+    except ValueError:
+        return redact_text(value)
+    return next((one for one in pair.values() if isinstance(one, str)), redact_text(value))
 
 
 def _without_private(text: str, lowered: str, counts: Counter[str]) -> str:
@@ -114,7 +123,7 @@ def _secrets(text: str, lowered: str, extra_patterns: Sequence[Pattern]) -> Iter
     """All spans that hold secrets; of two that overlap, the earlier one names the kind."""
     for pattern in extra_patterns:
         yield from _of_user(text, pattern)
-    clues = _watch().look(lowered, is_heart)
+    clues = _watch().look(lowered)
     yield from _by_rules(secret_keys.RULES, text, lowered, clues)
     yield from secret_tokens.find(text)
     yield from _by_rules(_RULES, text, lowered, clues)
@@ -144,7 +153,7 @@ _RULES: tuple[Rule, ...] = (
 @cache
 def _watch() -> Watch:
     words = (word for needed, _ in (*secret_keys.RULES, *_RULES) for word in needed)
-    return Watch(words, HEARTS)
+    return Watch(words, HEARTS, is_heart)
 
 
 def _of_user(text: str, pattern: Pattern) -> Iterator[Span]:

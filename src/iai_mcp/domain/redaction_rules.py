@@ -218,7 +218,7 @@ COMMON = frozenset(_COMMON_TEXT.split())
 
 # (kind, a needle that must be there, the whole shape): secrets whose own letters come later.
 SHAPED: tuple[tuple[str, str, str], ...] = (
-    ("telegram-token", ":AA", rf"(?<!\d)\d{{8,10}}:AA{_WORD}{{32,34}}{_END}"),
+    ("telegram-token", ":AA", rf"(?<!%)(?<!%[0-9A-Fa-f])\d{{8,10}}:AA{_WORD}{{32,34}}{_END}"),
     (
         "discord-token",
         ".",

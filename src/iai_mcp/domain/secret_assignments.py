@@ -11,18 +11,19 @@ from iai_mcp.domain.secret_values import Candidate, Manner, key_like, password_l
 _LONGEST_NAME = 64
 _NAME_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _REST_OF_NAME = re.compile(r"[\w-]{0,64}")
-_QUOTE = r"(?:\\{0,3}[\"'`]|&quot;|&\#3[49];|%22|%27)"
+_QUOTE = r"(?:\\{0,3}[\"']|`{1,3}|&quot;|&\#3[49];|%22|%27)"
+_TAG = r"</?(?:b|i|em|strong|code|tt|kbd|span|td|dd|p)>"
 _COLOUR = r"(?:\x1b\[[0-9;]{0,12}m)?"
 # What stands between a name and its value. The type of `password: str = "…"` is skipped.
 _ASSIGNED = re.compile(
     rf"""
-    {_COLOUR}(?:{_QUOTE}|[*_]{{1,3}})?\]?{_COLOUR}[ \t]{{0,8}}
+    {_COLOUR}(?:{_QUOTE}|[*_]{{1,3}}|{_TAG})?\]?{_COLOUR}[ \t]{{0,8}}
     (?P<sign>
         :[ \t]?[A-Za-z_][\w.|? \[\]]{{0,40}}(?:[ ]=(?!=)|=(?={_QUOTE}))
-      | :=|=>|={{1,3}}|!=|[:：＝]|%3[AaDd]
+      | :=|=>|={{1,3}}|!=|::|[:：＝]|%3[AaDd]
       | ,(?=[ \t]{{0,24}}{_QUOTE})
     )
-    [*_]{{0,3}}[ \t]{{0,24}}{_COLOUR}
+    [*_]{{0,3}}(?:[ \t]{{0,3}}{_TAG}){{0,2}}[ \t]{{0,24}}{_COLOUR}
     """,
     re.VERBOSE,
 )
@@ -32,7 +33,7 @@ _FLAG_VALUE = re.compile(
 )
 _QUOTED = re.compile(rf"[rbfunRBFUN@$]{{0,2}}(?P<open>{_QUOTE})(?P<value>[^\n]{{1,512}}?)(?P=open)")
 _WHOLE_VALUE = re.compile(r"[^\s\"'`<>\x1b]{1,512}")
-_PART_VALUE = re.compile(r"[^\s\"'`<>,;&|(){}\[\]\x1b]{1,512}")
+_PART_VALUE = re.compile(r"(?:(?!%2[267C]|%7D)[^\s\"'`<>,;&|(){}\[\]\x1b]){1,512}")
 _ENCODED_VALUE = re.compile(r"(?:%(?!2[267C]|7D|26)[0-9A-Fa-f]{2}|[^\s%&\"'`<>]){1,512}")
 # getenv("DB_PASSWORD") || "…": what is taken when there is none.
 _DEFAULT = re.compile(
@@ -53,8 +54,9 @@ _WORD_BEFORE = re.compile(r"([A-Za-z]{2,12}) $")
 _PROPERTY = re.compile(r"(?:^|\n)[\w.-]*\Z")
 # Without one of these nothing near is a value: most sentences about passwords end here.
 _TELLING = re.compile(r"[0-9!@#$%^&*+=?~\"“„`]|value")
-_BEFORE = re.compile(r"[vV]alue|[ ](?:as|als|come?|como|comme)[ ]")
+_BEFORE = re.compile(r"[vV]alue|[ ](?:as|als|come?|como|comme|is|was|ist|est)[ ]|['’]s[ ]|\(")
 _NEAR = 160
+_PHRASE_LINE = re.compile(r"[a-z]{3,12}(?:[ ][a-z]{3,12}){3,8}(?=[ \t]{0,4}(?:\n|\Z))")
 _ONE_OF_SEVERAL = re.compile(r"[&;][\w .-]{1,40}=|;$")
 _ENDINGS = ".,;:!?)]}"
 _KINDS = {"key": "api-key", "auth": "api-key", "access-token": "token"}
@@ -142,6 +144,8 @@ def _assigned(text: str, start: int, end: int, sign: re.Match[str], family: Fami
         doubtful = (joined == "," and family == "password") or name.lower() == "pass"
         manner: Manner = "told" if doubtful else "setting" if setting else "quoted"
         return _judge(quoted["value"], quoted.start("value"), family, manner)
+    if name.lower().endswith("passphrase") and (phrase := _PHRASE_LINE.match(text, sign.end())):
+        return _judge(phrase[0], sign.end(), family, "quoted")
     bare = _bare_value(text, sign.end(), sign[0], whole=setting and sign[0] == "=")
     manner = "setting" if setting else "joined" if sign[0] == "=" else "told"
     span = _judge(bare, sign.end(), family, manner) if bare else None

@@ -38,7 +38,10 @@ _NONE = Clues(frozenset(), ())
 class Watch:
     """Looks for the clues of all rules at once, and for the hearts of names."""
 
-    def __init__(self, words: Iterable[str], hearts: Iterable[str]) -> None:
+    def __init__(
+        self, words: Iterable[str], hearts: Iterable[str], is_heart: Callable[[str, str, int], bool]
+    ) -> None:
+        self._is_heart = is_heart  # of a text, a word in it that may be one, and where it begins
         meant: dict[str, set[str]] = {heart: set() for heart in hearts}
         longest_first = sorted(meant, key=len, reverse=True)
         for word in words:
@@ -62,7 +65,7 @@ class Watch:
             "|".join(f"{re.escape(head)}(?={tree(heads[head])})" for head in first)
         )
 
-    def look(self, lowered: str, is_heart: Callable[[str, str, int], bool]) -> Clues:
+    def look(self, lowered: str) -> Clues:
         """The clues in a text in lower case."""
         words: set[str] = set()
         hearts: list[tuple[int, int]] = []
@@ -72,7 +75,7 @@ class Watch:
                 continue
             words.add(clue[0])
             heart = self._heart[clue[0]]
-            if heart and is_heart(lowered, heart, clue.start()):
+            if heart and self._is_heart(lowered, heart, clue.start()):
                 hearts.append((clue.start(), clue.start() + len(heart)))
         if not words:
             return _NONE

@@ -67,10 +67,7 @@ _BY_OPTION: dict[str, tuple[Row, ...]] = {
             ("mysql", "mariadb", "mycli"),
             rf"(?:mysql|mariadb|mycli)[\w-]{{0,12}}{_BETWEEN}-p(?![ \t-]){_ARGUMENT}",
         ),
-        (
-            _SMALL_P_NEEDLES,
-            _option(_SMALL_P, "-p"),
-        ),
+        (_SMALL_P_NEEDLES, _option(_SMALL_P, "-p")),
         (("7z", "rar "), rf"(?:7z[ar]?|(?:un)?rar)\b{_BETWEEN}-p(?![ \t]){_ARGUMENT}"),
         (("pass:",), r"-pass(?:in|out|word)?[ \t=]{1,3}[\"']?pass:(?P<plain>[^\s\"'|;&]{1,128})"),
     ),

@@ -7,6 +7,9 @@ from iai_mcp.domain.pieces import matches
 from iai_mcp.domain.secret_clues import Rule, Search, Span
 from iai_mcp.domain.secret_values import password_like, stands_in
 
+# ann:…@10.0.0.3, ann:…@tcp(db:3306)
+_HOST = re.compile(r"@(?:tcp\(|localhost|\d{1,3}(?:\.\d{1,3}){3})")
+_BEFORE_HOST = re.compile(r"(?:\A|[\s\"'`=(])[\w.-]{1,32}:([^\s:@/\"'`]{8,64})\Z")
 # machine example.org login ann password …, on one line or on several.
 _NETRC = re.compile(
     r"(?:machine\s{1,4}\S{1,128}|default)\s{1,8}(?:(?:login|account)\s{1,4}\S{1,128}\s{1,8}){1,2}"
@@ -21,7 +24,8 @@ _WORDS_FOR_IT = r"(?:cred(?:ential|enciale)?s?|log ?in|zugangsdaten|user(?:name)
 _USER = r"[`*]{0,2}[\w.@+-]{2,64}[`*]{0,2}"
 # Right behind the word for it a slash will do: elsewhere that is a path.
 _LOGIN = re.compile(
-    rf"{_WORDS_FOR_IT}(?:[ ]?[:=]?[ ]{{1,2}}{_USER}[/:|]|[^\n]{{0,40}}?[\s(`\"'*]{_USER}(?:[ ](?:[/|]|and|und|et|y|e)[ ]|:))"
+    rf"{_WORDS_FOR_IT}(?:[ ]?[:=]?[ ]{{1,2}}{_USER}[/:|]"
+    rf"|[^\n]{{0,40}}?[\s(`\"'*]{_USER}(?:[ ](?:[/|]|and|und|et|y|e)[ ]|:))"
     r"[`*]{0,2}(?![/\\])(?P<value>[^\s\"'`<>|]{8,128})"
 )
 # `admin` / `…` as credentials: the word for it comes last.
@@ -73,7 +77,15 @@ def _of(shape: re.Pattern[str]) -> Search:
     return search
 
 
+def _before_hosts(text: str, lowered: str) -> Iterator[Span]:
+    for host in matches(_HOST, lowered):
+        login = _BEFORE_HOST.search(text, max(0, host.start() - 100), host.start())
+        if login is not None and password_like(login[1], "bare"):
+            yield *login.span(1), "password"
+
+
 RULES: tuple[Rule, ...] = (
+    (("@tcp(", "@localhost", "@1"), _before_hosts),
     (("machine ", "machine\n", "login "), _in_netrc),
     (("cred", "login", "log in", "zugangsdaten", "/pass", "/ pass", "/pw"), _of(_LOGIN)),
     (("/ ", "/`"), _of(_LOGIN_FIRST)),

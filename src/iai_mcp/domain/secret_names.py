@@ -95,6 +95,7 @@ _SUFFIXES: tuple[tuple[str, Family], ...] = (
     ("password", "password"),
     ("passwd", "password"),
     ("passphrase", "password"),
+    ("pw", "password"),
     ("apikey", "api-key"),
     ("accesskey", "api-key"),
     ("secretkey", "api-key"),

@@ -43,7 +43,13 @@ _NEXT_LINE = re.compile(
 _LABEL = re.compile(r"[ \t#>*•-]{0,10}(?:[\w()./&'’*-]{1,20}[ ]){0,4}[\w*-]{0,24}\Z")
 # `set NAME value`, and a line that is nothing but a name and its value.
 _NEXT_WORD = re.compile(
-    r"[\"']?(?:[ ](?:root|admin|db|wifi|test|prod|staging))?[ \t]{1,8}(?:[0-9][ ])?[\"'`]?(?P<value>[^\s\"'`<>|]{6,512})[\"'`]?(?P<last>[ \t]{0,8}(?:[\r\n]|\Z))?"
+    r"[\"']?(?:[ ](?:root|admin|db|wifi|test|prod|staging))?[ \t]{1,8}(?:[0-9][ ])?"
+    r"[\"'`]?(?P<value>[^\s\"'`<>|]{6,512})[\"'`]?(?P<last>[ \t]{0,8}(?:[\r\n]|\Z))?"
+)
+_NEXT_PHRASE = re.compile(r"[ ]{1,3}[\"“]([a-z]{3,12}(?: [a-z]{3,12}){3,8})[\"”]")
+# | NAME | value |
+_NEXT_CELL = re.compile(
+    r"[`*]{0,2}[ \t]{0,40}\|[ \t]{0,40}[`*]{0,2}(?P<value>[^\s|`*]{6,512})[`*]{0,2}[ \t]{0,40}\|"
 )
 _SETS = re.compile(
     r"(?:^|[\s:;|&(])(?:set|setx|setenv|env|put|write|config|export|define|arg|add)[ \t](?:-{1,2}[\w-]{1,24}[ \t]){0,3}"
@@ -75,6 +81,8 @@ def elsewhere(text: str, start: int, end: int) -> Iterator[Candidate]:
 
 def behind(text: str, start: int, end: int) -> Iterator[Candidate]:
     """What may be the value because it is the next word."""
+    if (phrase := _NEXT_PHRASE.match(text, end)) is not None:
+        yield phrase.start(1), phrase[1], "quoted"
     found = _NEXT_WORD.match(text, end)
     line_start = _line_start(text, start)
     if found is None or line_start is None or found["value"].endswith("..."):
@@ -93,13 +101,21 @@ def _line_start(text: str, start: int) -> int | None:
     return found if found or start <= _LONGEST_LINE else None
 
 
+def _line_end(text: str, end: int) -> int | None:
+    """Where the line ends, if it is no more than a long sentence behind `end`."""
+    found = text.find("\n", end, end + _LONGEST_LINE)
+    if found < 0 and len(text) <= end + _LONGEST_LINE:
+        return len(text)
+    return found if found >= 0 else None
+
+
 def _paired(text: str, start: int, end: int) -> Iterator[Candidate]:
     if (found := _ENTERED.match(text, end)) is not None:
         if found["verb"]:
             yield found.start("value"), found["value"], "told"
         elif _FIRST_STRING.search(text, max(0, start - 44), start):
             yield found.start("value"), found["value"], "bare"
-    tag = text.startswith("<", start - 1)
+    tag = text.startswith(("<", ">"), start - 1)
     if not tag and _IS_NAMED.search(text, max(0, start - 72), start) is None:
         return
     if (found := _ITS_VALUE.match(text, end)) is not None:
@@ -118,10 +134,12 @@ def _paired(text: str, start: int, end: int) -> Iterator[Candidate]:
 def _inserted(text: str, start: int, end: int) -> Iterator[Candidate]:
     """What a statement of SQL puts into the column of that name."""
     opened = text.rfind("(", max(0, start - 400), start)
-    values = _INSERTED.match(text, end) if opened >= 0 else None
+    row = _INSERTED.match(text, end) if opened >= 0 else None
     column = text.count(",", opened, start)
-    for _ in range(_ROWS if values else 0):
-        at = values.end() + 1 if values else 0
+    for _ in range(_ROWS):
+        if row is None:
+            return
+        at = row.end() + 1
         for number in range(_CELLS):
             literal = _LITERAL.match(text, at)
             if literal is None or not literal["sign"]:
@@ -131,9 +149,7 @@ def _inserted(text: str, start: int, end: int) -> Iterator[Candidate]:
                 yield literal.start("value"), literal["value"], "quoted"
             if literal["sign"] == ")":
                 break
-        values = _NEXT_INSERTED.match(text, at)
-        if values is None:
-            return
+        row = _NEXT_INSERTED.match(text, at)
 
 
 def _below(text: str, line_start: int, start: int, end: int) -> Iterator[Candidate]:
@@ -143,11 +159,13 @@ def _below(text: str, line_start: int, start: int, end: int) -> Iterator[Candida
             yield found.start("value"), found["value"], "bare" if found["more"] else "told"
         elif not found["more"] and _LABEL.match(text, line_start, start):
             yield found.start("value"), found["value"], "bare"
-    line_end = text.find("\n", end, end + _LONGEST_LINE)
-    if line_end < 0:
+    line_end = _line_end(text, end)
+    if line_end is None:
         return
     header = text[line_start:line_end]
     if "|" in header:
+        if (cell := _NEXT_CELL.match(text, end)) is not None:
+            yield cell.start("value"), cell["value"], "told"
         yield from _column(text, header, start - line_start, line_end + 1)
     elif _PLAIN_CELLS.match(header) and _begins_a_list(text, line_start):
         yield from _listed(text, header, start - line_start, line_end + 1)

@@ -46,9 +46,11 @@ _AT_LENGTH = re.compile(rf"[ ][^\n:=\"'`]{{4,72}}:[ \t]{{1,3}}{_VALUE}(?=[ \t]*(
 _CHANGED_TO = re.compile(
     rf"{_ABOUT}[ ](?:a|à|auf|en|in|на|with|using)[ ]{_VALUE}", re.VERBOSE | re.IGNORECASE
 )
-# "… as the password", "… comme mot de passe"
+# "… as the password", "… comme mot de passe", "… is the password", "… (the password)"
 _TAKEN_AS = re.compile(
-    rf"[{_QUOTES}\s](?P<value>[^{_BREAKS}]{{8,128}})[{_QUOTES}]{{0,2}},?[ ](?:as|als|como|come?|comme)[ ](?:\w{{1,10}}[ ]){{0,2}}\Z"
+    rf"[{_QUOTES}\s](?P<value>[^{_BREAKS}]{{8,128}})[{_QUOTES}]{{0,2}}"
+    r"(?:,?[ ](?:as|als|como|come?|comme|is|was|ist|est|(?:that|it)['’]s)[ ](?:\w{1,10}[ ]){0,2}"
+    r"|[ ]\((?:\w{1,10}[ ]){0,2})\Z"
 )
 _PHRASE = re.compile(r"[\"'`“„«]((?:[^\s\"'`“”„«»]{1,24} ){3,9}[^\s\"'`“”„«»]{1,24})[\"'`”“»]")
 # In scripts of their own the words for it are few and stand without blanks.
@@ -98,7 +100,9 @@ def told(text: str, start: int, end: int) -> Iterator[Candidate]:
     """What may be told of the name from `start` to `end`."""
     if (found := _CHANGED_TO.match(text, end)) is not None:
         yield found.start("value"), found["value"].rstrip(_ENDINGS), "bare"
-    if (found := _TAKEN_AS.search(text, max(0, start - 160), start)) is not None:
+    # Said so of a word: `import A as Password` is not.
+    said = text[start:end].islower() and text[start:end].isalpha()
+    if said and (found := _TAKEN_AS.search(text, max(0, start - 160), start)) is not None:
         yield found.start("value"), found["value"], "bare"
     if (found := _TOLD.match(text, end)) is not None:
         at = found.start("value")

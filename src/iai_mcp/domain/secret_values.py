@@ -174,7 +174,8 @@ def entropy(value: str) -> float:
 def random_letters(value: str) -> bool:
     """Whether `value` mixes small letters, capitals and digits, as generators do."""
     sample = value[:_ENOUGH]
-    return all(kind.search(sample) for kind in _CLASSES[:3]) or _restless(sample)
+    small, capital, digit = (kind.search(sample) is not None for kind in _CLASSES[:3])
+    return small and capital and (digit or _restless(sample))
 
 
 def _is_noise(value: str) -> bool:

@@ -21,3 +21,13 @@ def test_secrets_in_values_are_replaced() -> None:
 def test_a_secret_that_reaches_over_brackets_leaves_json_behind() -> None:
     value = {"a": "<private>x", "b": ["ghp_" + "a1B2" * 9, 3]}
     assert cleaned(value) == {"a": "[private]", "b": ["[secret:github-token]", 3]}
+
+
+def test_a_name_gives_its_value_away_whatever_else_is_torn() -> None:
+    value = {"torn": "<private>x", "password": "hunter22", "ghp_" + "a1B2" * 9: 1, "n": ["a", 2]}
+    assert cleaned(value) == {
+        "torn": "[private]",
+        "password": "[secret:password]",
+        "[secret:github-token]": 1,
+        "n": ["a", 2],
+    }

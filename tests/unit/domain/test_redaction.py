@@ -66,7 +66,10 @@ WELL_KNOWN = [
 @pytest.mark.parametrize(("kind", "secret"), WELL_KNOWN)
 @pytest.mark.parametrize(
     "sentence",
-    ["use {} for now", "KEY={}\n", '"{}"', "({}).", "curl -H 'X: {}' | jq", "a\\n{}\\nb"],
+    [
+        *("use {} for now", "KEY={}\n", '"{}"', "({}).", "curl -H 'X: {}' | jq", "a\\n{}\\nb"),
+        *("\x1b[1;33m{}\x1b[0m", "[32m{}[0m", "q=%22{}%22&r=1", "a\\t{}\\tb"),
+    ],
 )
 def test_a_well_known_secret_is_replaced_wherever_it_stands(
     kind: str, secret: str, sentence: str
@@ -74,6 +77,38 @@ def test_a_well_known_secret_is_replaced_wherever_it_stands(
     cleaned = redact(sentence.format(secret))
     assert cleaned.text == sentence.format(f"[secret:{kind}]")
     assert cleaned.counts == {kind: 1}
+
+
+# Those are left out that begin as ordinary words end ("monkey-"), or with letters of no shape.
+GLUED = [
+    (kind, secret)
+    for kind, secret in WELL_KNOWN
+    if kind not in ("mailchimp-key", "twilio-key", "airtable-token", "mailgun-key")
+    and kind not in ("discord-token", "azure-client-secret", "terraform-token", "telegram-token")
+]
+
+
+@pytest.mark.parametrize(("kind", "secret"), GLUED)
+@pytest.mark.parametrize("before", ["was", "7", "CI_", "cache-"])
+def test_a_well_known_secret_is_replaced_behind_a_letter_a_digit_or_a_dash(
+    kind: str, secret: str, before: str
+) -> None:
+    assert redact(f"{before}{secret} .").text == f"{before}[secret:{kind}] ."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cache-key-" + HEX[:32],
+        "disk-" + HEX[:32],
+        "TASK" + HEX[:32],
+        "/var/path" + MIXED[:14] + "/x",
+        "whiskey-" + "abcdefghijklmnopqrstuvwxyzabcdefghij",
+        "data:image/png;base64," + "A1b2" * 12 + "AKIA" + "IOSFODNN7ABCDEFG" + "q1+/",
+    ],
+)
+def test_what_only_ends_like_the_beginning_of_a_token_stays(text: str) -> None:
+    assert redact(text).text == text
 
 
 IN_CONTEXT = [
