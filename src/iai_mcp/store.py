@@ -60,7 +60,7 @@ _BEHIND = "meaning: most memories have no vector of this model yet, and are foun
 _WORTH_A_WORD = 100
 # Each copy is rewritten as a whole: what is forgotten one after the other is taken out at once.
 _GATHERED_SECONDS = 1.0
-_REACH_AGAIN_SECONDS = 60.0
+_REACH_AGAIN_SECONDS = 300.0
 
 
 class MemoryStore:

@@ -19,9 +19,10 @@ from iai_mcp.adapters.keys.files import (
     stores_set_aside,
 )
 from iai_mcp.adapters.private_files import io_failure
+from iai_mcp.adapters.sqlite import write_ahead
 from iai_mcp.adapters.sqlite.database import Database
 from iai_mcp.adapters.sqlite.forgetting import forget_in_copy
-from iai_mcp.domain.errors import Busy, IaiError, InvalidInput, KeyMissing, KeyWrong, StoreError
+from iai_mcp.domain.errors import IaiError, InvalidInput, KeyMissing, KeyWrong, ReadOnly, StoreError
 from iai_mcp.ports.copies import Gone, Reached
 
 _KEPT = 3
@@ -68,7 +69,8 @@ class KeptCopies:
     def forget(self, gone: Sequence[Gone], stopping: Callable[[], bool]) -> Reached | None:
         change = partial(forget_in_copy, gone=gone)
         rewritten = 0
-        not_reached = [f"{log}: its store is gone" for log in logs_left(self._directory)]
+        logs = (*logs_left(self._directory), *write_ahead.copies(self._db.path))
+        not_reached = [f"{log}: a log without its store can not be read" for log in logs]
         with self._turnstile:
             self._tidy()
             for path in (*self._backups(), *stores_set_aside(self._directory)):
@@ -77,29 +79,32 @@ class KeptCopies:
                 try:
                     self._rewrite(path, change, stopping)
                     rewritten += 1
-                except (StoreError, InvalidInput, Busy) as out_of_reach:
+                except IaiError as failed:
                     if stopping():
                         return None
-                    if isinstance(out_of_reach, Busy):
-                        raise
-                    not_reached.append(f"{path}: {_reason(out_of_reach)}")
-                except OSError as refused:
-                    raise io_failure(refused, path) from refused
+                    not_reached.append(f"{path}: {_reason(failed)}")
         return Reached(rewritten, tuple(not_reached))
 
     def _rewrite(self, path: Path, change: backup.Change, stopping: Callable[[], bool]) -> None:
         if path.is_symlink():
             raise InvalidInput("what it leads to is not ours to change")
-        if path.parent == self._directory:
-            ending = path.name.removeprefix(STORE_NAME)
-            own = f"{descriptor.FILE_NAME}{ending}"
-            record = descriptor.load(self._directory, own) or descriptor.load(self._directory)
-            if record is None:
-                raise KeyMissing("there is no key description")
-            backup.change_store(path, self._key(record.current), change, stopping)
-        else:
-            key = self._key(backup.read_header(path).key)
-            backup.change_backup(path, key, change, stopping)
+        try:
+            if path.parent == self._directory:
+                key = self._key(self._own_descriptor(path))
+                backup.change_store(path, key, change, stopping)
+            else:
+                key = self._key(backup.read_header(path).key)
+                backup.change_backup(path, key, change, stopping)
+        except OSError as refused:
+            raise io_failure(refused, path) from refused
+
+    def _own_descriptor(self, kept: Path) -> KeyDescriptor:
+        """Where the key comes from of a store that was set aside."""
+        own = f"{descriptor.FILE_NAME}{kept.name.removeprefix(STORE_NAME)}"
+        record = descriptor.load(self._directory, own) or descriptor.load(self._directory)
+        if record is None:
+            raise KeyMissing("there is no key description")
+        return record.current
 
     def _key(self, wanted: KeyDescriptor) -> bytes:
         current = descriptor.load(self._directory)
@@ -146,10 +151,19 @@ def _records(made: Path) -> int:
 
 
 def _reason(error: IaiError) -> str:
+    """Why a copy is out of reach.
+
+    Raises:
+        IaiError: the same, where it is not: the disk is full, or somebody is at it.
+    """
     match error:
         case KeyMissing() | KeyWrong():
             return "it is under another key"
         case InvalidInput():
             return "it is no backup of ours, or a link to one"
-        case _:
+        case StoreError():
             return "it is damaged, or of a newer version"
+        case ReadOnly():
+            return "it may not be changed"
+        case _:
+            raise error

@@ -1,6 +1,7 @@
 """Remove memories for good: their words, vectors and index entries.
 
-It shows what would go and asks. What was forgotten stays away, even when it is captured again.
+It shows what would go and asks. What was forgotten stays away, even when it is captured again. The
+backups that sleep made are rewritten without it; files that you made yourself are not reached.
 
   iai-mcp forget --query "staging password"
   iai-mcp forget --project . --before 2026-01-01 --yes

@@ -1,6 +1,6 @@
 """Forgetting goes on where copies of the store, its log and files of the spool hold the words."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -39,16 +39,18 @@ class Reach:
         with self._turnstile:
             done = Reached()
             while not self.stopping() and (gone := self.memories.unreached()):
-                identities = {one.identity for one in gone}
                 self.memories.scrub()
-                self.leftovers.drop(lambda session, turn: self._id(session, turn) in identities)  # noqa: B023 - called before the next round
+                left = self._dropped_from_files({one.identity for one in gone})
                 reached = self.copies.forget(gone, self.stopping)
                 if reached is None:
                     break
-                self._note(reached, len(gone))
+                done = Reached(reached.rewritten, (*left, *reached.not_reached))
+                self._note(done, len(gone))
                 self.memories.reached(gone)
-                done = reached
             return done
+
+    def _dropped_from_files(self, identities: Container[bytes | None]) -> Sequence[str]:
+        return self.leftovers.drop(lambda session, turn: self._id(session, turn) in identities)
 
     def _id(self, session: str, turn: Mapping[str, object]) -> bytes | None:
         try:

@@ -1,7 +1,7 @@
 """What holds the words of memories beside the store: copies of it, and turns that wait in files."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 
@@ -18,7 +18,7 @@ class Reached:
     """What forgetting did to the copies."""
 
     rewritten: int = 0
-    not_reached: tuple[str, ...] = field(default=())  # their paths, each with the reason
+    not_reached: tuple[str, ...] = ()  # their paths, each with the reason
 
 
 class Copies(Protocol):
@@ -40,6 +40,10 @@ class Copies(Protocol):
 class Leftovers(Protocol):
     """Turns in files of the spool: those that wait, and those that were set aside."""
 
-    def drop(self, is_gone: Callable[[str, Mapping[str, object]], bool]) -> int:
-        """Remove the turns for which `is_gone(session of the file, turn)`; how many there were."""
+    def drop(self, is_gone: Callable[[str, Mapping[str, object]], bool]) -> Sequence[str]:
+        """Remove the turns for which `is_gone(session of the file, turn)`.
+
+        Returns:
+            The files that it could not look through, each with the reason.
+        """
         ...

@@ -89,3 +89,19 @@ def test_what_is_no_file_of_ours_is_left_alone(store: MemoryStore, tmp_path: Pat
     (spool / "noise.jsonl").write_bytes(os.urandom(4096))
     assert dispatch(store, "memory_forget", {"query": "heron"})["forgotten"] == 1
     assert elsewhere.read_text() == before
+
+
+def test_a_file_with_a_line_longer_than_any_turn_is_named_and_left_alone(
+    store: MemoryStore,
+) -> None:
+    aside = spooled(store, turn("the heron is hidden", id="1"), name="failed/s-1.jsonl")
+    with aside.open("ab") as file:
+        file.write(b"x")
+        file.truncate(1 << 40)  # a hole, larger than all memory
+        file.seek(0, os.SEEK_END)
+        file.write(b"y" * (65 << 20))
+    events = [turn("the heron is hidden", id="1")]
+    dispatch(store, "capture_events", {"session_id": "s", "events": events})
+    told = dispatch(store, "memory_forget", {"query": "heron"})
+    assert isinstance(told["copies"], dict)
+    assert [str(aside) in one for one in told["copies"]["not_reached"]] == [True]

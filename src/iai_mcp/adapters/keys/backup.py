@@ -37,7 +37,7 @@ _LONGEST_HEADER = 65536
 _CHUNK = 1 << 20
 _STEPS_BETWEEN_LOOKS = 20_000
 
-Change = Callable[[apsw.Connection], None]
+Change = Callable[[apsw.Connection], bool]  # whether anything was changed
 Stopping = Callable[[], bool]
 
 
@@ -167,7 +167,8 @@ def change_backup(source: Path, key: bytes, change: Change, stopping: Stopping) 
         with _opened(body, key, stopping) as db:
             db.pragma("journal_mode", "off")  # it is nobody's yet
             db.pragma("synchronous", "off")
-            _change(db, change)
+            if not _change(db, change):
+                return
             if db.execute("PRAGMA quick_check").fetchone() != ("ok",):
                 raise StoreDamaged(f"{source} is damaged")
             records, derived = _counted(db)
@@ -188,10 +189,11 @@ def change_store(path: Path, key: bytes, change: Change, stopping: Stopping) -> 
         _change(db, change)
 
 
-def _change(db: apsw.Connection, change: Change) -> None:
+def _change(db: apsw.Connection, change: Change) -> bool:
     db.execute("BEGIN IMMEDIATE")
-    change(db)
+    changed = change(db)
     db.execute("COMMIT")
+    return changed
 
 
 @contextlib.contextmanager

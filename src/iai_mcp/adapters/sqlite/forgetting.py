@@ -20,9 +20,14 @@ def forget_one(db: apsw.Connection, key: int, at: int) -> tuple[bytes, bool] | N
     return bytes(row[0]), bool(row[1])
 
 
-def forget_in_copy(db: apsw.Connection, gone: Sequence[Gone]) -> None:
-    """Remove the same from a copy, whatever version made it; restored, it keeps them away too."""
+def forget_in_copy(db: apsw.Connection, gone: Sequence[Gone]) -> bool:
+    """Remove the same from a copy, whatever version made it; restored, it keeps them away too.
+
+    Returns:
+        Whether there was anything to do.
+    """
     schema.upgrade(db)
+    before = db.total_changes()
     found = False
     for one in gone:
         row = db.execute("SELECT key FROM memories WHERE id = ?", (one.identity,)).fetchone()
@@ -33,3 +38,4 @@ def forget_in_copy(db: apsw.Connection, gone: Sequence[Gone]) -> None:
             db.execute("INSERT OR IGNORE INTO tombstones VALUES (?, ?)", (one.identity, one.at))
     if found:
         words.purge(db)
+    return db.total_changes() > before

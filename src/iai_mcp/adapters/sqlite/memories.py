@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 _LINKS_AT_MOST = 200
 _LONG = 1 << 16  # characters: what follows from more takes milliseconds to work out
 _AT_ONCE = 500  # values named in one statement
+_LOG_SECONDS = 5.0  # who reads is done by then, but for a check of the whole file
 
 
 class SqliteMemories:
@@ -208,10 +210,11 @@ class SqliteMemories:
     def scrub(self) -> None:
         self.purge()
         # The log still holds pages as they were before: it has to be emptied, not just copied.
-        with self._db.outside_transactions() as db:
-            row = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if row is None or row[0]:
-            raise Busy("the store's log is being read: what was forgotten leaves it in a moment")
+        patience = time.monotonic() + _LOG_SECONDS
+        while not self._db.checkpoint():
+            if time.monotonic() > patience:
+                raise Busy("the store's log is being read: what was forgotten leaves it later")
+            time.sleep(0.05)
 
     def reached(self, gone: Sequence[Gone]) -> None:
         with self._db.writing() as db:
