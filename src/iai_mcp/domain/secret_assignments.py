@@ -40,6 +40,7 @@ _DEFAULT = re.compile(
     r"[A-Za-z_$][^\n]{0,80}?(?:\?:|\|\||\?\?|\bor\b)[ \t]{0,3}"
     r"(?P<open>[\"'`])(?P<value>[^\"'`\n]{1,256})(?P=open)"
 )
+_IN_TAG = re.compile(r"<(?:\w{1,20}:)?\Z")
 _ELEMENT_VALUE = re.compile(r"(?:[ \t][^<>\n]{0,100})?>\s{0,20}([^<>\s]{1,256})\s{0,20}</")
 _ARGUMENT = re.compile(r"[(\[] ?[\"'`]\Z")  # setenv("NAME", "value"), ["NAME", "value"]
 _CALLED = re.compile(
@@ -163,7 +164,8 @@ def _is_setting(text: str, start: int, name: str, sign: str) -> bool:
 
 def _passed(text: str, start: int, end: int, family: Family) -> Span | None:
     """`<password>…</password>`, `setPassword("…")`, and `PASSWORD '…'` as in SQL."""
-    if text[start - 1 : start] == "<" and (element := _ELEMENT_VALUE.match(text, end)):
+    in_tag = _IN_TAG.search(text, max(0, start - 24), start) is not None
+    if in_tag and (element := _ELEMENT_VALUE.match(text, end)) is not None:
         return _judge(element[1], element.start(1), family, "quoted")
     if family != "password":
         return None

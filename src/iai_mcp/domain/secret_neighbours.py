@@ -25,7 +25,7 @@ _ITS_TEXT = re.compile(
 )
 _VALUE_FIRST = re.compile(
     rf"value(?:{_QUOTE})?[ \t]{{0,3}}[:=][ \t]{{0,3}}(?P<open>{_QUOTE})(?P<quoted>[^\"'\n]{{1,200}})(?P=open)"
-    rf",?\s{{1,40}}(?:{_QUOTE})?(?:name|key)(?:{_QUOTE})?[ \t]{{0,3}}[:=][ \t]{{0,3}}(?:{_QUOTE})?\Z",
+    rf",?\s{{1,40}}(?:{_QUOTE})?(?:name|key)(?:{_QUOTE})?[ \t]{{0,3}}[:=][ \t]{{0,3}}(?:{_QUOTE})?[\w.:/-]{{0,40}}\Z",
     re.IGNORECASE,
 )
 # page.fill("#password", "…"), find("password").type("…")

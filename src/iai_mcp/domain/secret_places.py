@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from iai_mcp.domain.pieces import matches
 from iai_mcp.domain.secret_clues import Rule, Search, Span
-from iai_mcp.domain.secret_values import key_like, stands_in
+from iai_mcp.domain.secret_values import is_uuid, key_like, stands_in
 
 _IN_ADDRESS = re.compile(r"://([^\s:/?#@\"'`<>\[]{0,128}):([^\s@\"'`<>/]{1,256})@[\w\[$<{]")
 _ALONE_IN_ADDRESS = re.compile(r"https?://([\w%~.+=-]{16,256})(?::x-oauth-basic)?@[\w\[]")
@@ -31,7 +31,7 @@ def _in_addresses(text: str, lowered: str) -> Iterator[Span]:
 
 
 _HEADER = re.compile(
-    r"authorization\\{0,3}[\"'`]?(?:[ \t]{0,3}[:=,][ \t]{0,3}\\{0,3}[\"'`]?|[ \t]{1,3}\\{0,3}[\"'`])"
+    r"authorization\\{0,3}[\"'`]?\]?(?:[ \t]{0,3}[:=,][ \t]{0,3}\\{0,3}[\"'`]?|[ \t]{1,3}\\{0,3}[\"'`])"
     r"(?:(?:basic|bearer|token|digest|apikey|negotiate|bot|key)[ \t]{1,3})([a-z0-9._~+/=-]{8,4096})"
 )
 _BEARER = re.compile(r"bearer(?<![\w-]bearer)[ \t]{1,3}([a-z0-9._~+/=-]{20,4096})")
@@ -56,7 +56,7 @@ _COOKIE = re.compile(r"[\w.$%-]{1,64}[\"']?[ \t]{0,2}[=:][ \t]{0,2}[\"']?([^;,\s
 # Names of cookies that hold a session, wherever they stand.
 _SESSION = re.compile(
     r"(?:phpsessid|jsessionid|sessionid|connect\.sid|aspsessionid\w{0,16}|asp\.net_sessionid|_session)"
-    r"[\"']?[ \t]{0,2}=[ \t]{0,2}[\"']?([^;,&\s\"'`{}<>]{16,4096})"
+    r"[\"']?(?:[ \t]{0,2}=[ \t]{0,2}[\"']?|\t)([^;,&\s\"'`{}<>]{16,4096})"
 )
 
 
@@ -69,7 +69,9 @@ def _in_cookies(text: str, lowered: str) -> Iterator[Span]:
 
 def _sessions(text: str, lowered: str) -> Iterator[Span]:
     for match in matches(_SESSION, lowered):
-        if key_like(text[match.start(1) : match.end(1)], "quoted", named=True):
+        value = text[match.start(1) : match.end(1)]
+        # What has the form of an id is one: agents write the ids of their sessions everywhere.
+        if key_like(value, "quoted", named=True) and not is_uuid(value):
             yield *match.span(1), "cookie"
 
 

@@ -16,7 +16,7 @@ _VALUE = rf"(?:[{_QUOTES}*]{{0,3}}|«[ \xa0\u202f])(?P<value>[^{_BREAKS}]{{4,256
 _ABOUT = r"""
     (?:[ ](?:temporal|temporaria|temporária|temporanea|temporaire|provisional|provisoire|provisória
         |provvisoria|nueva|nova|nuova|nouveau|actual|actuel|atual|inicial|initial|iniziale|root|admin
-        |d['’]ordine|d['’]acc[eè]s))?
+        |d['’]\w{1,12}))?
     (?:[ ]?[(（][^()（）\n]{1,40}[)）])?
     (?:[ ](?:for|of|to|on|at|in|from|that|which|we|i|you|für|fuer|von|vom|zum|zur|der|des|auf|im
         |de|del|della|dello|di|do|da|dos|du|pour|para|per|por|en|sur|api|secreta|secrète|segreta
@@ -78,7 +78,7 @@ _FOREIGN_SIGN = re.compile(
       |[ ][^\W\d_]{{2,20}}(?=[ ]?[:：—–]))?
     [ \t]{{0,3}}
     (?: [:：=＝【「『]|->|→|—|–|-(?=[ ])
-      | (?:已经?|被)?(?:是|为|為|設為|设为|设成|设置为|設定為|改为|改成|改成了|更新为|就是|叫)
+      | (?:已经?|被)?(?:是|就是|叫|(?:设置?|設定?|修?改|更[改新]|变更|變更|重[置设])?(?:为|為|成)了?)
       | は|が|を|은|는|이|가|를|을
       | (?:это|теперь|является|هو|هي|הוא|היא|είναι|là|คือ|है|jest|to|är)(?=[ ])
       | (?P<blank>[ ]?)

@@ -36,7 +36,7 @@ _STAND_IN = re.compile(
     | ^\[                                          # [token], and our own markers
     | ^(?:\.[*+]|\\[wWsSdDb]|\(\?)                  # an expression that looks for it
     | \[secret:|\[private\]
-    | \$\{|\{\{|\}\}|%\(|<[a-z]
+    | \$\{|\{\{|\}\}|%\(|<[a-z]|=\{
     | process\.env|os\.environ|getenv|import\.meta|ENV\[|secrets\.|env\.|System\.get|config\[
     | ^(?:op|vault|arn|ssm|file|keyring|https?|env|aws|gcp|ref\+\w{1,12}):
     | ^(?:x{3,}|X{3,}|\*{2,}|\.{2,}|-{2,}|_{2,}|0{4,}|•+|…+)
@@ -155,7 +155,7 @@ def key_like(value: str, manner: Manner, *, named: bool) -> bool:
         return sure and _PRINTABLE.fullmatch(value) is not None and _is_noise(value)
     if _elsewhere(value) or value.isdigit():
         return False
-    if _UUID.fullmatch(value):
+    if is_uuid(value):
         return named or manner == "joined"
     if not _DIGIT.search(value):
         return _restless_key(value) or (sure and _one_long_word(value, manner))
@@ -169,6 +169,10 @@ def entropy(value: str) -> float:
     sample = value[:_ENOUGH]
     shares = [count / len(sample) for count in Counter(sample).values()]
     return -sum(share * math.log2(share) for share in shares)
+
+
+def is_uuid(value: str) -> bool:
+    return _UUID.fullmatch(value) is not None
 
 
 def random_letters(value: str) -> bool:
