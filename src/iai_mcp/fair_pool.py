@@ -23,9 +23,9 @@ _T = TypeVar("_T")
 
 # How long a further call steps back at most, and for how long a call counts as one that will be
 # answered in a moment: what takes longer is slow by itself, and nobody gains by waiting for it.
-_PATIENCE = 0.1
+_PATIENCE = 0.25
 # While somebody waits for an answer, what takes long works for so long, then rests for so long.
-_WORK, _REST = 0.003, 0.005
+_WORK, _REST = 0.003, 0.01
 
 
 class ClientGone(Exception):

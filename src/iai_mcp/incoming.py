@@ -27,7 +27,7 @@ _CHUNK = 1 << 16
 # holds the turn and does not go on keeps all others waiting.
 _REST_SECONDS = 10.0
 # Between two lines of one who sends without waiting, while somebody else waits for an answer.
-_PACE = 0.002
+_PACE = 0.005
 # How long after dialling the first line may still come when the daemon ends.
 _FIRST_WORD_SECONDS = 0.1
 # What has been sent is here already: this is for a machine that is busy.

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _REINDEXED_AT_ONCE = 200
+_EMBEDDED_MEANWHILE = 2  # memories at a time while calls never cease: each takes a core for a moment
 # After a change of the model, or when one was installed late. A few are embedded in no time.
 _BEHIND = "meaning: most memories have no vector of this model yet, and are found by their words"
 _WORTH_A_WORD = 100
@@ -289,8 +290,9 @@ class _Backlog(Worker):
         self._turnstile = threading.Lock()
 
     def work(self) -> None:
-        while not self.stopping and self.page():
-            self._store.courtesy.wait_for_calm()
+        limit = 0
+        while not self.stopping and self.page(limit):
+            limit = 0 if self._store.courtesy.wait_for_calm() else _EMBEDDED_MEANWHILE
 
     def page(self, limit: int = 0) -> int:
         """Embed a few; how many there were. One caller at a time: two would embed the same ones."""

@@ -7,13 +7,25 @@ import sys
 import threading
 
 import pytest
-from tests.support.daemon import DaemonProcess, until
+from tests.support.daemon import DaemonProcess, Line, until
 
 
 def _capture(number: int, session: str, text: str = "") -> bytes:
     params = {"text": f"{session} {number} {text}", "session_id": session}
     message = {"jsonrpc": "2.0", "id": number, "method": "memory_capture", "params": params}
     return json.dumps(message).encode() + b"\n"
+
+
+def _open_session(line: Line) -> None:
+    client = {"name": "test", "version": "1"}
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+    line.ask({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
+    line.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+
+def _tool_call(number: int, text: str, session: str) -> dict:
+    params = {"name": "memory_capture", "arguments": {"text": text, "session_id": session}}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
 
 
 def _stored(daemon: DaemonProcess, session: str) -> int:
@@ -64,6 +76,22 @@ def test_what_one_who_left_had_asked_for_is_not_done_for_nobody(home):
         daemon.stop()
 
 
+def test_what_an_mcp_session_had_asked_for_before_it_left_is_not_done_either(home):
+    daemon = DaemonProcess(home, IAI_MCP_WORKERS="2").start()
+    try:
+        with daemon.line() as busy:
+            with daemon.line() as gone:
+                _open_session(gone)
+                busy.send_raw(b"".join(_capture(n, "busy", "word " * 200_000) for n in range(3)))
+                for number in range(1, 500):
+                    gone.send(_tool_call(number, f"gone {number}", "gone"))
+            assert all(busy.receive()["result"]["status"] == "inserted" for _ in range(3))
+        until(lambda: daemon.ask({"type": "status"})["active_connections"] == 1, "all are gone")
+        assert _stored(daemon, "gone") <= 70  # what the session had taken in when it left
+    finally:
+        daemon.stop()
+
+
 def test_one_who_only_stops_sending_gets_every_answer(daemon):
     with daemon.line() as line:
         line.send_raw(b"".join(_capture(n, "half closed") for n in range(200)))
@@ -101,14 +129,9 @@ def test_thirty_who_are_in_the_middle_of_a_long_line_take_no_more_memory_than_on
 
 def test_large_calls_of_an_mcp_session_are_answered_one_after_the_other(daemon):
     with daemon.line() as session:
-        client = {"name": "test", "version": "1"}
-        params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
-        session.ask({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
-        session.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        _open_session(session)
         for number in range(1, 4):
-            arguments = {"text": f"mcp {number} " + "word " * 100_000, "session_id": "large mcp"}
-            params = {"name": "memory_capture", "arguments": arguments}
-            session.send({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+            session.send(_tool_call(number, f"mcp {number} " + "word " * 100_000, "large mcp"))
         assert {session.receive()["id"] for _ in range(3)} == {1, 2, 3}
     assert _stored(daemon, "large mcp") == 3
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from iai_mcp.domain import pieces
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant, from_micros, instant
 from iai_mcp.domain.memories import CleanTurn, Provenance, Turn, clean, encodable, turn_identity
@@ -161,6 +162,7 @@ class Capture:
         return outcomes
 
     def _clean(self, turn: Turn, redact: Callable[[str], str]) -> CleanTurn | None:
+        pieces.breathe()  # a batch of thousands takes as long as one huge turn
         redacted = self.redact(turn.text)
         return None if redacted.nothing_left else clean(turn, redacted.text, redact)
 
