@@ -113,8 +113,8 @@ class MemoryStore:
         self.capture = Capture(
             memories=self.memories,
             clock=self.clock,
-            # Consent is about places as they are; what is stored of them is redacted with the rest.
             projects=LocalProjects(),
+            stored_projects=self.projects,
             redact=self.redactor,
             consent=LocalConsent(),
             stored=self._stored,

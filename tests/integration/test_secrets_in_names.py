@@ -135,6 +135,11 @@ def test_a_private_project_whose_path_holds_a_secret_stays_private(
     assert records(store, cwd=str(elsewhere)) == []
     assert len(records(store, cwd=str(place))) == 1
     assert TOKEN not in stored_bytes(store)
+    visit = {"text": "from a visitor", "project": str(place), "visitor": True}
+    outside = dispatch(store, "memory_capture", visit | {"cwd": str(elsewhere)})
+    assert outside["status"] == "skipped"
+    assert "private" in str(outside["reason"])
+    assert dispatch(store, "memory_capture", visit | {"cwd": str(place)})["status"] == "inserted"
 
 
 def test_the_journal_keeps_no_secret_of_a_session(store: MemoryStore) -> None:

@@ -37,7 +37,8 @@ class Capture:
 
     memories: Memories
     clock: Clock
-    projects: Projects
+    projects: Projects  # as they are: what people want is about places
+    stored_projects: Projects  # by the keys they are stored under
     redact: Redactor
     consent: Consent
     stored: Callable[[Sequence[Stored]], None]  # told after each durable batch
@@ -49,7 +50,7 @@ class Capture:
         cwd = params.text("cwd", "")
         project = self.projects.key_of(params.text("project", ""), cwd)
         now = self.clock.now()
-        if params.flag(VISITOR) and project in closed_to(params, self.memories, self.projects):
+        if params.flag(VISITOR) and self._is_closed(params):
             return _CLOSED
         refusal = self.consent.rules().refusal(project, cwd, now)
         if refusal is not None:
@@ -74,6 +75,10 @@ class Capture:
         )
         outcomes = self._add([turn])
         return outcomes[0] if outcomes else ALL_PRIVATE
+
+    def _is_closed(self, params: Params) -> bool:
+        key = self.stored_projects.key_of(params.text("project", ""), params.text("cwd", ""))
+        return key in closed_to(params, self.memories, self.stored_projects)
 
     def events(self, params: Params) -> Captured:
         """A batch of turns from one session, in order.
