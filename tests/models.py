@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from iai_mcp.adapters.embedding import archive, catalogue, install, pip_registry
-from iai_mcp.adapters.embedding.build import Source, build
+from iai_mcp.adapters.embedding import catalogue
 from iai_mcp.adapters.embedding.catalogue import Entry
+from iai_mcp.model_making import archive, install, pip_registry
+from iai_mcp.model_making.build import Source, build
 
 _CACHE = Path(__file__).parent.parent / ".pytest_cache" / "iai-mcp"
 

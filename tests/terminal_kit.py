@@ -14,13 +14,13 @@ from typing import TypeVar
 import pyte
 import pytest
 
-from iai_mcp.adapters.terminal import records, tidying
-from iai_mcp.adapters.terminal.adapter import HolderPty
-from iai_mcp.adapters.terminal.connection import Connection, HolderState
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import SessionLabel, TerminalSize
-from iai_mcp.protocol import terminal_frames as wire
+from iai_mcp.terminal import frames as wire
+from iai_mcp.terminal import records, tidying
+from iai_mcp.terminal.adapter import HolderPty
+from iai_mcp.terminal.connection import Connection, HolderState
 
 SOURCE = str(Path(__file__).resolve().parent.parent / "src")
 DEADLINE = 20.0

@@ -15,10 +15,10 @@ from tests.integration.mcp_sessions.processes import BridgeProcess
 from tests.support.home import ScratchHome
 from tests.support.strangers import needs_root
 
-from iai_mcp.adapters.terminal import previews
-from iai_mcp.adapters.terminal.connection import Connection
-from iai_mcp.adapters.terminal.records import Owner, SessionRecord
 from iai_mcp.domain.errors import PtyFailed
+from iai_mcp.terminal import previews
+from iai_mcp.terminal.connection import Connection
+from iai_mcp.terminal.records import Owner, SessionRecord
 
 pytestmark = needs_root
 SECRET = "the launch code is 0000"

@@ -18,10 +18,10 @@ import os
 import sys
 import time
 
-from iai_mcp.adapters.terminal import answers, registry
-from iai_mcp.adapters.terminal.records import SessionRecord
 from iai_mcp.cli import output
 from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.terminal import answers, registry
+from iai_mcp.terminal.records import SessionRecord
 
 _UNTIL = ("idle", "waiting", "running", "exited")
 
@@ -79,9 +79,9 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _start(arguments: argparse.Namespace) -> int:
-    from iai_mcp.adapters.terminal.adapter import HolderPty, find
     from iai_mcp.domain.launching import SpawnSpec
     from iai_mcp.domain.terminals import SessionLabel, TerminalSize
+    from iai_mcp.terminal.adapter import HolderPty, find
 
     command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
     command = command or [os.environ.get("SHELL") or "/bin/sh"]
@@ -133,7 +133,7 @@ def _outcome(result: dict[str, object]) -> str:
 def _logs(arguments: argparse.Namespace) -> int:
     record = _named(arguments)
     if arguments.raw and not arguments.json:
-        from iai_mcp.adapters.terminal.output import raw
+        from iai_mcp.terminal.output import raw
 
         output.pass_on(raw(record))
         return 0

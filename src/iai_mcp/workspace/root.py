@@ -17,7 +17,6 @@ from iai_mcp.adapters.files.projects import FileProjectStore
 from iai_mcp.adapters.looks import look_at
 from iai_mcp.adapters.runtime.local import LocalRuntime
 from iai_mcp.adapters.system import SystemClock, UuidIds
-from iai_mcp.adapters.terminal.adapter import HolderPty
 from iai_mcp.agents.agents import Agents
 from iai_mcp.agents.launch import LaunchAgent
 from iai_mcp.agents.launch_plan import PlanLaunch
@@ -37,6 +36,7 @@ from iai_mcp.ports.file_system import FilesBelow
 from iai_mcp.ports.profiles import ProfileStore
 from iai_mcp.ports.projects import ProjectStore
 from iai_mcp.ports.pty import Sessions
+from iai_mcp.terminal.adapter import HolderPty
 
 
 @dataclass(frozen=True, slots=True)

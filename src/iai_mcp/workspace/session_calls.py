@@ -7,12 +7,12 @@ is there for that.
 import base64
 import binascii
 
-from iai_mcp.adapters.terminal import answers, registry
-from iai_mcp.adapters.terminal.adapter import HolderPty
-from iai_mcp.adapters.terminal.records import SessionRecord
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.terminals import LARGEST, TerminalSize
 from iai_mcp.memory.params import Params
+from iai_mcp.terminal import answers, registry
+from iai_mcp.terminal.adapter import HolderPty
+from iai_mcp.terminal.records import SessionRecord
 from iai_mcp.workspace.params import optional_text
 from iai_mcp.workspace.root import Workspace
 from iai_mcp.workspace.views import Json

@@ -11,10 +11,10 @@ import sys
 import pytest
 from tests.terminal_kit import SOURCE, Desk, Terminal, eventually
 
-from iai_mcp.adapters.terminal import adapter, records, tidying
-from iai_mcp.adapters.terminal.adapter import HolderPty
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import SessionLabel, TerminalSize
+from iai_mcp.terminal import adapter, records, tidying
+from iai_mcp.terminal.adapter import HolderPty
 
 STUBBORN = """
 import os, signal, sys, time
@@ -158,7 +158,7 @@ def test_a_session_whose_files_were_deleted_ends(desk: Desk) -> None:
 def test_a_tethered_program_ends_with_whoever_started_it(desk: Desk) -> None:
     code = (
         "import os, sys\n"
-        "from iai_mcp.adapters.terminal.adapter import HolderPty\n"
+        "from iai_mcp.terminal.adapter import HolderPty\n"
         "from iai_mcp.domain.launching import SpawnSpec\n"
         "from iai_mcp.domain.terminals import TerminalSize\n"
         "spec = SpawnSpec('sleep', ('1000',), '/')\n"

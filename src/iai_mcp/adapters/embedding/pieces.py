@@ -13,8 +13,8 @@ from pathlib import Path
 
 from tokenizers import normalizers
 
-from iai_mcp.adapters.embedding.sentencepiece import Vocabulary
 from iai_mcp.domain.errors import ModelDamaged
+from iai_mcp.model_making.sentencepiece import Vocabulary
 
 NAMES = "pieces.txt"
 SCORES = "scores.bin"
