@@ -16,7 +16,7 @@ from pathlib import Path
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import TerminalSize
 from iai_mcp.terminal import records
-from iai_mcp.terminal.adapter import HolderPty
+from iai_mcp.terminal.pty import HolderPty
 
 SOURCE = str(Path(__file__).parents[1] / "src")
 ROWS, COLS = 24, 80

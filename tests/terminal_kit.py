@@ -19,8 +19,8 @@ from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import SessionLabel, TerminalSize
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal import records, tidying
-from iai_mcp.terminal.adapter import HolderPty
 from iai_mcp.terminal.connection import Connection, HolderState
+from iai_mcp.terminal.pty import HolderPty
 
 SOURCE = str(Path(__file__).resolve().parent.parent / "src")
 DEADLINE = 20.0

@@ -11,7 +11,7 @@ from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import TerminalSize
 from iai_mcp.ports.pty import PtyPort
 from iai_mcp.terminal import tidying
-from iai_mcp.terminal.adapter import HolderPty
+from iai_mcp.terminal.pty import HolderPty
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
     session = workspace.launch(plan)
     if attach:
         from iai_mcp.cli import session_attach
-        from iai_mcp.terminal.adapter import find
+        from iai_mcp.terminal.pty import find
 
         return session_attach.attach(find(session.id))
     text = (

@@ -10,34 +10,30 @@ from typing import Literal
 import numpy as np
 import onnx
 import onnxruntime
-from numpy.typing import NDArray
 from onnx import external_data_helper
 
 from iai_mcp.adapters.embedding import manifest
 from iai_mcp.adapters.embedding.location import GRAPH, TOKENIZER, sha256
 from iai_mcp.adapters.embedding.manifest import FileMark, Manifest, Probe
-from iai_mcp.adapters.embedding.pieces import Pieces, write_pieces
+from iai_mcp.adapters.embedding.pieces import Pieces
 from iai_mcp.adapters.embedding.tokens import Tokens
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_making.arithmetic import Exact, Int8
-from iai_mcp.model_making.averaging import QuantisedGraph, read_averager
-from iai_mcp.model_making.averaging_graph import averaging_encoder
-from iai_mcp.model_making.bert import Architecture, Encoder, Tensors, read_encoder
+from iai_mcp.model_making.averaging import QuantisedGraph, averaging_encoder, read_averager
+from iai_mcp.model_making.bert import Architecture, Encoder, Floats, Tensors, read_encoder
 from iai_mcp.model_making.calibration import CALIBRATE, CHECK, LANGUAGES
 from iai_mcp.model_making.graph import (
     IDS,
     SENTENCE,
     WORDS,
     Arithmetic,
+    Exact,
+    Int8,
     Pooling,
     give_out,
     sentence_encoder,
 )
-from iai_mcp.model_making.onnx_weights import OnnxWeights
-from iai_mcp.model_making.safetensors import TensorFile
-from iai_mcp.model_making.sentencepiece import read_vocabulary
-
-Floats = NDArray[np.float32]
+from iai_mcp.model_making.sentencepiece import read_vocabulary, write_pieces
+from iai_mcp.model_making.weights import OnnxWeights, TensorFile
 
 _WORDS_FILE = "words.bin"
 _WEIGHTS_FILE = "weights.bin"

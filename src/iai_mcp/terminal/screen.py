@@ -7,9 +7,8 @@ programs in use send (the common part of xterm); what it does not know it skips.
 
 import re
 
-from iai_mcp.terminal.screen_pen import Pens
+from iai_mcp.terminal.screen_cells import DRAWING, Pens, cells
 from iai_mcp.terminal.screen_sequences import SEQUENCES
-from iai_mcp.terminal.screen_width import DRAWING, cells
 
 _TOKEN = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f]+)"

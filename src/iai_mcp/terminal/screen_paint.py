@@ -1,4 +1,4 @@
-"""Bytes that make a real terminal show a screen and be in the state its program left it in."""
+"""A screen as bytes that make a real terminal show it, in the state its program left it in; or as text."""
 
 from collections.abc import Mapping
 
@@ -109,3 +109,19 @@ def _mode(mode: int, *, on: bool) -> str:
 def _differs(mode: int, *, on: bool) -> bool:
     """Whether this mode is a change from a terminal's plain state that can be set at the end."""
     return mode not in ALTERNATE and mode != _ORIGIN and on != (mode in _ON_BY_DEFAULT)
+
+
+def plain_text(data: bytes, rows: int, cols: int, *, alternate: bool = False) -> str:
+    """What `data` reads like on a terminal of this size, scrolled-off lines included."""
+    screen = Screen(rows, cols, keep_history=True)
+    if alternate:
+        screen.start_on_alternate()
+    screen.feed(data)
+    if screen.alternate:
+        main = [screen.main.line(row) for row in range(screen.rows)]
+        while main and not main[-1]:
+            main.pop()
+        lines = [*screen.history, *main, *screen.text()]
+    else:
+        lines = [*screen.history, *screen.text()]
+    return "\n".join(lines) + "\n" if lines else ""

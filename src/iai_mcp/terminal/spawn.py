@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import select
+import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from iai_mcp.boot import boot_id
 from iai_mcp.domain.errors import AlreadyExists, IaiError, InvalidInput, NotInstalled, PtyFailed
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import SessionLabel, TerminalSize
-from iai_mcp.terminal import layout, scope
+from iai_mcp.terminal import layout
 
 RING_SIZE = 4 * 1024 * 1024
 _SMALLEST_RING = 65_536
@@ -186,7 +187,7 @@ def _notify_command() -> list[str]:
 def _run_holder(order: bytes, spec: SpawnSpec, *, tethered: bool) -> int:
     """Start the process, hand it the order, wait for its word."""
     command = [sys.executable, "-I", "-S", "-X", "utf8", _HOLDER]
-    in_scope = scope.wrap(command)
+    in_scope = _in_scope(command)
     answer, tether = _exchange(in_scope or command, order)
     if in_scope and not answer:
         # The user manager would not have it (a container, a stale socket): go without.
@@ -199,6 +200,22 @@ def _run_holder(order: bytes, spec: SpawnSpec, *, tethered: bool) -> int:
     if runs:
         return -1
     raise _refusal(answer, spec)
+
+
+def _in_scope(command: Sequence[str]) -> list[str] | None:
+    """`command` in a cgroup of its own; None where no systemd user manager can give one.
+
+    Then one session that is killed for want of memory does not take the others along.
+    """
+    if os.environ.get("IAI_MCP_SESSION_SCOPE") == "0":
+        return None
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    if not runtime or not os.path.exists(os.path.join(runtime, "systemd", "private")):
+        return None
+    systemd_run = shutil.which("systemd-run")
+    if systemd_run is None:
+        return None
+    return [systemd_run, "--user", "--scope", "--quiet", "--collect", "--", *command]
 
 
 def _exchange(command: list[str], order: bytes) -> tuple[str, int]:

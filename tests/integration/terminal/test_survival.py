@@ -13,8 +13,8 @@ from tests.terminal_kit import SOURCE, Desk, Terminal, eventually
 
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import SessionLabel, TerminalSize
-from iai_mcp.terminal import adapter, records, tidying
-from iai_mcp.terminal.adapter import HolderPty
+from iai_mcp.terminal import pty, records, tidying
+from iai_mcp.terminal.pty import HolderPty
 
 STUBBORN = """
 import os, signal, sys, time
@@ -158,7 +158,7 @@ def test_a_session_whose_files_were_deleted_ends(desk: Desk) -> None:
 def test_a_tethered_program_ends_with_whoever_started_it(desk: Desk) -> None:
     code = (
         "import os, sys\n"
-        "from iai_mcp.terminal.adapter import HolderPty\n"
+        "from iai_mcp.terminal.pty import HolderPty\n"
         "from iai_mcp.domain.launching import SpawnSpec\n"
         "from iai_mcp.domain.terminals import TerminalSize\n"
         "spec = SpawnSpec('sleep', ('1000',), '/')\n"
@@ -214,7 +214,7 @@ def test_the_list_says_how_a_lost_agent_comes_back(desk: Desk) -> None:
 def test_a_holder_that_does_nothing_any_more_is_ended_with_its_session(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adapter, "_KILL_DEADLINE", 0.5)
+    monkeypatch.setattr(pty, "_KILL_DEADLINE", 0.5)
     session = desk.python(STUBBORN)
     with desk.watching(session) as watcher:
         watcher.until(b"ready")

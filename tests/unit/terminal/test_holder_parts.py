@@ -2,10 +2,14 @@
 
 import pytest
 
-from iai_mcp.terminal.holder.boundaries import safe_offset, screen_start, tail_start
-from iai_mcp.terminal.holder.modes import Modes
-from iai_mcp.terminal.holder.queries import answer
-from iai_mcp.terminal.holder.ring import Ring
+from iai_mcp.terminal.holder.output import (
+    Modes,
+    Ring,
+    answer,
+    safe_offset,
+    screen_start,
+    tail_start,
+)
 from iai_mcp.terminal.holder.status import rang, reported
 
 SIZE = 65_536

@@ -2,8 +2,8 @@
 
 import pytest
 
-from iai_mcp.terminal.last_line import last_line
-from iai_mcp.terminal.screen_text import plain_text
+from iai_mcp.terminal.output import last_line
+from iai_mcp.terminal.screen_paint import plain_text
 
 
 def test_plain_text_has_every_line_and_no_sequence() -> None:

@@ -14,8 +14,8 @@ def main() -> None:
 
     order = birth.read_order()
     birth.leave_launcher()
-    from iai_mcp.terminal.holder.journal import Journal, now_ms
     from iai_mcp.terminal.holder.loop import Holder
+    from iai_mcp.terminal.holder.status import Journal, now_ms
 
     journal = Journal(order.directory, order.agent)
     try:

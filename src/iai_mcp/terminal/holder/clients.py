@@ -6,7 +6,7 @@ client but the rest of one frame.
 
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal.holder.bare import socket
-from iai_mcp.terminal.holder.ring import Ring
+from iai_mcp.terminal.holder.output import Ring
 
 _READ_SIZE = 65_536
 _SHARE = 262_144  # bytes sent to one client at a time: others, and the keyboard, get their turn

@@ -11,14 +11,12 @@ import time
 
 from iai_mcp.protocol.peers import peer_uid
 from iai_mcp.terminal import frames as wire
-from iai_mcp.terminal.holder import boundaries, ending, farewell, queries, requests
+from iai_mcp.terminal.holder import ending, output, requests
 from iai_mcp.terminal.holder.bare import signal, socket
 from iai_mcp.terminal.holder.birth import Order
 from iai_mcp.terminal.holder.clients import Client
-from iai_mcp.terminal.holder.journal import Journal
-from iai_mcp.terminal.holder.modes import Modes
-from iai_mcp.terminal.holder.ring import Ring
-from iai_mcp.terminal.holder.status import QUIET, SILENT_START, Status, rang
+from iai_mcp.terminal.holder.output import Modes, Ring
+from iai_mcp.terminal.holder.status import QUIET, SILENT_START, Journal, Status, rang
 
 _READS = 16  # reads of the terminal between two looks at the clients
 _FULL_READ = 2048  # the kernel gives 4095 bytes at once while there are so many
@@ -78,7 +76,7 @@ class Holder:
             self._watch(0, 0)  # only its hang-up matters
         while self.exit is None or self._survivors():
             self._turn()
-        farewell.say(self, *self.exit)
+        ending.farewell(self, *self.exit)
 
     def _turn(self) -> None:
         now = time.monotonic()
@@ -147,7 +145,7 @@ class Holder:
         ring = self.ring
         begin = max(self._questions_from, ring.head - _QUESTIONS, ring.start)
         if begin < ring.head:
-            reply = queries.answer(ring.copy(begin, ring.head))
+            reply = output.answer(ring.copy(begin, ring.head))
             if reply:
                 self.type(reply)
         self._questions_from = ring.head
@@ -251,7 +249,7 @@ class Holder:
         """A client that fell a whole ring behind goes on with the current screen, and is told."""
         assert client.cursor is not None  # noqa: S101 - only attached clients fall behind
         self.modes.catch_up(self.ring)
-        position, _ = boundaries.screen_start(self.ring, self.modes)
+        position, _ = output.screen_start(self.ring, self.modes)
         skipped = position - client.cursor
         client.cursor = position
         client.say(wire.LOST, wire.pack((skipped, 8), (position, 8), (self.ring.head, 8)))

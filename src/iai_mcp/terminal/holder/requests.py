@@ -4,7 +4,7 @@ import termios
 import time
 
 from iai_mcp.terminal import frames as wire
-from iai_mcp.terminal.holder import boundaries
+from iai_mcp.terminal.holder import output
 from iai_mcp.terminal.holder.clients import Client
 
 TYPE_CHECKING = False
@@ -57,7 +57,7 @@ def _attach(holder: "Holder", client: Client, payload: bytes) -> None:
     holder.modes.catch_up(ring)
     whole_screen = True
     if mode == wire.SCREEN:
-        client.cursor, whole_screen = boundaries.screen_start(ring, holder.modes)
+        client.cursor, whole_screen = output.screen_start(ring, holder.modes)
     else:
         client.cursor = ring.start if mode == wire.WHOLE else ring.head
     before = holder.size
@@ -76,7 +76,7 @@ def _tell_state(holder: "Holder", client: Client, payload: bytes) -> None:
     client.say(wire.STATUS, describe(holder))
     if size:
         ring = holder.ring
-        begin = boundaries.tail_start(ring, min(size, _LARGEST_TAIL))
+        begin = output.tail_start(ring, min(size, _LARGEST_TAIL))
         client.say(wire.TAIL, ring.copy(begin, ring.head))
 
 

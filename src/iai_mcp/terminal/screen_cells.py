@@ -1,10 +1,15 @@
-"""How characters on a terminal look: SGR parameters folded into small interned numbers.
+"""The cells of a terminal: how characters look, and how many cells one takes.
 
-Pen 0 is the default look. Applying the same parameters to the same pen is a dictionary
-lookup, which is what programs do nearly all the time.
+SGR parameters are folded into small interned numbers, pens. Pen 0 is the default look. Applying the
+same parameters to the same pen is a dictionary lookup, which is what programs do nearly all the time.
 """
 
+import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
+
+# DEC special graphics: what `ESC ( 0` turns small letters into.
+DRAWING = str.maketrans("`afgjklmnopqrstuvwxyz{|}~", "◆▒°±┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")
 
 
 class Look(NamedTuple):
@@ -114,3 +119,11 @@ def _simple(look: Look, code: int, field: str) -> Look:
 
 def _without(flags: tuple[str, ...], gone: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(flag for flag in flags if flag.split(":")[0] not in gone)
+
+
+@lru_cache(maxsize=4096)
+def cells(character: str) -> int:
+    """0 for a mark that joins the character before it, 2 for a wide one, else 1."""
+    if unicodedata.combining(character) or character in "\u200b\u200d\ufe0e\ufe0f":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

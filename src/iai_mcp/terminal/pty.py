@@ -13,6 +13,7 @@ from iai_mcp.ports.pty import Unsubscribe
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal import layout, records, spawn
 from iai_mcp.terminal.connection import Connection
+from iai_mcp.terminal.holder.ending import members
 
 _KILL_DEADLINE = 5.0  # a holder needs half a second, and two more for clients that do not read
 
@@ -81,8 +82,6 @@ class HolderPty:
                 pass  # it ended on its own this moment, or hears nobody: the wait will tell
             record = _ended_in_time(record)
         else:
-            from iai_mcp.terminal.tidying import end_stray
-
             end_stray(record)
         tether = self._tethers.pop(session_id, -1)
         if tether >= 0:
@@ -129,11 +128,26 @@ def _ended_in_time(record: records.SessionRecord) -> records.SessionRecord:
         if not current.alive or current.holder is None:
             return current
         os.kill(current.holder, signal.SIGKILL)  # it has the lock, so the pid is still its own
-    from iai_mcp.terminal.tidying import end_stray
-
     lost = wait_for_end(record.id, _KILL_DEADLINE)
     end_stray(lost)
     return lost
+
+
+def end_stray(record: records.SessionRecord) -> None:
+    """SIGKILL the program of a session that lost its holder and ignored the hang-up."""
+    if record.status != "lost" or record.rebooted or not still_runs(record):
+        return
+    assert record.child is not None  # noqa: S101 - it runs, so it has a pid
+    for pid in members(record.child):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def still_runs(record: records.SessionRecord) -> bool:
+    """Whether the program is still there: that pid, leading a terminal session of its own."""
+    return record.child is not None and record.child in members(record.child)
 
 
 def _relay(connection: Connection, callback: Callable[[bytes], None]) -> None:

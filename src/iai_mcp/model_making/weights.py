@@ -1,4 +1,9 @@
-"""Reads tensors from a `.safetensors` file: eight bytes of length, a JSON header, raw numbers."""
+"""Reads a model's tensors from the files in which weights are published.
+
+A `.safetensors` file is eight bytes of length, a JSON header and raw numbers. An ONNX graph that
+others exported keeps the names of biases and tables, but gives the matrix of each product a number;
+its name is in the product's own: `/encoder/layer.0/output/dense/MatMul`.
+"""
 
 import json
 import struct
@@ -6,7 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import onnx
+from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
+from onnx import numpy_helper
 
 from iai_mcp.domain.errors import ModelDamaged
 
@@ -78,3 +86,50 @@ def _places(header: object) -> dict[str, _Place]:
         shape = tuple(int(size) for size in entry["shape"])
         places[name] = _Place(_TYPES[entry["dtype"]], shape, int(begin), int(end))
     return places
+
+
+def read_graph(path: Path) -> onnx.GraphProto:
+    """
+    Raises:
+        ModelDamaged: the file is absent or no graph.
+    """
+    try:
+        return onnx.load(str(path)).graph
+    except (OSError, DecodeError) as error:
+        raise ModelDamaged(f"the weights in {path} can not be read: {error}") from error
+
+
+class OnnxWeights:
+    """The tensors of one graph under the names that the published model gives them."""
+
+    def __init__(self, path: Path) -> None:
+        """
+        Raises:
+            ModelDamaged: the file is absent or no graph.
+        """
+        self._path = path
+        graph = read_graph(path)
+        self._tensors = {tensor.name: tensor for tensor in graph.initializer}
+        # The matrix of a product stands the other way round: inputs first.
+        self._turned = {
+            f"{node.name.strip('/').removesuffix('/MatMul').replace('/', '.')}.weight": matrix
+            for node in graph.node
+            if node.op_type == "MatMul"
+            for matrix in node.input
+            if matrix in self._tensors
+        }
+
+    def floats(self, name: str) -> NDArray[np.float32]:
+        """The tensor `name` as float32.
+
+        Raises:
+            ModelDamaged: it is absent.
+        """
+        if name in self._tensors:
+            return self._array(name)
+        if name in self._turned:
+            return self._array(self._turned[name]).T
+        raise ModelDamaged(f"the weights in {self._path} lack the tensor '{name}'")
+
+    def _array(self, name: str) -> NDArray[np.float32]:
+        return np.asarray(numpy_helper.to_array(self._tensors[name]), dtype=np.float32)
