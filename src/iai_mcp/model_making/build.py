@@ -34,6 +34,7 @@ from iai_mcp.model_making.graph import (
 )
 from iai_mcp.model_making.sentencepiece import read_vocabulary, write_pieces
 from iai_mcp.model_making.weights import OnnxWeights, TensorFile
+from iai_mcp.paths import sync_directory
 
 _WORDS_FILE = "words.bin"
 _WEIGHTS_FILE = "weights.bin"
@@ -217,8 +218,4 @@ def _settle(directory: Path) -> None:
         path.chmod(0o600)
         with path.open("rb") as file:
             os.fsync(file.fileno())
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync_directory(directory)

@@ -145,11 +145,7 @@ def _put(made: Path, target: Path) -> Path:
         # Only a damaged one is still there. It goes into the workshop, to be swept up with it.
         target.rename(made.parent / "damaged")
     made.rename(target)
-    descriptor = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    paths.sync_directory(target.parent)
     return target
 
 
