@@ -272,9 +272,9 @@ def test_a_lock_is_held_by_one_at_a_time(below: FilesBelow, files: FileSystem, r
 
 
 def test_a_lock_that_is_not_let_go_of_is_told(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from iai_mcp.adapters.files import locks
+    from iai_mcp.adapters.files import local
 
-    monkeypatch.setattr(locks, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(local, "PATIENCE_SECONDS", 0.05)
     files = LocalFileSystem(root)
     files.create_dir_all("")
     with files.locked("lock"), pytest.raises(Busy, match="another iai-mcp"):

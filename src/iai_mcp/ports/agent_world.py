@@ -1,14 +1,17 @@
-"""The need to find agent programs and to know how to start them."""
+"""The needs of agents around them: programs to start, the shared memory, who listens, time, names."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from iai_mcp.domain.agent_events import AgentEvent
 from iai_mcp.domain.agent_profiles import AgentProfile, Detection
 from iai_mcp.domain.invocations import HostTraits, Invocation
 from iai_mcp.domain.launching import SpawnSpec
 
 
 class AgentRuntime(Protocol):
+    """Finds agent programs, and knows how to start them."""
+
     def find(self, profile: AgentProfile) -> str | None:
         """The path of the profile's program on this person's PATH; None: not installed."""
         ...
@@ -37,4 +40,38 @@ class AgentRuntime(Protocol):
 
         Called when the person has said so, and never otherwise.
         """
+        ...
+
+
+class SharedMemory(Protocol):
+    """The memory daemon as a launch sees it. A launch never depends on it."""
+
+    def is_up(self) -> bool: ...
+
+    def session_start(self, project: str, agent_id: str, session_id: str) -> str | None:
+        """What an agent should know as it starts, or None while the daemon is down."""
+        ...
+
+
+class EventBus(Protocol):
+    """Tells others what happened."""
+
+    def publish(self, event: AgentEvent) -> None:
+        """Tell every subscriber, in the order they subscribed, before this returns."""
+        ...
+
+    def subscribe(self, callback: Callable[[AgentEvent], None]) -> Callable[[], None]:
+        """Hear of every later event; call what is returned to stop. Stopping twice is harmless."""
+        ...
+
+
+class Clock(Protocol):
+    def now_ms(self) -> int:
+        """Milliseconds since 1970, UTC."""
+        ...
+
+
+class IdGenerator(Protocol):
+    def new(self) -> str:
+        """An id never given before: letters, digits and dashes, fit for a file name."""
         ...
