@@ -17,7 +17,6 @@ from iai_mcp.protocol import peers
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal import layout
 from iai_mcp.terminal.connection import Connection
-from iai_mcp.terminal.holder.output import safe_offset
 from iai_mcp.terminal.records import SessionRecord
 
 _DEADLINE = 10.0
@@ -46,6 +45,8 @@ def raw(record: SessionRecord) -> bytes:
 
 
 def _from_holder(record: SessionRecord) -> Iterator[bytes]:
+    from iai_mcp.terminal.holder.output import safe_offset  # a list needs none of the holder
+
     deadline = time.monotonic() + _DEADLINE
     with Connection(record.socket) as connection:
         state = connection.attach(wire.WHOLE)
