@@ -27,7 +27,7 @@ DEADLINE = 20.0
 T = TypeVar("T")
 
 
-def eventually(look: Callable[[], T], what: str = "it") -> T:
+def eventually(look: Callable[[], T | None], what: str = "it") -> T:
     """The first true answer of `look`; fails when none comes in time."""
     stop = time.monotonic() + DEADLINE
     while time.monotonic() < stop:

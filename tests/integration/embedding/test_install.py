@@ -156,7 +156,7 @@ def test_an_environment_without_pip_uses_the_one_that_python_brings(
 def test_other_weights_than_the_published_are_refused(
     entry: Entry, shelf: Path, store: Path
 ) -> None:
-    other = entry.files | {entry.weights: "0" * 64}
+    other = dict(entry.files) | {entry.weights: "0" * 64}
     changed = Entry(**{**{n: getattr(entry, n) for n in Entry.__slots__}, "files": other})
 
     with pytest.raises(ModelDamaged, match="is not the published one"):

@@ -109,9 +109,8 @@ def _plainly(tensors: tiny.Tensors, ids: list[int]) -> Floats:
     for span, before in ((2, 0), (3, 1), (5, 2)):
         prefix = f"{layers}/ngram_order_{span}"
         dense = f"{prefix}/input_size_projection/dense"
-        value = _norm(
-            tensors, words @ tensors[f"{dense}/kernel:0"] + tensors[f"{dense}/bias:0"], prefix
-        )
+        projected = words @ tensors[f"{dense}/kernel:0"] + tensors[f"{dense}/bias:0"]
+        value = _norm(tensors, projected.astype(np.float64), prefix)
         for conv in (f"Ngram-{span}-Conv", f"Ngram-{span}-Conv_1"):
             weight, bias = tensors[f"{prefix}/{conv}/weights:0"], tensors[f"{prefix}/{conv}/bias:0"]
             around = [

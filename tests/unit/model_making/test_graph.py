@@ -74,12 +74,14 @@ def _plain_bert(tensors: dict[str, NDArray[np.float32]], ids: list[int]) -> Floa
     weights = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
 
     def linear(value: Floats, name: str) -> Floats:
-        return value @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
+        result: Floats = value @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
+        return result
 
     def norm(value: Floats, name: str) -> Floats:
         centred = value - value.mean(axis=-1, keepdims=True)
         even = centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-12)
-        return even * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+        result: Floats = even * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+        return result
 
     x = weights["embeddings.word_embeddings.weight"][ids]
     x = x + weights["embeddings.position_embeddings.weight"][: len(ids)]
