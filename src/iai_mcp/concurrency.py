@@ -57,10 +57,6 @@ class ProcessLock:
         self.path = Path(path) if path is not None else Path(paths.lock_path())
         self._descriptor: int | None = None
 
-    def acquire_shared(self) -> None:
-        """Wait for a lock that others may share."""
-        fcntl.flock(self._open(), fcntl.LOCK_SH)
-
     def try_acquire_exclusive(self) -> bool:
         """Take the lock alone, at once or not at all."""
         descriptor = self._open()

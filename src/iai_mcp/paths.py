@@ -82,6 +82,15 @@ def private_dir(path: str) -> str:
     return path
 
 
+def sync_directory(path: str | os.PathLike[str]) -> None:
+    """Make a rename or removal in the directory `path` survive power loss."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def is_loose(path: str) -> bool:
     """Whether the user-data directory at `path`, or one inside it, lets others in.
 

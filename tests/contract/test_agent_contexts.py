@@ -12,7 +12,7 @@ from iai_mcp.adapters.files.local import LocalFileSystem
 from iai_mcp.domain.agents import Agent, AgentManifest, FromTemplate
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.ports.agent_contexts import AgentContextStore
+from iai_mcp.ports.agent_stores import AgentContextStore
 
 ADA = Agent("a-1", "Ada", "agents/ada.md", "codex", skills=("testing",), extra={"colour": "red"})
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.agent_runtime import FakeRuntime
 
-from iai_mcp.adapters.runtime.local import LocalRuntime
+from iai_mcp.adapters.agent_runtime import LocalRuntime
 from iai_mcp.domain.agent_profiles import (
     AgentProfile,
     ConventionFile,
@@ -16,7 +16,7 @@ from iai_mcp.domain.agent_profiles import (
 )
 from iai_mcp.domain.invocations import Invocation, MemoryWiring
 from iai_mcp.domain.launching import ArgsPlan, EnvPlan, FilePlan, StdinPlan
-from iai_mcp.ports.agent_runtime import AgentRuntime
+from iai_mcp.ports.agent_world import AgentRuntime
 
 PROGRAM = AgentProfile("tool", "Tool", "tool", ConventionFile("T.md"), detect="tool --version")
 ABSENT = AgentProfile("absent", "Absent", "no-such-program", Stdin(), detect="no-such-program -v")

@@ -10,7 +10,7 @@ from iai_mcp.adapters.files.local import LocalFileSystem
 from iai_mcp.domain.composing import Skill
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.ports.documents import SkillStore, TemplateStore
+from iai_mcp.ports.agent_stores import SkillStore, TemplateStore
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.event_bus import FakeEventBus
 
-from iai_mcp.adapters.event_journal import JournalEventBus
+from iai_mcp.adapters.agent_world import JournalEventBus
 from iai_mcp.domain.agent_events import AgentCreated, AgentEvent, AgentLaunched
-from iai_mcp.ports.event_bus import EventBus
+from iai_mcp.ports.agent_world import EventBus
 
 
 @pytest.fixture(params=["fake", "journal"])

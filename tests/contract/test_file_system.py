@@ -161,12 +161,16 @@ EVERY_DEED: dict[str, Callable[[FileSystem, str], object]] = {
 }
 
 
+def _remove(files: FileSystem, path: str) -> None:
+    files.remove(path)
+
+
 @pytest.mark.parametrize("deed", [*EVERY_DEED, "remove"])
 @pytest.mark.parametrize(
     "path", ["../outside/file", "/etc/passwd", "a/../../x", ".", "a//b", "a\0"]
 )
 def test_no_path_leads_out_of_the_root(files: FileSystem, deed: str, path: str) -> None:
-    act = EVERY_DEED.get(deed, lambda files, path: files.remove(path))
+    act = EVERY_DEED.get(deed, _remove)
     with pytest.raises(IoFailed):
         act(files, path)
     assert not files.exists(path)
@@ -192,7 +196,7 @@ def test_a_link_is_refused_wherever_it_leads(
 def test_a_link_on_the_way_is_refused(
     files: FileSystem, outside: FileSystem, plant: Plant, tmp_path: Path, deed: str
 ) -> None:
-    act = EVERY_DEED.get(deed, lambda files, path: files.remove(path))
+    act = EVERY_DEED.get(deed, _remove)
     plant.link("way", str(tmp_path / "outside"))
     for path in ("way/file", "way/inner", "way/inner/file", "way/new"):
         with pytest.raises(IoFailed, match="way is a link"):
@@ -272,9 +276,9 @@ def test_a_lock_is_held_by_one_at_a_time(below: FilesBelow, files: FileSystem, r
 
 
 def test_a_lock_that_is_not_let_go_of_is_told(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from iai_mcp.adapters.files import locks
+    from iai_mcp.adapters.files import local
 
-    monkeypatch.setattr(locks, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(local, "PATIENCE_SECONDS", 0.05)
     files = LocalFileSystem(root)
     files.create_dir_all("")
     with files.locked("lock"), pytest.raises(Busy, match="another iai-mcp"):

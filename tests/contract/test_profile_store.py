@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.profiles import FakeProfileStore
 
 from iai_mcp.adapters.files.local import LocalFileSystem
-from iai_mcp.adapters.files.profiles import FileProfileStore
+from iai_mcp.adapters.files.user_documents import FileProfileStore
 from iai_mcp.domain.agent_profiles import (
     AgentProfile,
     ConventionFile,
@@ -16,7 +16,7 @@ from iai_mcp.domain.agent_profiles import (
     Stdin,
 )
 from iai_mcp.domain.errors import NotFound
-from iai_mcp.ports.profiles import ProfileStore
+from iai_mcp.ports.agent_stores import ProfileStore
 
 OPUS = AgentProfile(
     id="opus",

@@ -7,10 +7,10 @@ import pytest
 from tests.fakes.projects import FakeProjectStore
 
 from iai_mcp.adapters.files.local import LocalFileSystem
-from iai_mcp.adapters.files.projects import FileProjectStore
+from iai_mcp.adapters.files.user_documents import FileProjectStore
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.projects import Project, ProjectPath, RemoteRef
-from iai_mcp.ports.projects import ProjectStore
+from iai_mcp.ports.agent_stores import ProjectStore
 
 SHOP = Project("p-1", "Shop", ProjectPath("/home/ann/shop"), 1_700_000_000_000)
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from iai_mcp.adapters.terminal import tidying
-from iai_mcp.adapters.terminal.adapter import HolderPty
 from iai_mcp.domain.errors import NotFound, NotInstalled
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import TerminalSize
 from iai_mcp.ports.pty import PtyPort
+from iai_mcp.terminal import tidying
+from iai_mcp.terminal.pty import HolderPty
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from tests.fakes.pty import FakePty
 
-from iai_mcp.adapters.terminal.adapter import HolderPty
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import SessionLabel, TerminalSize
+from iai_mcp.terminal.pty import HolderPty
 
 
 @pytest.fixture(params=["fake", "holder"])

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tests.fakes.shared_memory import FakeSharedMemory
 
-from iai_mcp.adapters.daemon_memory import DaemonMemory
-from iai_mcp.ports.shared_memory import SharedMemory
+from iai_mcp.adapters.agent_world import DaemonMemory
+from iai_mcp.ports.agent_world import SharedMemory
 
 
 @pytest.fixture(params=["fake", "daemon"])

@@ -1,5 +1,6 @@
 """`Strengths` and `Curve` in memory, with a curve that anybody can follow in their head."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from iai_mcp.ports.sleep import Strengthened
@@ -18,7 +19,7 @@ class HalvingCurve:
         return Trace(trace.stability * 2 * use.weight, trace.difficulty, use.at)
 
     def strength(self, trace: Trace, now: int) -> float:
-        return 0.5 ** ((now - trace.used_at) / DAY / trace.stability)
+        return math.pow(0.5, (now - trace.used_at) / DAY / trace.stability)
 
 
 class FakeStrengths:

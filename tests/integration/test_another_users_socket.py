@@ -15,10 +15,10 @@ from tests.integration.mcp_sessions.processes import BridgeProcess
 from tests.support.home import ScratchHome
 from tests.support.strangers import needs_root
 
-from iai_mcp.adapters.terminal import previews
-from iai_mcp.adapters.terminal.connection import Connection
-from iai_mcp.adapters.terminal.records import Owner, SessionRecord
 from iai_mcp.domain.errors import PtyFailed
+from iai_mcp.terminal import output
+from iai_mcp.terminal.connection import Connection
+from iai_mcp.terminal.records import Owner, SessionRecord
 
 pytestmark = needs_root
 SECRET = "the launch code is 0000"
@@ -135,7 +135,7 @@ def test_a_daemon_neither_follows_nor_replaces_it(
     assert stranger.heard() == b""
 
 
-@pytest.mark.parametrize("dial", [Connection, lambda path: previews.ask([session_at(path)])])
+@pytest.mark.parametrize("dial", [Connection, lambda path: output.previews([session_at(path)])])
 def test_a_terminal_s_client_types_nothing_into_it(
     stranger: Eavesdropper, dial: Callable[[str], object]
 ) -> None:

@@ -1,6 +1,7 @@
 """Our JSON agrees with the standard library's, value for value and refusal for refusal."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -33,7 +34,7 @@ def test_whatever_json_writes_is_read(value: object, blank: str) -> None:
         assert compact_json.loads(written, strict=strict) == value
 
 
-def refuses(loads: object, text: str) -> bool:
+def refuses(loads: Callable[[str], object], text: str) -> bool:
     try:
         loads(text)
     except ValueError:

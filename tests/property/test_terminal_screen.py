@@ -12,8 +12,8 @@ import pyte
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iai_mcp.domain.terminal_paint import paint
-from iai_mcp.domain.terminal_screen import Screen
+from iai_mcp.terminal.screen import Screen
+from iai_mcp.terminal.screen_paint import paint
 
 ROWS, COLS = 8, 20
 

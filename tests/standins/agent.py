@@ -117,8 +117,11 @@ class Transcript:
     def say(self, role: str, text: str) -> None:
         if self._host == "codex":
             kind = "input_text" if role == "user" else "output_text"
-            content = [{"type": kind, "text": text}]
-            payload = {"type": "message", "role": role, "content": content}
+            payload = {
+                "type": "message",
+                "role": role,
+                "content": [{"type": kind, "text": text}],
+            }
             self._line({"timestamp": _now(), "type": "response_item", "payload": payload})
             return
         content = text if role == "user" else [{"type": "text", "text": text}]

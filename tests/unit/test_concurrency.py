@@ -33,16 +33,14 @@ def test_an_override_counts_and_undoing_it_does_not_freeze_a_path(monkeypatch, t
     assert tmp_path / "b" == concurrency.SOCKET_PATH
 
 
-def test_shared_holders_keep_the_exclusive_one_out(tmp_path):
-    first, second, third = (ProcessLock(tmp_path / "l") for _ in range(3))
-    first.acquire_shared()
-    second.acquire_shared()
-    assert third.try_acquire_exclusive() is False
+def test_one_holder_keeps_another_out_until_it_lets_go(tmp_path):
+    first, second = ProcessLock(tmp_path / "l"), ProcessLock(tmp_path / "l")
+    assert first.try_acquire_exclusive() is True
+    assert second.try_acquire_exclusive() is False
     first.release()
-    second.release()
-    assert third.try_acquire_exclusive() is True
-    assert third.holder() == os.getpid()
-    for lock in (first, second, third):
+    assert second.try_acquire_exclusive() is True
+    assert second.holder() == os.getpid()
+    for lock in (first, second):
         lock.close()
 
 
@@ -73,7 +71,7 @@ def test_the_lock_file_is_private_even_where_it_was_not(tmp_path):
     place.touch(mode=0o644)
     os.chmod(place, 0o644)
     lock = ProcessLock(place)
-    lock.acquire_shared()
+    assert lock.try_acquire_exclusive() is True
     assert place.stat().st_mode & 0o777 == 0o600
     lock.close()
 

@@ -31,14 +31,6 @@ class LazyEmbedder:
                 self._thread = threading.Thread(target=self._run, name="load-model", daemon=True)
                 self._thread.start()
 
-    def reload(self) -> None:
-        """Try again: a model may have been installed since."""
-        with self._lock:
-            if self._thread is not None and not self._thread.is_alive() and not self._embedder:
-                self._thread = None
-                self._done.clear()
-        self.start()
-
     @property
     def settled(self) -> bool:
         """Whether loading has ended, one way or the other."""

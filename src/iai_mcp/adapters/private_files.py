@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from iai_mcp.domain.errors import DiskFull, IoFailed, ReadOnly
-from iai_mcp.paths import NotOurs
+from iai_mcp.paths import NotOurs, sync_directory
 
 _FULL = {28, 122}  # ENOSPC, EDQUOT
 _REFUSED = {1, 13, 30}  # EPERM, EACCES, EROFS
@@ -35,15 +35,6 @@ def write_private(path: Path, data: bytes) -> None:
 
 def write_private_json(path: Path, value: Mapping[str, object]) -> None:
     write_private(path, json.dumps(value, indent=2).encode() + b"\n")
-
-
-def sync_directory(path: Path) -> None:
-    """Make a rename in `path` survive power loss."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def io_failure(error: OSError, path: Path) -> IoFailed:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from iai_mcp import paths
-from iai_mcp.adapters.private_files import io_failure, sync_directory
+from iai_mcp.adapters.private_files import io_failure
 from iai_mcp.capture.spool import ENDING, SET_ASIDE, TEMPORARY
 from iai_mcp.hosts.reading import LONGEST_LINE, StoppedError, rest_of_line
 from iai_mcp.hosts.turns import count_occurrence
+from iai_mcp.paths import sync_directory
 from iai_mcp.protocol import long_json
 from iai_mcp.protocol.compact_json import dumps, scan
 

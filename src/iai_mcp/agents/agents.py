@@ -14,10 +14,8 @@ from iai_mcp.domain.agents import (
 from iai_mcp.domain.errors import IaiError, InvalidInput
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.domain.templates import Template
-from iai_mcp.ports.agent_contexts import AgentContextStore
-from iai_mcp.ports.documents import SkillStore, TemplateStore
-from iai_mcp.ports.event_bus import EventBus
-from iai_mcp.ports.ids import IdGenerator
+from iai_mcp.ports.agent_stores import AgentContextStore, SkillStore, TemplateStore
+from iai_mcp.ports.agent_world import EventBus, IdGenerator
 
 
 @dataclass(frozen=True, slots=True)

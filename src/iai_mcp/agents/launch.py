@@ -9,10 +9,8 @@ from iai_mcp.domain.agent_events import AgentLaunched
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.projects import run_path
 from iai_mcp.domain.terminals import Phase, SessionLabel, SessionStatus, TerminalSession
-from iai_mcp.ports.agent_contexts import AgentContextStore
-from iai_mcp.ports.agent_runtime import AgentRuntime
-from iai_mcp.ports.clock import Clock
-from iai_mcp.ports.event_bus import EventBus
+from iai_mcp.ports.agent_stores import AgentContextStore
+from iai_mcp.ports.agent_world import AgentRuntime, Clock, EventBus
 from iai_mcp.ports.file_system import FilesBelow, FileSystem
 from iai_mcp.ports.pty import PtyPort
 

@@ -22,12 +22,9 @@ from iai_mcp.domain.launching import (
 )
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.domain.terminals import TerminalSize
-from iai_mcp.ports.agent_contexts import AgentContextStore
-from iai_mcp.ports.agent_runtime import AgentRuntime
-from iai_mcp.ports.documents import SkillStore, TemplateStore
+from iai_mcp.ports.agent_stores import AgentContextStore, SkillStore, TemplateStore
+from iai_mcp.ports.agent_world import AgentRuntime, IdGenerator, SharedMemory
 from iai_mcp.ports.file_system import LARGEST_FILE
-from iai_mcp.ports.ids import IdGenerator
-from iai_mcp.ports.shared_memory import SharedMemory
 
 DAEMON_DOWN = (
     "the memory daemon is not running: the agent starts without what was remembered, and what it "

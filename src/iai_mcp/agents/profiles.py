@@ -8,8 +8,8 @@ from iai_mcp.domain.agent_profiles import AgentProfile, ContextInjection, Detect
 from iai_mcp.domain.agents import slug_of
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput, NotFound
 from iai_mcp.domain.foreign_text import quoted
-from iai_mcp.ports.agent_runtime import AgentRuntime
-from iai_mcp.ports.profiles import ProfileStore
+from iai_mcp.ports.agent_stores import ProfileStore
+from iai_mcp.ports.agent_world import AgentRuntime
 
 
 @dataclass(frozen=True, slots=True)

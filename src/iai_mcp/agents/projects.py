@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from iai_mcp.domain.errors import InvalidInput, NotFound
 from iai_mcp.domain.projects import PROJECT_DATA, Project, ProjectPath
-from iai_mcp.ports.clock import Clock
+from iai_mcp.ports.agent_stores import ProjectStore
+from iai_mcp.ports.agent_world import Clock, IdGenerator
 from iai_mcp.ports.file_system import FilesBelow
-from iai_mcp.ports.ids import IdGenerator
-from iai_mcp.ports.projects import ProjectStore
 
 
 def nearest_project(files: FilesBelow, start: ProjectPath) -> ProjectPath:

@@ -9,8 +9,8 @@ from iai_mcp.domain.agents import Agent, context_path_of, is_agent_id
 from iai_mcp.domain.errors import Busy
 from iai_mcp.domain.projects import PROJECT_DATA, RUNS, ProjectPath, run_path
 from iai_mcp.domain.terminals import TerminalSession
-from iai_mcp.ports.agent_contexts import AgentContextStore
-from iai_mcp.ports.event_bus import EventBus
+from iai_mcp.ports.agent_stores import AgentContextStore
+from iai_mcp.ports.agent_world import EventBus
 from iai_mcp.ports.file_system import FilesBelow
 from iai_mcp.ports.pty import PtyPort, Sessions
 

@@ -7,9 +7,8 @@ from iai_mcp.domain.agents import Agent, FromTemplate
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.domain.templates import Comparison, SyncState, Template, compare
-from iai_mcp.ports.agent_contexts import AgentContextStore
-from iai_mcp.ports.documents import TemplateStore
-from iai_mcp.ports.event_bus import EventBus
+from iai_mcp.ports.agent_stores import AgentContextStore, TemplateStore
+from iai_mcp.ports.agent_world import EventBus
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def write(header: dict[str, object], lines: "Iterable[bytes]") -> str:
     except BaseException:
         os.unlink(hidden)
         raise
-    sync_directory(directory)
+    paths.sync_directory(directory)
     return visible
 
 
@@ -55,15 +55,6 @@ def file_name_part(session_id: str) -> str:
     """The session's id as a part of a file name: it can not leave the directory or hide."""
     safe = "".join(c if c in _PLAIN else "_" for c in session_id[:_NAME_LENGTH]).lstrip(".")
     return safe or "session"
-
-
-def sync_directory(directory: str) -> None:
-    """Make a rename or removal in `directory` survive a power cut."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _claim(directory: str, session: str) -> tuple[str, int]:

@@ -174,7 +174,7 @@ def processes() -> Check:
 
 
 def sessions() -> Check:
-    from iai_mcp.adapters.terminal.tidying import strays
+    from iai_mcp.terminal.tidying import strays
 
     found = strays()
     if found:

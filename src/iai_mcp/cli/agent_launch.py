@@ -35,8 +35,8 @@ def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
         workspace.project_store.remember_trust(project, True)
     session = workspace.launch(plan)
     if attach:
-        from iai_mcp.adapters.terminal.adapter import find
         from iai_mcp.cli import session_attach
+        from iai_mcp.terminal.pty import find
 
         return session_attach.attach(find(session.id))
     text = (

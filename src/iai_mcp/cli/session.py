@@ -18,10 +18,11 @@ import os
 import sys
 import time
 
-from iai_mcp.adapters.terminal import answers, registry
-from iai_mcp.adapters.terminal.records import SessionRecord
 from iai_mcp.cli import output
-from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.errors import IaiError, InvalidInput
+from iai_mcp.terminal import sessions
+from iai_mcp.terminal.records import SessionRecord
+from iai_mcp.workspace import session_views as views
 
 _UNTIL = ("idle", "waiting", "running", "exited")
 
@@ -73,15 +74,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    result, entries = answers.listing(answers.found(arguments.project))
-    output.emit(result, _as_table(entries), as_json=arguments.json)
+    entries = sessions.listed(sessions.found(arguments.project))
+    output.emit(views.listing_view(entries), _as_table(entries), as_json=arguments.json)
     return 0
 
 
 def _start(arguments: argparse.Namespace) -> int:
-    from iai_mcp.adapters.terminal.adapter import HolderPty, find
     from iai_mcp.domain.launching import SpawnSpec
     from iai_mcp.domain.terminals import SessionLabel, TerminalSize
+    from iai_mcp.terminal.pty import HolderPty, find
 
     command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
     command = command or [os.environ.get("SHELL") or "/bin/sh"]
@@ -111,56 +112,58 @@ def _attach(arguments: argparse.Namespace) -> int:
 def _send(arguments: argparse.Namespace) -> int:
     record, text = _named(arguments), _message(arguments.text)
     enter, timeout = not arguments.no_enter, arguments.timeout
-    result = answers.send(record, text, enter=enter, timeout=timeout)
-    waits = ", but the program has not read it yet" if result["read"] is False else ""
+    done = sessions.send(record, text, enter=enter, timeout=timeout)
+    waits = ", but the program has not read it yet" if done.read is False else ""
+    result = views.delivery_view(record, done)
     output.emit(result, f"delivered to {record.id}{waits}", as_json=arguments.json)
     return 0
 
 
 def _broadcast(arguments: argparse.Namespace) -> int:
-    records = answers.found(arguments.project or os.getcwd())
-    results = answers.broadcast(records, _message(arguments.text), arguments.timeout)
-    lines = [f"{result['session']}  {_outcome(result)}" for result in results]
-    output.emit({"sent": results}, "\n".join(lines), as_json=arguments.json)
-    return 0 if all(result["delivered"] for result in results) else 1
+    records = sessions.found(arguments.project or os.getcwd())
+    sent = sessions.broadcast(records, _message(arguments.text), arguments.timeout)
+    lines = [f"{one.record.id}  {_outcome(one)}" for one in sent]
+    output.emit(views.broadcast_view(sent), "\n".join(lines), as_json=arguments.json)
+    return int(any(isinstance(one.outcome, IaiError) for one in sent))
 
 
-def _outcome(result: dict[str, object]) -> str:
-    error = result.get("error")
-    return f"not delivered: {error['message']}" if isinstance(error, dict) else "delivered"
+def _outcome(one: sessions.Sent) -> str:
+    if isinstance(one.outcome, IaiError):
+        return f"not delivered: {one.outcome.message}"
+    return "delivered"
 
 
 def _logs(arguments: argparse.Namespace) -> int:
     record = _named(arguments)
     if arguments.raw and not arguments.json:
-        from iai_mcp.adapters.terminal.output import raw
+        from iai_mcp.terminal.output import raw
 
         output.pass_on(raw(record))
         return 0
-    result = answers.logs(record, raw=arguments.raw, lines=arguments.lines)
-    output.emit(result, str(result["text"]).rstrip("\n"), as_json=arguments.json)
+    text = sessions.logs(record, raw=arguments.raw, lines=arguments.lines)
+    output.emit(views.logs_view(record, text), text.rstrip("\n"), as_json=arguments.json)
     return 0
 
 
 def _kill(arguments: argparse.Namespace) -> int:
-    result = answers.kill(_named(arguments))
-    code = result["exit_code"]
+    record = _named(arguments)
+    code = sessions.kill(record)
     how = "nobody saw how" if code is None else f"exit code {code}"
-    output.emit(result, f"{result['session']} has ended ({how})", as_json=arguments.json)
+    result = views.killed_view(record, code)
+    output.emit(result, f"{record.id} has ended ({how})", as_json=arguments.json)
     return 0
 
 
 def _wait(arguments: argparse.Namespace) -> int:
-    result = answers.wait(_named(arguments), arguments.until, arguments.timeout)
-    output.emit(result, f"{result['session']} is {result['status']}", as_json=arguments.json)
+    reached = sessions.wait(_named(arguments), arguments.until, arguments.timeout)
+    result = views.reached_view(reached)
+    output.emit(result, f"{reached.id} is {reached.status}", as_json=arguments.json)
     return 0
 
 
 def _prune(arguments: argparse.Namespace) -> int:
-    result = answers.prune(arguments.project, days=arguments.older)
-    pruned = result["pruned"]
-    count = len(pruned) if isinstance(pruned, list) else 0
-    output.emit(result, f"{count} forgotten", as_json=arguments.json)
+    pruned = sessions.prune(arguments.project, days=arguments.older)
+    output.emit(views.pruned_view(pruned), f"{len(pruned)} forgotten", as_json=arguments.json)
     return 0
 
 
@@ -178,7 +181,7 @@ _ACTIONS = {
 
 
 def _named(arguments: argparse.Namespace) -> SessionRecord:
-    return registry.resolve(arguments.session, answers.found(arguments.project))
+    return sessions.resolve(arguments.session, sessions.found(arguments.project))
 
 
 def _message(text: str) -> str:
@@ -189,11 +192,11 @@ def _message(text: str) -> str:
     return text
 
 
-def _as_table(sessions: list[registry.Listed]) -> str:
-    if not sessions:
+def _as_table(entries: list[sessions.Listed]) -> str:
+    if not entries:
         return "no sessions; iai-mcp agent launch NAME starts one"
     rows = []
-    for entry in sessions:
+    for entry in entries:
         record = entry.record
         guess = "?" if record.alive and record.source == "guess" else ""
         status = record.status + guess
@@ -215,12 +218,12 @@ def _as_table(sessions: list[registry.Listed]) -> str:
     table = output.table(
         rows, ("ID", "AGENT", "PROFILE", "PROJECT", "STATUS", "SINCE", "LAST LINE")
     )
-    return table + _lost_hint(sessions)
+    return table + _lost_hint(entries)
 
 
-def _lost_hint(sessions: list[registry.Listed]) -> str:
+def _lost_hint(entries: list[sessions.Listed]) -> str:
     """How the agents come back that were running when the machine or their holder went down."""
-    records = [entry.record for entry in sessions]
+    records = [entry.record for entry in entries]
     running = {record.label.agent_id for record in records if record.alive}
     lost = [
         record.label.agent_name or record.label.agent_id

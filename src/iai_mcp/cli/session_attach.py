@@ -8,15 +8,15 @@ import termios
 import tty
 from collections.abc import Iterator
 
-from iai_mcp.adapters.terminal.connection import Connection, HolderState
-from iai_mcp.adapters.terminal.promptness import be_prompt
-from iai_mcp.adapters.terminal.records import SessionRecord
 from iai_mcp.cli import output
 from iai_mcp.cli.session_keys import DEFAULT, Keys
 from iai_mcp.domain.errors import NotFound
-from iai_mcp.domain.terminal_paint import ALTERNATE, paint, unpaint
-from iai_mcp.domain.terminal_screen import Screen
-from iai_mcp.protocol import terminal_frames as wire
+from iai_mcp.terminal import frames as wire
+from iai_mcp.terminal.connection import Connection, HolderState
+from iai_mcp.terminal.promptness import be_prompt
+from iai_mcp.terminal.records import SessionRecord
+from iai_mcp.terminal.screen import Screen
+from iai_mcp.terminal.screen_paint import ALTERNATE, paint, unpaint
 
 _KEYBOARD = 0
 _DISPLAY = 1

@@ -11,7 +11,7 @@ State = MutableMapping[str, object]
 Message = Mapping[str, object]
 Answer = dict[str, object]
 
-ASLEEP = frozenset({"SLEEP", "HIBERNATION", "DREAMING"})
+ASLEEP = frozenset({"SLEEP", "HIBERNATION"})
 
 
 class InvalidMessage(ValueError):

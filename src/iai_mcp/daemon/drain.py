@@ -16,7 +16,7 @@ from pathlib import Path
 
 from iai_mcp import paths
 from iai_mcp.capture import progress
-from iai_mcp.capture.spool import ENDING, SET_ASIDE, TEMPORARY, sync_directory
+from iai_mcp.capture.spool import ENDING, SET_ASIDE, TEMPORARY
 from iai_mcp.daemon.spooled_file import SpooledFile, UnreadableError
 from iai_mcp.domain.errors import IaiError, InvalidInput, PlaceSilent
 from iai_mcp.hosts.reading import StoppedError
@@ -148,7 +148,7 @@ class SpoolDrain:
             done.set_aside += 1
             return
         path.unlink(missing_ok=True)
-        sync_directory(str(path.parent))
+        paths.sync_directory(path.parent)
         done.files += 1
 
     def _store(
@@ -195,8 +195,8 @@ class SpoolDrain:
         with os.fdopen(descriptor, "w", encoding="utf-8") as out:
             out.write("\n".join(damage[:100]) + "\n")
         path.rename(target)
-        sync_directory(str(shelf))
-        sync_directory(str(path.parent))
+        paths.sync_directory(shelf)
+        paths.sync_directory(path.parent)
         log.warning("a spool file was set aside", extra={"file": target.name})
 
     def _back_off(self) -> None:

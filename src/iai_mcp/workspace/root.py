@@ -7,17 +7,13 @@ from functools import partial
 from pathlib import Path
 
 from iai_mcp import paths
-from iai_mcp.adapters.daemon_memory import DaemonMemory
-from iai_mcp.adapters.event_journal import JournalEventBus
+from iai_mcp.adapters.agent_runtime import LocalRuntime
+from iai_mcp.adapters.agent_world import DaemonMemory, JournalEventBus, SystemClock, UuidIds
 from iai_mcp.adapters.files.agent_contexts import FileAgentContextStore
 from iai_mcp.adapters.files.documents import FileSkillStore, FileTemplateStore
 from iai_mcp.adapters.files.local import LocalFileSystem
-from iai_mcp.adapters.files.profiles import FileProfileStore
-from iai_mcp.adapters.files.projects import FileProjectStore
+from iai_mcp.adapters.files.user_documents import FileProfileStore, FileProjectStore
 from iai_mcp.adapters.looks import look_at
-from iai_mcp.adapters.runtime.local import LocalRuntime
-from iai_mcp.adapters.system import SystemClock, UuidIds
-from iai_mcp.adapters.terminal.adapter import HolderPty
 from iai_mcp.agents.agents import Agents
 from iai_mcp.agents.launch import LaunchAgent
 from iai_mcp.agents.launch_plan import PlanLaunch
@@ -31,12 +27,11 @@ from iai_mcp.domain.invocations import MemoryWiring
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.hosts import wiring
 from iai_mcp.hosts.catalogue import PROFILES
-from iai_mcp.ports.documents import SkillStore, TemplateStore
-from iai_mcp.ports.event_bus import EventBus
+from iai_mcp.ports.agent_stores import ProfileStore, ProjectStore, SkillStore, TemplateStore
+from iai_mcp.ports.agent_world import EventBus
 from iai_mcp.ports.file_system import FilesBelow
-from iai_mcp.ports.profiles import ProfileStore
-from iai_mcp.ports.projects import ProjectStore
 from iai_mcp.ports.pty import Sessions
+from iai_mcp.terminal.pty import HolderPty
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,41 +7,45 @@ is there for that.
 import base64
 import binascii
 
-from iai_mcp.adapters.terminal import answers, registry
-from iai_mcp.adapters.terminal.adapter import HolderPty
-from iai_mcp.adapters.terminal.records import SessionRecord
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.terminals import LARGEST, TerminalSize
 from iai_mcp.memory.params import Params
+from iai_mcp.terminal import sessions
+from iai_mcp.terminal.pty import HolderPty
+from iai_mcp.terminal.records import SessionRecord
+from iai_mcp.workspace import session_views as views
 from iai_mcp.workspace.params import optional_text
 from iai_mcp.workspace.root import Workspace
-from iai_mcp.workspace.views import Json
+from iai_mcp.workspace.session_views import Json
 
 _UNTIL = ("idle", "waiting", "running", "exited")
 _LONGEST_WAIT = 300  # seconds: a call that waits has a thread of the daemon for itself
 
 
 def list_all(_workspace: Workspace, params: Params) -> Json:
-    return answers.listing(_found(params))[0]
+    return views.listing_view(sessions.listed(_found(params)))
 
 
 def send(_workspace: Workspace, params: Params) -> Json:
-    text = params.text("text")
-    return answers.send(_named(params), text, enter=params.flag("enter", default=True))
+    text, record = params.text("text"), _named(params)
+    done = sessions.send(record, text, enter=params.flag("enter", default=True))
+    return views.delivery_view(record, done)
 
 
 def broadcast(_workspace: Workspace, params: Params) -> Json:
     params.text("project")
-    return {"sent": answers.broadcast(_found(params), params.text("text"))}
+    return views.broadcast_view(sessions.broadcast(_found(params), params.text("text")))
 
 
 def logs(_workspace: Workspace, params: Params) -> Json:
     lines = params.integer("lines", 0, 1, 1_000_000) if params.has("lines") else None
-    return answers.logs(_named(params), raw=params.flag("raw"), lines=lines)
+    record = _named(params)
+    return views.logs_view(record, sessions.logs(record, raw=params.flag("raw"), lines=lines))
 
 
 def kill(_workspace: Workspace, params: Params) -> Json:
-    return answers.kill(_named(params))
+    record = _named(params)
+    return views.killed_view(record, sessions.kill(record))
 
 
 def wait(_workspace: Workspace, params: Params) -> Json:
@@ -49,7 +53,7 @@ def wait(_workspace: Workspace, params: Params) -> Json:
     if until not in _UNTIL:
         raise InvalidInput(f"until must be one of {', '.join(_UNTIL)}")
     timeout = params.integer("timeout", _LONGEST_WAIT, 1, _LONGEST_WAIT)
-    return answers.wait(_named(params), until, timeout)
+    return views.reached_view(sessions.wait(_named(params), until, timeout))
 
 
 def write(_workspace: Workspace, params: Params) -> Json:
@@ -76,12 +80,13 @@ def resize(_workspace: Workspace, params: Params) -> Json:
 
 
 def prune(_workspace: Workspace, params: Params) -> Json:
-    return answers.prune(optional_text(params, "project"), optional_text(params, "cwd"))
+    project, cwd = optional_text(params, "project"), optional_text(params, "cwd")
+    return views.pruned_view(sessions.prune(project, cwd))
 
 
 def _found(params: Params) -> list[SessionRecord]:
-    return answers.found(optional_text(params, "project"), optional_text(params, "cwd"))
+    return sessions.found(optional_text(params, "project"), optional_text(params, "cwd"))
 
 
 def _named(params: Params) -> SessionRecord:
-    return registry.resolve(params.text("session"), _found(params))
+    return sessions.resolve(params.text("session"), _found(params))

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from iai_mcp.adapters.terminal.adapter import HolderPty
 from iai_mcp.cli import main
+from iai_mcp.terminal.pty import HolderPty
 
 SOURCES = Path(__file__).parents[3] / "src"
 PATIENCE = 30.0

@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from iai_mcp.adapters.runtime.local import LocalRuntime
+from iai_mcp.adapters.agent_runtime import LocalRuntime
 from iai_mcp.domain.agent_profiles import AgentProfile, Stdin
 
 

@@ -5,7 +5,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -44,7 +44,7 @@ class Clone:
             (self.home / folder / name).write_text(text)
         (self.home / ".profile").write_text("PATH=/bin\n")
 
-    def manifest(self, *entries: dict[str, object]) -> None:
+    def manifest(self, *entries: Mapping[str, object]) -> None:
         (self.data / "agents.json").write_text(json.dumps({"version": 1, "entries": entries}))
 
     def link(self, place: str, target: str) -> None:
@@ -382,8 +382,8 @@ def test_writing_and_removing_in_a_clone_never_leaves_it(clone: Clone) -> None:
         ("skill", "show", "testing", "--json"),
     ):
         assert "link" in refusal(clone.run(*words)), words
-    for words in (("agent", "prune"), ("agent", "delete", "ben"), ("skill", "delete", "testing")):
-        assert clone.run(*words, "--json").returncode == 0, words
+    for told in (("agent", "prune"), ("agent", "delete", "ben"), ("skill", "delete", "testing")):
+        assert clone.run(*told, "--json").returncode == 0, told
     assert everything(clone.home) == before
     assert sorted(os.listdir(clone.path / ".ideai" / "run")) == [".lock"]
 

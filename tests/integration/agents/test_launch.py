@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.integration.agents.conftest import Machine
 
-from iai_mcp.adapters.terminal.adapter import HolderPty
+from iai_mcp.terminal.pty import HolderPty
 
 WaitFor = Callable[[Callable[[], bool]], None]
 

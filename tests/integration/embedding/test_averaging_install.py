@@ -8,10 +8,11 @@ import pytest
 from tests.averaging_models import OUT, WHEEL, tiny_averager_entry
 from tests.models import Quiet
 
-from iai_mcp.adapters.embedding import install, location
+from iai_mcp.adapters.embedding import location
 from iai_mcp.adapters.embedding.catalogue import Entry
 from iai_mcp.adapters.embedding.runtime import OnnxEmbedder
 from iai_mcp.domain.errors import ModelDamaged
+from iai_mcp.model_making import install
 
 
 @pytest.fixture

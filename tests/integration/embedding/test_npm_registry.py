@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from tests.models import Quiet, built_tiny_model, tiny_npm_entry
 
-from iai_mcp.adapters.embedding import install
 from iai_mcp.adapters.embedding.catalogue import Entry
 from iai_mcp.adapters.embedding.location import own
 from iai_mcp.adapters.embedding.runtime import OnnxEmbedder
 from iai_mcp.domain.errors import DownloadFailed, InvalidInput
+from iai_mcp.model_making import install
 
 
 class _Files(http.server.SimpleHTTPRequestHandler):

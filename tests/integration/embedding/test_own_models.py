@@ -73,7 +73,7 @@ def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
 def _embedder(directory: Path, inputs: list[str], output: str, rank: int) -> OnnxEmbedder:
     """A model that looks words up; of rank 2 and 1, those of the first word."""
     write_published(directory)
-    shape = {3: ["b", "t", 8], 2: ["b", 8], 1: ["b"]}[rank]
+    shapes: dict[int, list[str | int | None]] = {3: ["b", "t", 8], 2: ["b", 8], 1: ["b"]}
     constants = [numpy_helper.from_array(WORDS, "table")]
     nodes = [helper.make_node("Gather", ["table", "input_ids"], ["looked_up"])]
     last = "looked_up"
@@ -86,7 +86,7 @@ def _embedder(directory: Path, inputs: list[str], output: str, rank: int) -> Onn
         nodes,
         "own",
         [helper.make_tensor_value_info(n, TensorProto.INT64, ["b", "t"]) for n in inputs],
-        [helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info(output, TensorProto.FLOAT, shapes[rank])],
         constants,
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)

@@ -37,7 +37,7 @@ def loaded(code: str, *flags: str) -> set[str]:
 
 
 def test_a_holder_imports_nothing_heavy() -> None:
-    modules = loaded("import iai_mcp.adapters.terminal.holder.loop", "-I", "-S")
+    modules = loaded("import iai_mcp.terminal.holder.loop", "-I", "-S")
 
     assert modules & HEAVY == set()
 
@@ -45,7 +45,7 @@ def test_a_holder_imports_nothing_heavy() -> None:
 def test_a_list_imports_neither_dataclasses_nor_an_emulator() -> None:
     modules = loaded("import iai_mcp.cli.session")
 
-    unwanted = {"dataclasses", "hashlib", "subprocess", "iai_mcp.domain.terminal_screen"}
+    unwanted = {"dataclasses", "hashlib", "subprocess", "iai_mcp.terminal.screen"}
     assert modules & unwanted == set()
 
 

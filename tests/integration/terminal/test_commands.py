@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.terminal_kit import Desk, eventually
 
-from iai_mcp.adapters.terminal import layout, sending
 from iai_mcp.domain.terminals import SessionLabel
+from iai_mcp.terminal import layout, sending
 
 in_memory = pytest.mark.skipif(
     not layout.tail_path("any"), reason="there is no file system in memory to keep last words in"

@@ -10,8 +10,8 @@ import time
 import pytest
 from tests.terminal_kit import Desk, eventually
 
-from iai_mcp.adapters.terminal.connection import Connection
-from iai_mcp.protocol import terminal_frames as wire
+from iai_mcp.terminal import frames as wire
+from iai_mcp.terminal.connection import Connection
 
 # Numbered lines: a lost or doubled byte shows.
 FLOOD = """

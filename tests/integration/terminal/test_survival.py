@@ -11,10 +11,10 @@ import sys
 import pytest
 from tests.terminal_kit import SOURCE, Desk, Terminal, eventually
 
-from iai_mcp.adapters.terminal import adapter, records, tidying
-from iai_mcp.adapters.terminal.adapter import HolderPty
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import SessionLabel, TerminalSize
+from iai_mcp.terminal import pty, records, tidying
+from iai_mcp.terminal.pty import HolderPty
 
 STUBBORN = """
 import os, signal, sys, time
@@ -82,9 +82,10 @@ def test_killing_the_holder_hangs_up_its_program(desk: Desk) -> None:
     assert record.holder is not None
     assert record.child is not None
 
+    child = record.child
     os.kill(record.holder, signal.SIGKILL)
 
-    eventually(lambda: not lives(record.child), "the program's end")
+    eventually(lambda: not lives(child), "the program's end")
     lost = desk.record(session)
     assert (lost.status, lost.exit_code, lost.rebooted) == ("lost", None, False)
     assert tidying.strays() == []
@@ -98,12 +99,13 @@ def test_a_program_that_ignores_the_hang_up_is_found_as_a_stray(desk: Desk) -> N
     assert record.holder is not None
     assert record.child is not None
 
+    child = record.child
     os.kill(record.holder, signal.SIGKILL)
     eventually(lambda: desk.record(session).status == "lost", "the loss")
 
-    assert any(str(record.child) in sentence for sentence in tidying.strays())
+    assert any(str(child) in sentence for sentence in tidying.strays())
     desk.cli("session", "prune")
-    eventually(lambda: not lives(record.child), "the stray's end")
+    eventually(lambda: not lives(child), "the stray's end")
     assert tidying.strays() == []
 
 
@@ -148,17 +150,18 @@ def test_a_session_whose_files_were_deleted_ends(desk: Desk) -> None:
     assert record.holder is not None
     assert record.child is not None
 
+    child, holder = record.child, record.holder
     shutil.rmtree(desk.home / ".iai-mcp" / "s" / session)
 
-    eventually(lambda: not lives(record.child), "the program's end")
-    eventually(lambda: not lives(record.holder), "the holder's end")
+    eventually(lambda: not lives(child), "the program's end")
+    eventually(lambda: not lives(holder), "the holder's end")
     assert not os.path.exists(record.socket)
 
 
 def test_a_tethered_program_ends_with_whoever_started_it(desk: Desk) -> None:
     code = (
         "import os, sys\n"
-        "from iai_mcp.adapters.terminal.adapter import HolderPty\n"
+        "from iai_mcp.terminal.pty import HolderPty\n"
         "from iai_mcp.domain.launching import SpawnSpec\n"
         "from iai_mcp.domain.terminals import TerminalSize\n"
         "spec = SpawnSpec('sleep', ('1000',), '/')\n"
@@ -214,18 +217,19 @@ def test_the_list_says_how_a_lost_agent_comes_back(desk: Desk) -> None:
 def test_a_holder_that_does_nothing_any_more_is_ended_with_its_session(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adapter, "_KILL_DEADLINE", 0.5)
+    monkeypatch.setattr(pty, "_KILL_DEADLINE", 0.5)
     session = desk.python(STUBBORN)
     with desk.watching(session) as watcher:
         watcher.until(b"ready")
     record = desk.record(session)
     assert record.holder is not None
     assert record.child is not None
+    child = record.child
     os.kill(record.holder, signal.SIGSTOP)
 
     assert desk.pty.kill(session) is None
 
-    eventually(lambda: not lives(record.child), "the program's end")
+    eventually(lambda: not lives(child), "the program's end")
     assert not lives(record.holder)
 
 

@@ -1,5 +1,7 @@
 """Prepare, inject, spawn, type, tell: in that order, or not at all."""
 
+from typing import Any
+
 import pytest
 from tests.unit.agents.workbench import PROJECT, Workbench
 
@@ -41,7 +43,8 @@ def test_the_run_directory_is_made_then_files_are_written_then_the_program_start
     bench: Workbench,
 ) -> None:
     agent = bench.agent()
-    bench.files.log = bench.pty.log = log = []  # type: ignore[assignment]
+    log: list[Any] = []  # what both fakes tell, in one order
+    bench.files.log = bench.pty.log = log
     bench.launch(agent)
 
     run_dir = PROJECT.run_dir(agent.id)

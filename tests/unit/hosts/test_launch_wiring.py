@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from iai_mcp.adapters.runtime.local import LocalRuntime
+from iai_mcp.adapters.agent_runtime import LocalRuntime
 from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile, Flag
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.invocations import Invocation, LaunchWiring, MemoryWiring, Resume

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iai_mcp.protocol import terminal_frames as wire
+from iai_mcp.terminal import frames as wire
 
 
 def test_a_frame_is_type_length_and_payload() -> None:

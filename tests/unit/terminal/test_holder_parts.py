@@ -2,11 +2,15 @@
 
 import pytest
 
-from iai_mcp.adapters.terminal.holder.boundaries import safe_offset, screen_start, tail_start
-from iai_mcp.adapters.terminal.holder.modes import Modes
-from iai_mcp.adapters.terminal.holder.queries import answer
-from iai_mcp.adapters.terminal.holder.ring import Ring
-from iai_mcp.adapters.terminal.holder.status import rang, reported
+from iai_mcp.terminal.holder.output import (
+    Modes,
+    Ring,
+    answer,
+    safe_offset,
+    screen_start,
+    tail_start,
+)
+from iai_mcp.terminal.holder.status import rang, reported
 
 SIZE = 65_536
 

@@ -1,7 +1,6 @@
 """The sentence embedder made real: a small BERT as an int8 ONNX graph on onnxruntime.
 
-`runtime` answers; `location` finds an installed model; `install` makes one from weights that
-the package registry carries. Only `install` and what it uses need `onnx`.
+`runtime` answers; `location` finds an installed model, which `model_making` has made.
 """
 
 import os

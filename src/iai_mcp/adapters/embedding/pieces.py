@@ -13,7 +13,6 @@ from pathlib import Path
 
 from tokenizers import normalizers
 
-from iai_mcp.adapters.embedding.sentencepiece import Vocabulary
 from iai_mcp.domain.errors import ModelDamaged
 
 NAMES = "pieces.txt"
@@ -29,20 +28,6 @@ _WORDS_KEPT = 16_384
 _LONGEST_KEPT = 32
 _WORST = float("-inf")
 _VOICED = re.compile("[\uff9e\uff9f]")
-
-
-def write_pieces(vocabulary: Vocabulary, directory: Path, settings: str) -> None:
-    """Put `vocabulary` into `directory`; the file `settings` says how to use it."""
-    charsmap = base64.b64encode(vocabulary.charsmap).decode()
-    document = {
-        "unknown": vocabulary.unknown,
-        "begin": vocabulary.begin,
-        "end": vocabulary.end,
-        "charsmap": charsmap,
-    }
-    (directory / settings).write_text(json.dumps(document), encoding="utf-8")
-    (directory / NAMES).write_text("\n".join(vocabulary.pieces), encoding="utf-8")
-    (directory / SCORES).write_bytes(array("f", vocabulary.scores).tobytes())
 
 
 class Pieces:

@@ -5,16 +5,17 @@ whatever is swapped meanwhile leads nowhere. The root itself is opened by its pa
 """
 
 import errno
+import fcntl
 import os
 import secrets
 import shutil
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from iai_mcp import paths
-from iai_mcp.adapters.files import locks
-from iai_mcp.domain.errors import DiskFull, IoFailed, NotFound, ReadOnly
+from iai_mcp.domain.errors import Busy, DiskFull, IoFailed, NotFound, ReadOnly
 from iai_mcp.domain.foreign_text import is_seen, quoted
 from iai_mcp.ports.file_system import LARGEST_FILE
 
@@ -25,6 +26,9 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # Opening a pipe would wait for its other end without the second, a terminal would become ours
 # without the third.
 _FILE = os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+# What is done under these locks takes milliseconds; whoever waits longer waits for a hung process.
+PATIENCE_SECONDS = 10.0
+_BETWEEN_TRIES = 0.01
 _Missing = type[NotFound] | type[IoFailed]
 
 
@@ -144,7 +148,7 @@ class LocalFileSystem:
                 os.close(descriptor)
                 raise
         try:
-            locks.take(descriptor, self._shown(path))
+            _take(descriptor, self._shown(path))
             yield
         finally:
             os.close(descriptor)
@@ -249,3 +253,22 @@ def io_failure(error: OSError, path: str) -> IoFailed:
     if error.errno == errno.ENOTDIR:
         return IoFailed(f"{path} can not be used: a part of this path is a file, not a directory")
     return IoFailed(f"{path} can not be used ({error.strerror or error})")
+
+
+def _take(descriptor: int, path: str) -> None:
+    """Lock the open file; the kernel lets go of it when it is closed, or its holder dies.
+
+    Raises:
+        Busy: someone else held it for longer than a person would wait.
+    """
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError as taken:
+            if time.monotonic() >= deadline:
+                raise Busy(
+                    f"another iai-mcp holds {path}: wait for it to end, then try again"
+                ) from taken
+            time.sleep(_BETWEEN_TRIES)

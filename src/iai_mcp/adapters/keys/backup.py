@@ -27,10 +27,11 @@ from iai_mcp.adapters.keys.files import (
     SHARED_NAME,
     STORE_NAME,
 )
-from iai_mcp.adapters.private_files import io_failure, sync_directory, write_private
+from iai_mcp.adapters.private_files import io_failure, write_private
 from iai_mcp.adapters.sqlite.database import Database, copy_encrypted, count, translated, unlock
 from iai_mcp.domain.errors import Busy, InvalidInput, KeyMissing, KeyWrong, StoreDamaged
 from iai_mcp.domain.instants import iso
+from iai_mcp.paths import sync_directory
 
 _VERSION = 1
 _LONGEST_HEADER = 65536

@@ -10,7 +10,7 @@ from iai_mcp import paths
 from iai_mcp.adapters.keys import backup, descriptor, loss, sources
 from iai_mcp.adapters.keys.descriptor import KeyDescriptor, KeyRecord, Source
 from iai_mcp.adapters.keys.files import NEXT_NAME, STORE_NAME
-from iai_mcp.adapters.private_files import io_failure, sync_directory
+from iai_mcp.adapters.private_files import io_failure
 from iai_mcp.adapters.sqlite import schema
 from iai_mcp.adapters.sqlite.database import Database, cipher_of, copy_encrypted
 from iai_mcp.concurrency import ProcessLock
@@ -119,7 +119,7 @@ def rotate(directory: Path, source: Source | None, new_passphrase: str | None) -
         path, fresh = directory / STORE_NAME, directory / NEXT_NAME
         _copy_under(path, old_key, fresh, new_key)
         fresh.replace(path)
-        sync_directory(directory)
+        paths.sync_directory(directory)
         descriptor.save(directory, KeyRecord(following))
         sources.discard(directory, record.current)
         return following

@@ -11,7 +11,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from iai_mcp.adapters.private_files import io_failure, sync_directory
+from iai_mcp.adapters.private_files import io_failure
+from iai_mcp.paths import sync_directory
 
 _HEADER = struct.Struct(">8I")  # magic, version, page size, number, salts, check sums
 _MAGIC = 0x377F0682  # the lowest bit: check sums are made of big-endian words

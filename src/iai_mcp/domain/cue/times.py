@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 
 from iai_mcp.domain.cue.windows import (
+    OLDER_YEAR,
+    YEARS_BACK,
     Window,
     around,
     day,
     midnight,
     month,
+    month_of_any_year,
     months_back,
     year,
 )
@@ -38,9 +41,6 @@ _COUNT += ")"
 _UNIT = r"(?P<unit>day|week|month|year)s?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
-# How many years back a date without a year is looked for.
-_YEARS_BACK = 10
-_OLDER_YEAR = 0.7
 
 _HOLIDAYS = {
     "valentine": (2, 14), "halloween": (10, 31), "christmas eve": (12, 24),
@@ -98,11 +98,11 @@ def _back(now: datetime, count: int, unit: str) -> datetime:
 def _any_year(now: datetime, number: int, day_of_month: int) -> Iterator[Window]:
     """That day in each of the last years."""
     weight = 1.0
-    for back in range(_YEARS_BACK):
+    for back in range(YEARS_BACK):
         start = midnight(now).replace(year=now.year - back, month=number, day=day_of_month)
         if start <= now:
             yield day(start, weight=weight)
-            weight = _OLDER_YEAR
+            weight = OLDER_YEAR
 
 
 def _date(match: re.Match[str], now: datetime) -> Iterator[Window]:
@@ -145,12 +145,7 @@ def _month_alone(match: re.Match[str], now: datetime) -> Iterator[Window]:
     # "may" and "march" are also verbs: only a capital says that the month is meant.
     if name[0].islower() and name.lower() in ("may", "march", "mar"):
         return
-    number, weight = _month_number(name), 1.0
-    for back in range(_YEARS_BACK):
-        window = month(now.year - back, number, now, weight)
-        if window.start <= now:
-            yield window
-            weight = _OLDER_YEAR
+    yield from month_of_any_year(_month_number(name), now)
 
 
 def _year_alone(match: re.Match[str], now: datetime) -> Iterator[Window]:
@@ -224,8 +219,8 @@ def _holiday(match: re.Match[str], now: datetime) -> Iterator[Window]:
 def _season(match: re.Match[str], now: datetime) -> Iterator[Window]:
     first, last = _SEASONS[match["season"].lower()]
     which, named = match["which"], match["year"]
-    years = [int(named)] if named else [now.year - back for back in range(_YEARS_BACK)]
-    for weight, number in zip([1.0] + [_OLDER_YEAR] * _YEARS_BACK, years, strict=False):
+    years = [int(named)] if named else [now.year - back for back in range(YEARS_BACK)]
+    for weight, number in zip([1.0] + [OLDER_YEAR] * YEARS_BACK, years, strict=False):
         start, end = month(number, first, now).start, month(number, last, now).end
         if start <= now and not (which == "last" and end > now):
             yield Window(start, end, weight)

@@ -4,10 +4,16 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
-from iai_mcp.domain.cue.windows import Window, around, day, midnight, month, months_back, year
-
-_YEARS_BACK = 10
-_OLDER_YEAR = 0.7
+from iai_mcp.domain.cue.windows import (
+    Window,
+    around,
+    day,
+    midnight,
+    month,
+    month_of_any_year,
+    months_back,
+    year,
+)
 
 # What is meant -> how it is said. "hier" is here in German and yesterday in French: it counts
 # only where French is spoken.
@@ -133,13 +139,8 @@ def _months(cue: str, now: datetime) -> Iterator[Window]:
 def _month_of(number: int, named: str | None, now: datetime) -> Iterator[Window]:
     if named:
         yield month(int(named), number, now)
-        return
-    weight = 1.0
-    for back in range(_YEARS_BACK):
-        window = month(now.year - back, number, now, weight)
-        if window.start <= now:
-            yield window
-            weight = _OLDER_YEAR
+    else:
+        yield from month_of_any_year(number, now)
 
 
 def _day_of(match: re.Match[str], now: datetime) -> Iterator[Window]:

@@ -4,7 +4,7 @@ People write about an event on the day or in the days after it, seldom before: s
 closeness falls slowly behind a window and quickly ahead of it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -16,6 +16,9 @@ Seconds = NDArray[np.float64]
 # Over how many seconds closeness falls from one to nothing, on each side.
 FALL_AFTER = 14 * 86400.0
 FALL_BEFORE = 7 * 86400.0
+# How many years back a date without a year is looked for, and what a year before the latest is worth.
+YEARS_BACK = 10
+OLDER_YEAR = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,16 @@ def month(year: int, number: int, like: datetime, weight: float = 1.0) -> Window
     start = midnight(like).replace(year=year, month=number, day=1)
     after = start.replace(year=year + number // 12, month=number % 12 + 1)
     return Window(start, after, weight)
+
+
+def month_of_any_year(number: int, now: datetime) -> Iterator[Window]:
+    """That month in each of the last years, if it has begun."""
+    weight = 1.0
+    for back in range(YEARS_BACK):
+        window = month(now.year - back, number, now, weight)
+        if window.start <= now:
+            yield window
+            weight = OLDER_YEAR
 
 
 def year(number: int, like: datetime) -> Window:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from iai_mcp.domain.errors import DiskFull, IoFailed, ReadOnly
+from iai_mcp.paths import sync_directory
 
 _PRIVATE = 0o600
 # Nobody's settings are this large; a file beyond it is something else, and is left alone.
@@ -130,20 +131,12 @@ def _replace(target: str, text: str, expected: str | None) -> None:
         with suppress(FileNotFoundError):
             os.unlink(scratch)
         raise
-    _sync_directory(directory)
+    sync_directory(directory)
 
 
 def _still(path: str, expected: str | None) -> None:
     if read(path).text != expected:
         raise Changed(path)
-
-
-def _sync_directory(directory: str) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _refusal(path: str, error: OSError) -> IoFailed:

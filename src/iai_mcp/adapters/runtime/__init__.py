@@ -1,1 +1,0 @@
-"""Agent programs on this machine: finding them, and knowing how each is started."""
