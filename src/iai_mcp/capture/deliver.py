@@ -15,7 +15,7 @@ from iai_mcp.capture import consent, journal, progress, spool
 from iai_mcp.capture.handover import Packed, hand_over
 from iai_mcp.capture.preparing import Preparation, launched_agent
 from iai_mcp.hosts.reading import Reading
-from iai_mcp.hosts.transcripts import APPENDING, open_transcript, related
+from iai_mcp.hosts.transcripts import appends, open_transcript, related
 from iai_mcp.hosts.turns import Event, Record
 from iai_mcp.protocol.compact_json import dumps, loads
 
@@ -205,7 +205,7 @@ def _settle(
 def _remember(gathered: Gathered) -> None:
     main = gathered.readings[0]
     try:
-        if main.host in APPENDING and main.problem is None:
+        if appends(main.host) and main.problem is None:
             progress.save(main.path, main.end, main.carry)
         if gathered.stamps:
             progress.remember(_family(gathered.main), gathered.stamps)

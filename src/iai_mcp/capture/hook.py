@@ -8,8 +8,9 @@ exit code is 0 whatever happens: a hook must never break the session it serves.
 import _signal  # type: ignore[import-not-found]  # typeshed describes only `signal`
 import os
 
-from iai_mcp.capture.host_input import Input, read_input
-from iai_mcp.capture.moments import Moment, moment_of
+from iai_mcp.capture.hook_input import HookInput, read_input
+from iai_mcp.hosts import DEFAULT, hooks_of
+from iai_mcp.hosts.host import HookEvent
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 # Seconds until we give up, whatever we are doing; every step has a shorter limit of its own, so
 # this is for machines that are brought to their knees. Claude Code gives the hooks of a session's
 # end 1.5 s together, and a person waits behind a prompt.
-_LONGEST = {Moment.END: 1.2, Moment.PROMPT: 1.0}
+_LONGEST = {HookEvent.END: 1.2, HookEvent.PROMPT: 1.0}
 _LONGEST_ELSE = 5.0
 
 USAGE = """\
@@ -32,13 +33,13 @@ of the project, in the form that the program understands. Always exits 0.
 
 
 class Call:
-    """The parsed command line."""
+    """The parsed command line: whose hook, and its name there."""
 
-    __slots__ = ("event", "help", "host")
+    __slots__ = ("help", "hook", "host")
 
     def __init__(self) -> None:
-        self.host = "claude-code"
-        self.event = ""
+        self.host = DEFAULT
+        self.hook = ""
         self.help = False
 
 
@@ -48,62 +49,57 @@ def main(argv: "Sequence[str]") -> int:
     if call.help:
         os.write(1, USAGE.encode())
         return 0
-    moment = moment_of(call.event)
-    if moment is None:
-        return 0
     try:
-        _stop_after(_LONGEST.get(moment, _LONGEST_ELSE))
-        _serve(call, moment)
+        event = hooks_of(call.host).event_of(call.hook)
+        if event is not None:
+            _stop_after(_LONGEST.get(event, _LONGEST_ELSE))
+            _serve(call, event)
     except Exception as error:  # noqa: BLE001 - the host's session must not notice
         from iai_mcp.capture import journal
 
-        journal.note(f"hook {call.host} {call.event}: {type(error).__name__}")
+        journal.note(f"hook {call.host} {call.hook}: {type(error).__name__}")
     return 0
 
 
-def _serve(call: Call, moment: Moment) -> None:
-    given = read_input()
-    if given.comes_from_cursor and call.host != "cursor":
-        # Cursor's command line runs Claude Code's hooks too. Its own hook has done the work,
-        # where it is installed.
-        from iai_mcp.capture.whereabouts import cursor_has_our_hooks
-
-        if cursor_has_our_hooks():
-            return
-        call.host = "cursor"
+def _serve(call: Call, event: HookEvent) -> None:
+    given = read_input(hooks_of(call.host))
+    for field, borrower in given.hooks.borrowed_by.items():
+        if field in given.fields:
+            given.hooks = hooks_of(borrower)
+            if given.hooks.are_installed():
+                return  # its own hook has done the work
+            call.host = borrower
     if os.environ.get("IAI_MCP_SESSION_DIR"):
-        from iai_mcp.capture.agent_status import report
+        from iai_mcp.capture import launched_agent
 
-        report(moment, given)
-        if moment is Moment.START:
-            from iai_mcp.capture.conversation import note
-
-            note(given)
-    if moment in (Moment.START, Moment.PROMPT):
-        _inject(call, moment, given)
-    elif moment in (Moment.STOP, Moment.SUBAGENT_STOP, Moment.COMPACT, Moment.END):
-        _capture(call, moment, given)
+        launched_agent.report_status(event, given)
+        if event is HookEvent.START:
+            launched_agent.note_conversation(given)
+    if event in (HookEvent.START, HookEvent.PROMPT):
+        _inject(event, given)
+    elif event in (HookEvent.STOP, HookEvent.SUBAGENT_STOP, HookEvent.COMPACT, HookEvent.END):
+        _capture(call, event, given)
 
 
-def _inject(call: Call, moment: Moment, given: Input) -> None:
+def _inject(event: HookEvent, given: HookInput) -> None:
     from iai_mcp.capture.injection import context_for
 
-    text = context_for(moment, call.host, given)
+    text = context_for(event, given)
     if text:
         os.write(1, text.encode("utf-8", "replace") + b"\n")
 
 
-def _capture(call: Call, moment: Moment, given: Input) -> None:
-    from iai_mcp.capture.whereabouts import transcript_of
-
-    of_subagent = moment is Moment.SUBAGENT_STOP
-    path = transcript_of(call.host, call.event, given, of_subagent=of_subagent)
+def _capture(call: Call, event: HookEvent, given: HookInput) -> None:
+    of_subagent = event is HookEvent.SUBAGENT_STOP
+    path = given.transcript_path(of_subagent=of_subagent)
     if path is None:
         return
+    if given.hooks.await_transcript is not None:
+        given.hooks.await_transcript(path, call.hook)
     from iai_mcp.capture.deliver import deliver_transcript
 
     # At a session's end the transcript is complete, and there is no time to wait for more.
-    wait_for = given.last_answer if moment in (Moment.STOP, Moment.SUBAGENT_STOP) else None
+    wait_for = given.last_answer if event in (HookEvent.STOP, HookEvent.SUBAGENT_STOP) else None
     # A sub-agent's transcript says itself whose it is: in some hosts it is a session of its own.
     session = None if of_subagent else given.session_id
     deliver_transcript(path, session, call.host, given.cwd, wait_for=wait_for)
@@ -125,9 +121,9 @@ def _parse(argv: "Sequence[str]") -> Call:
         elif not word.startswith("-"):
             words.append(word)
     if argv[:1] == ["session-start"]:
-        call.event = "SessionStart"
+        call.hook = "SessionStart"
     elif len(words) >= 2:
-        call.host, call.event = words[0], words[1]
+        call.host, call.hook = words[0], words[1]
     else:
         call.help = True
     return call

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from iai_mcp import paths
 from iai_mcp.domain.errors import InvalidInput, IoFailed
 from iai_mcp.domain.instants import instant
+from iai_mcp.hosts import find
 from iai_mcp.hosts.histories import History
 from iai_mcp.hosts.reading import Reading, name_of
 from iai_mcp.hosts.transcripts import open_transcript
@@ -21,8 +22,6 @@ Call = Callable[[str, dict[str, object]], dict[str, object]]
 
 BATCH_TURNS = 400
 BATCH_LETTERS = 2 * 1024 * 1024
-# Exports of chat services know no directory: their turns are filed under the service's name.
-_SERVICES = ("chatgpt", "claude-ai")
 
 
 @dataclass(slots=True)
@@ -111,12 +110,17 @@ class Import:
         params: dict[str, object] = {"session_id": session, "host": reading.host, "events": events}
         if reading.cwd:
             params["cwd"] = reading.cwd
-        elif reading.host in _SERVICES:
-            params["project"] = reading.host
+        elif _is_service(reading.host):
+            params["project"] = reading.host  # its export knows no directory
         answer = self.call("capture_events", params)
         for name in ("inserted", "duplicates", "skipped", "errors"):
             value = answer.get(name)
             setattr(counts, name, getattr(counts, name) + (value if isinstance(value, int) else 0))
+
+
+def _is_service(host: str) -> bool:
+    known = find(host)
+    return known is not None and known.is_service
 
 
 def _batches(turns: Iterable[tuple[str, Event]]) -> Iterator[tuple[str, list[Event]]]:
