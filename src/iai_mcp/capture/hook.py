@@ -7,20 +7,30 @@ exit code is 0 whatever happens: a hook must never break the session it serves.
 # `signal` spends two milliseconds on wrapping these in enums.
 import _signal  # type: ignore[import-not-found]  # typeshed describes only `signal`
 import os
+import select
+import time
 
-from iai_mcp.capture.hook_input import HookInput, read_input
 from iai_mcp.hosts import DEFAULT, hooks_of
 from iai_mcp.hosts.host import HookEvent
+from iai_mcp.protocol.compact_json import loads
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from iai_mcp.hosts.host import Hooks
 
 # Seconds until we give up, whatever we are doing; every step has a shorter limit of its own, so
 # this is for machines that are brought to their knees. Claude Code gives the hooks of a session's
 # end 1.5 s together, and a person waits behind a prompt.
 _LONGEST = {HookEvent.END: 1.2, HookEvent.PROMPT: 1.0}
 _LONGEST_ELSE = 5.0
+
+# A prompt can be a pasted log; beyond this it is no use to a hook.
+_MOST_BYTES = 16 * 1024 * 1024
+# Hosts write at once and close. One that keeps the pipe open must not hold us for longer.
+_PATIENCE = 0.3
+_LONGEST_WAIT = 1.0
 
 USAGE = """\
 usage: iai-mcp hook [--store DIR] [--socket PATH] HOST EVENT
@@ -43,6 +53,53 @@ class Call:
         self.help = False
 
 
+class HookInput:
+    """The fields that hosts agree on, whatever each of them calls them.
+
+    Some write `session_id`, some `sessionId`; `hooks` knows what else this host calls it.
+    """
+
+    __slots__ = ("fields", "hooks")
+
+    def __init__(self, fields: dict[str, object], hooks: "Hooks") -> None:
+        self.fields = fields
+        self.hooks = hooks
+
+    def text(self, name: str) -> str | None:
+        """The text of that field, if it has one."""
+        other = self.fields.get(self.hooks.fields.get(name, ""))
+        if isinstance(other, list) and other:
+            other = other[0]  # Cursor names all directories of a workspace
+        for value in (self.fields.get(name), self.fields.get(_camel(name)), other):
+            if isinstance(value, str) and value:
+                return value
+        return None
+
+    @property
+    def session_id(self) -> str | None:
+        return self.text("session_id")
+
+    @property
+    def cwd(self) -> str:
+        """The session's directory, else where we run."""
+        return self.text("cwd") or os.environ.get("CLAUDE_PROJECT_DIR") or _here()
+
+    @property
+    def last_answer(self) -> str | None:
+        return self.text("last_assistant_message")
+
+    def transcript_path(self, *, of_subagent: bool = False) -> str | None:
+        """Where the transcript lies; None when it is not said, and not where it should be."""
+        said = self.text("agent_transcript_path") if of_subagent else None
+        said = said or self.text("transcript_path")
+        if said is not None:
+            return said
+        session, look = self.session_id, self.hooks.find_transcript
+        if look is None or session is None or "/" in session or session in (".", ".."):
+            return None
+        return look(session)
+
+
 def main(argv: "Sequence[str]") -> int:
     """Run one hook. `argv` begins with `hook` or `session-start`."""
     call = _parse(argv)
@@ -62,7 +119,7 @@ def main(argv: "Sequence[str]") -> int:
 
 
 def _serve(call: Call, event: HookEvent) -> None:
-    given = read_input(hooks_of(call.host))
+    given = _read_input(hooks_of(call.host))
     for field, borrower in given.hooks.borrowed_by.items():
         if field in given.fields:
             given.hooks = hooks_of(borrower)
@@ -70,11 +127,11 @@ def _serve(call: Call, event: HookEvent) -> None:
                 return  # its own hook has done the work
             call.host = borrower
     if os.environ.get("IAI_MCP_SESSION_DIR"):
-        from iai_mcp.capture import launched_agent
+        from iai_mcp.capture import agent_session
 
-        launched_agent.report_status(event, given)
+        agent_session.report_status(event, given)
         if event is HookEvent.START:
-            launched_agent.note_conversation(given)
+            agent_session.note_conversation(given)
     if event in (HookEvent.START, HookEvent.PROMPT):
         _inject(event, given)
     elif event in (HookEvent.STOP, HookEvent.SUBAGENT_STOP, HookEvent.COMPACT, HookEvent.END):
@@ -144,3 +201,40 @@ def _stop_after(seconds: float) -> None:
     """End quietly when the time is over: what was captured so far is in the spool or the daemon."""
     _signal.signal(_signal.SIGALRM, lambda *_: os._exit(0))
     _signal.setitimer(_signal.ITIMER_REAL, seconds)
+
+
+def _read_input(hooks: "Hooks", descriptor: int = 0) -> HookInput:
+    """What stands on stdin. Garbage, silence and a terminal give an input without fields."""
+    try:
+        found = loads(_drain(descriptor).decode("utf-8", "replace"))
+    except (OSError, ValueError):
+        found = None
+    return HookInput(found if isinstance(found, dict) else {}, hooks)
+
+
+def _drain(descriptor: int) -> bytes:
+    if os.isatty(descriptor):
+        return b""
+    received = bytearray()
+    deadline = time.monotonic() + _LONGEST_WAIT
+    while len(received) <= _MOST_BYTES:
+        wait = min(_PATIENCE, deadline - time.monotonic()) if received else _LONGEST_WAIT
+        if wait <= 0 or not select.select([descriptor], [], [], wait)[0]:
+            break
+        part = os.read(descriptor, 1 << 16)
+        if not part:
+            break
+        received += part
+    return bytes(received)
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # the directory is gone
+        return "/"

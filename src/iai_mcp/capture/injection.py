@@ -14,7 +14,7 @@ from iai_mcp.protocol import markers
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
-    from iai_mcp.capture.hook_input import HookInput
+    from iai_mcp.capture.hook import HookInput
 
 # Claude Code moves more than 10,000 characters into a file; the marks and the heading count too.
 LONGEST = 9_500

@@ -19,8 +19,7 @@ from datetime import datetime
 
 from iai_mcp.cli import door, output
 from iai_mcp.cli.door import Call
-from iai_mcp.cli.import_export import is_export, take_in
-from iai_mcp.cli.import_run import Counts, Done, Import, Imported, as_json
+from iai_mcp.cli.import_run import Counts, Done, Import, Imported, as_json, is_export, take_in
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import instant
 from iai_mcp.hosts import READABLE, histories

@@ -9,7 +9,7 @@ from iai_mcp.protocol.compact_json import dumps
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
-    from iai_mcp.capture.hook_input import HookInput
+    from iai_mcp.capture.hook import HookInput
 
 # Notices that ask nothing of anybody.
 _IDLE_NOTICES = ("idle_prompt",)
