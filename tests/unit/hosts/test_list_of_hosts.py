@@ -64,3 +64,11 @@ def test_a_host_that_hooks_import_brings_nothing_that_is_slow() -> None:
     )
 
     assert done.stdout == "[] []\n"
+
+
+@pytest.mark.parametrize("host", [host for host in ALL if host.files], ids=lambda host: host.id)
+def test_people_can_read_what_a_host_gets_and_whether_it_was_seen_working(host: Host) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "hosts.md").read_text("utf-8")
+    row = next(line for line in page.splitlines() if line.startswith(f"| `{host.id}` |"))
+
+    assert row.endswith(f"| {host.seen or 'by its documentation'} |")
