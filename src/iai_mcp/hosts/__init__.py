@@ -9,19 +9,20 @@ if TYPE_CHECKING:
 
     from iai_mcp.hosts.host import Hooks, Host
 
-# Their sessions can be read, the most used first. Hooks import these packages, so whatever is
+# Their sessions can be read, the most used first; each with the places and names by which a file is
+# known as its transcript before anything is imported. Hooks import these packages, so whatever is
 # slow to import is in another file of the package.
-_READ = (
-    "claude_code",
-    "codex",
-    "cursor",
-    "gemini",
-    "opencode",
-    "copilot",
-    "qwen",
-    "chatgpt",
-    "claude_ai",
-)
+_READ = {
+    "claude_code": ("/.claude/projects/",),
+    "codex": ("/.codex/", "/rollout-", ".jsonl.zst"),
+    "cursor": ("/agent-transcripts/", ".vscdb"),
+    "gemini": ("/.gemini/tmp/",),
+    "opencode": ("/opencode/storage/", "/opencode.db"),
+    "copilot": ("/.copilot/",),
+    "qwen": ("/.qwen/",),
+    "chatgpt": (),
+    "claude_ai": (),
+}
 # These are only connected or launched; `shell` is any other program.
 _OTHERS = (
     "vscode",
@@ -44,7 +45,8 @@ DEFAULT = "claude-code"
 def find(host: str) -> "Host | None":
     """The host of that id; only its package is imported."""
     name = host.replace("-", "_")
-    return _load(name) if host == name.replace("_", "-") and name in _READ + _OTHERS else None
+    known = "_" not in host and (name in _READ or name in _OTHERS)
+    return _load(name) if known else None
 
 
 def readable() -> "Iterator[Host]":
@@ -52,9 +54,21 @@ def readable() -> "Iterator[Host]":
     return map(_load, _READ)
 
 
+def by_path(path: str) -> str | None:
+    """The host whose transcripts lie at such a place, else whose files have such a name."""
+    name = "/" + path.rpartition("/")[2]
+    for host, marks in zip(READABLE, _READ.values(), strict=True):
+        if any(mark in path for mark in marks if mark.endswith("/")):
+            return host
+    for host, marks in zip(READABLE, _READ.values(), strict=True):
+        if name.startswith(marks) or name.endswith(marks):
+            return host
+    return None
+
+
 def every() -> "Iterator[Host]":
     """All hosts."""
-    return map(_load, _READ + _OTHERS)
+    return map(_load, (*_READ, *_OTHERS))
 
 
 def hooks_of(host: str) -> "Hooks":

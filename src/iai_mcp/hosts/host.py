@@ -71,18 +71,6 @@ class Hooks:
     done the work if its own hooks `are_installed`.
     """
 
-    __slots__ = (
-        "are_installed",
-        "await_transcript",
-        "borrowed_by",
-        "fields",
-        "find_transcript",
-        "injected",
-        "installed",
-        "launched",
-        "others",
-    )
-
     def __init__(
         self,
         installed: "Mapping[str, tuple[HookEvent, int]]",
@@ -137,22 +125,9 @@ class Transcript:
     where the last one ended. `related` are further files of a session: those of its sub-agents.
     `history` are patterns of all files that it keeps on this machine.
 
-    A file is this host's by its place (a part of the path), by the start or end of its name, by
-    its first bytes, by `is_line` (of a file of JSON lines), or by a key (of a JSON document).
+    Where its place does not tell, a file is this host's by its first bytes (`magic`), by `is_line`
+    (of a file of JSON lines), or by a key (of a JSON document).
     """
-
-    __slots__ = (
-        "appends",
-        "document_keys",
-        "history",
-        "is_line",
-        "magic",
-        "name_ends",
-        "name_starts",
-        "places",
-        "related",
-        "walk",
-    )
 
     def __init__(
         self,
@@ -161,9 +136,6 @@ class Transcript:
         appends: bool = False,
         history: "Callable[[], tuple[str, ...]]" = lambda: (),
         related: "Callable[[str], list[str]]" = lambda _path: [],
-        places: tuple[str, ...] = (),
-        name_starts: tuple[str, ...] = (),
-        name_ends: tuple[str, ...] = (),
         magic: bytes | None = None,
         is_line: "Callable[[Record], bool]" = lambda _record: False,
         document_keys: tuple[str, ...] = (),
@@ -172,9 +144,6 @@ class Transcript:
         self.appends = appends
         self.history = history
         self.related = related
-        self.places = places
-        self.name_starts = name_starts
-        self.name_ends = name_ends
         self.magic = magic
         self.is_line = is_line
         self.document_keys = document_keys
@@ -190,22 +159,6 @@ class Host:
     with which it adds an MCP server by itself. A host without hooks has the MCP tools only.
     `is_service`: no program of this machine, its turns come from an export.
     """
-
-    __slots__ = (
-        "adds_server",
-        "binaries",
-        "files",
-        "folders",
-        "hooks",
-        "id",
-        "is_service",
-        "launch",
-        "note",
-        "seen",
-        "title",
-        "transcript",
-        "unwired",
-    )
 
     def __init__(
         self,

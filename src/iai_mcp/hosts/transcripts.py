@@ -6,8 +6,6 @@ for event in reading: ...            # then reading.skipped, reading.end, readin
 events, skipped, end = read_turns(path)
 """
 
-import os
-
 from iai_mcp import hosts, regular_files
 from iai_mcp.hosts.reading import Reading
 from iai_mcp.protocol.compact_json import loads
@@ -71,19 +69,15 @@ def _kept(host: str) -> "Transcript":
 
 def detect(path: str) -> str:
     """The host that wrote the file, judged by where it lies, then by what it says."""
-    for host, kept in _all():
-        if any(place in path for place in kept.places):
-            return host
-    name = os.path.basename(path)
-    for host, kept in _all():
-        if name.startswith(kept.name_starts) or f"/{name}".endswith(kept.name_ends):
-            return host
+    found = hosts.by_path(path)
+    if found is not None:
+        return found
     try:
         with regular_files.opened(path, links=regular_files.ANYWHERE) as file:
             head = file.read(_SAMPLE)
     except (OSError, ValueError):
         return hosts.DEFAULT
-    return _by_content(head, name) or hosts.DEFAULT
+    return _by_content(head, path) or hosts.DEFAULT
 
 
 def _all() -> "Iterator[tuple[str, Transcript]]":
@@ -92,12 +86,13 @@ def _all() -> "Iterator[tuple[str, Transcript]]":
             yield host.id, host.transcript
 
 
-def _by_content(head: bytes, name: str) -> str | None:
-    for host, kept in _all():
+def _by_content(head: bytes, path: str) -> str | None:
+    # One host after the other, and no more of them imported than it takes.
+    for host, kept in _all() if not head.startswith(b"{") else ():
         if kept.magic is not None and head.startswith(kept.magic):
             return host
     text = head.decode("utf-8-sig", "replace")
-    if name.endswith(".json"):
+    if path.endswith(".json"):
         return _by_document(text)
     for line in text.split("\n", _LINES_TO_TRY)[:_LINES_TO_TRY]:
         record = _object(line)

@@ -59,7 +59,6 @@ HOST = Host(
         appends=True,
         related=late(f"{__name__}.transcript", "related"),
         history=_history,
-        places=("/.claude/projects/",),
         is_line=_is_line,
         document_keys=("loglines",),
     ),

@@ -58,9 +58,6 @@ HOST = Host(
         late(f"{__name__}.transcript", "walk"),
         appends=True,
         history=_history,
-        places=("/.codex/",),
-        name_starts=("rollout-",),
-        name_ends=(".jsonl.zst",),
         magic=b"\x28\xb5\x2f\xfd",  # Zstandard's
         is_line=_is_line,
     ),

@@ -85,7 +85,6 @@ HOST = Host(
         late(f"{__name__}.transcript", "walk"),
         appends=True,
         history=_history,
-        places=("/.copilot/",),
         is_line=_is_line,
     ),
 )

@@ -88,8 +88,6 @@ HOST = Host(
         late(f"{__name__}.transcript", "walk"),
         appends=True,
         history=_history,
-        places=("/agent-transcripts/",),
-        name_ends=(".vscdb",),
         is_line=_is_line,
         document_keys=("composer_data", "fullConversationHeadersOnly"),
     ),

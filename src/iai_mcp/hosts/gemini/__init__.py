@@ -52,7 +52,6 @@ HOST = Host(
     transcript=Transcript(
         late(f"{__name__}.transcript", "walk"),
         history=_history,
-        places=("/.gemini/tmp/",),
         is_line=_is_line,
         document_keys=("projectHash", "messages"),
     ),

@@ -48,8 +48,6 @@ HOST = Host(
             os.path.join(_data(), "opencode.db"),
             os.path.join(_data(), "storage/session/*/*.json"),
         ),
-        places=("/opencode/storage/",),
-        name_ends=("/opencode.db",),
         magic=b"SQLite format 3\0",
         document_keys=("projectID",),
     ),

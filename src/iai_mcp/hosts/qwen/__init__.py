@@ -49,7 +49,6 @@ HOST = Host(
         late(f"{__name__}.transcript", "walk"),
         appends=True,
         history=lambda: (in_home(".qwen", "projects", "*", "chats", "*.jsonl"),),
-        places=("/.qwen/",),
         is_line=_is_line,
     ),
 )
