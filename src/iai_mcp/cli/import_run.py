@@ -247,7 +247,9 @@ def _parsed(line: str, number: int, path: str) -> dict[str, object]:
     return value
 
 
-def _export_batches(lines: Iterable[tuple[int, str]], path: str) -> Iterator[list[dict[str, object]]]:
+def _export_batches(
+    lines: Iterable[tuple[int, str]], path: str
+) -> Iterator[list[dict[str, object]]]:
     """The records, as many at a time as a call should carry; a long one stands alone."""
     batch: list[dict[str, object]] = []
     letters = 0
