@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from iai_mcp.capture import spool
 from iai_mcp.daemon.spooled_file import SpooledFile
-from iai_mcp.hosts.transcripts import PARSERS, open_transcript
+from iai_mcp.hosts import READABLE
+from iai_mcp.hosts.transcripts import open_transcript
 from iai_mcp.protocol.compact_json import dumps, loads
 
 KEYS = st.sampled_from(
@@ -100,7 +101,7 @@ def check(event: dict[str, object]) -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.binary(max_size=400), st.sampled_from([None, *PARSERS]), ENDINGS)
+@given(st.binary(max_size=400), st.sampled_from([None, *READABLE]), ENDINGS)
 def test_arbitrary_bytes_never_break_a_parser(
     content: bytes, host: str | None, ending: str
 ) -> None:
@@ -109,7 +110,7 @@ def test_arbitrary_bytes_never_break_a_parser(
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(RECORDS, max_size=6), st.sampled_from([None, *PARSERS]), st.booleans())
+@given(st.lists(RECORDS, max_size=6), st.sampled_from([None, *READABLE]), st.booleans())
 def test_arbitrary_records_never_break_a_parser(
     records: list[dict[str, object]], host: str | None, as_document: bool
 ) -> None:

@@ -3,18 +3,19 @@
 import os
 import sys
 
+from iai_mcp.hosts import READABLE
 from iai_mcp.protocol.compact_json import dumps, harmless
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-USAGE = """\
+USAGE = f"""\
 usage: iai-mcp capture-transcript [--no-spawn] [--session-id ID] [--host HOST] TRANSCRIPT
 
 Captures what was said in an agent's session. TRANSCRIPT is the file in which the agent's program
-keeps it; the program is recognised by the file, or named with --host (claude-code, codex, gemini,
-cursor, opencode, copilot, qwen, chatgpt, claude-ai).
+keeps it; the program is recognised by the file, or named with --host:
+{", ".join(READABLE)}.
 
   --no-spawn         for hooks: hand the turns to the daemon if it answers at once, else leave them
                      in the spool for it; done in well under a second

@@ -26,13 +26,26 @@ _NOT_SET = 1.0  # seconds by which a clock is kept right without anybody noticin
 _DOUBTFUL = 3600.0  # seconds before the end of a pause that began, by the clock, after it
 
 
-def may_capture(cwd: str | None, project: str | None = None) -> bool:
-    """Whether what is said in `cwd` (and `project`, a name or a path) may be captured now."""
-    return refusal(cwd, project) is None
+class Turns:
+    """Which turns of one session may be captured; each place is looked at once."""
+
+    __slots__ = ("_allowed", "_pauses")
+
+    def __init__(self, *allowed: str) -> None:
+        """`allowed` are places that were asked about before."""
+        self._allowed = dict.fromkeys(allowed, True)
+        self._pauses = pauses()
+
+    def may_be_captured(self, cwd: str, ts: object) -> bool:
+        """Whether what was said there and then is welcome."""
+        if cwd not in self._allowed:
+            self._allowed[cwd] = place_refusal(cwd) is None
+        return self._allowed[cwd] and not muted(ts, self._pauses)
 
 
 def refusal(cwd: str | None, project: str | None = None) -> str | None:
-    """Why it may not, in a word or two; None if it may."""
+    """Why what is said in `cwd` (and `project`, a name or a path) may not be captured now, in a
+    word or two; None if it may."""
     if paused():
         return "paused"
     return place_refusal(cwd, project)

@@ -15,7 +15,7 @@ from iai_mcp.capture import consent, journal, progress, spool
 from iai_mcp.capture.handover import Packed, hand_over
 from iai_mcp.capture.preparing import Preparation, launched_agent
 from iai_mcp.hosts.reading import Reading
-from iai_mcp.hosts.transcripts import APPENDING, open_transcript, related
+from iai_mcp.hosts.transcripts import appends, open_transcript, related
 from iai_mcp.hosts.turns import Event, Record
 from iai_mcp.protocol.compact_json import dumps, loads
 
@@ -92,7 +92,8 @@ def deliver_transcript(
     with `inserted`, `duplicates`, `skipped`, `errors`, and for deferred turns `events` and `path`.
     """
     project = os.environ.get("IAI_MCP_PROJECT")
-    denied = consent.refusal(cwd or _working_directory(), project)
+    cwd = cwd or _working_directory()
+    denied = consent.refusal(cwd, project)
     if denied:
         return {"status": "skipped", "reason": denied, "inserted": 0, "skipped": 0, "errors": 0}
     if wait_for:
@@ -100,7 +101,7 @@ def deliver_transcript(
     began = time.monotonic()
     gathered = gather(path, session_id, host, cwd, deadline=began + READ_UNTIL)
     header = header_of(gathered, project)
-    turns = pack(gathered)
+    turns = pack(gathered, consent.Turns(cwd))
     outcome = hand_over(header, turns, began + ANSWER_UNTIL)
     result: dict[str, object] = {"status": "captured", **outcome.counts}
     result["skipped"] = outcome.counts["skipped"] + gathered.skipped
@@ -114,7 +115,9 @@ def deliver_transcript(
 def spool_transcript(path: str, session_id: str, cwd: str | None = None) -> str:
     """The whole transcript into one spool file, whether a daemon is there or not."""
     gathered = gather(path, session_id, None, cwd, whole=True)
-    return spool.write(header_of(gathered, None), (line for _, line in pack(gathered)))
+    return spool.write(
+        header_of(gathered, None), (line for _, line in pack(gathered, consent.Turns()))
+    )
 
 
 def gather(
@@ -158,14 +161,14 @@ def header_of(gathered: Gathered, project: str | None) -> Record:
     return header
 
 
-def pack(gathered: Gathered) -> list[Packed]:
-    """The turns that may be captured, as JSON."""
+def pack(gathered: Gathered, consented: consent.Turns) -> list[Packed]:
+    """The turns that may be captured, as JSON: what may not is never written anywhere."""
     prepare = Preparation(gathered.main, gathered.host, launched_agent())
     packed: list[Packed] = []
     for raw in gathered.events:
-        event = prepare(raw)
-        if event is None:
+        if not consented.may_be_captured(str(raw.get("cwd") or gathered.cwd), raw.get("ts")):
             continue
+        event = prepare(raw)
         session = event.get("session_id")
         other = session if isinstance(session, str) and session != gathered.session_id else None
         if other is None:
@@ -205,7 +208,7 @@ def _settle(
 def _remember(gathered: Gathered) -> None:
     main = gathered.readings[0]
     try:
-        if main.host in APPENDING and main.problem is None:
+        if appends(main.host) and main.problem is None:
             progress.save(main.path, main.end, main.carry)
         if gathered.stamps:
             progress.remember(_family(gathered.main), gathered.stamps)

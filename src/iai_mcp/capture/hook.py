@@ -7,19 +7,30 @@ exit code is 0 whatever happens: a hook must never break the session it serves.
 # `signal` spends two milliseconds on wrapping these in enums.
 import _signal  # type: ignore[import-not-found]  # typeshed describes only `signal`
 import os
+import select
+import time
 
-from iai_mcp.capture.host_input import Input, read_input
-from iai_mcp.capture.moments import Moment, moment_of
+from iai_mcp.hosts import DEFAULT, hooks_of
+from iai_mcp.hosts.host import HookEvent
+from iai_mcp.protocol.compact_json import loads
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from iai_mcp.hosts.host import Hooks
+
 # Seconds until we give up, whatever we are doing; every step has a shorter limit of its own, so
 # this is for machines that are brought to their knees. Claude Code gives the hooks of a session's
 # end 1.5 s together, and a person waits behind a prompt.
-_LONGEST = {Moment.END: 1.2, Moment.PROMPT: 1.0}
+_LONGEST = {HookEvent.END: 1.2, HookEvent.PROMPT: 1.0}
 _LONGEST_ELSE = 5.0
+
+# A prompt can be a pasted log; beyond this it is no use to a hook.
+_MOST_BYTES = 16 * 1024 * 1024
+# Hosts write at once and close. One that keeps the pipe open must not hold us for longer.
+_PATIENCE = 0.3
+_LONGEST_WAIT = 1.0
 
 USAGE = """\
 usage: iai-mcp hook [--store DIR] [--socket PATH] HOST EVENT
@@ -32,14 +43,61 @@ of the project, in the form that the program understands. Always exits 0.
 
 
 class Call:
-    """The parsed command line."""
+    """The parsed command line: whose hook, and its name there."""
 
-    __slots__ = ("event", "help", "host")
+    __slots__ = ("help", "hook", "host")
 
     def __init__(self) -> None:
-        self.host = "claude-code"
-        self.event = ""
+        self.host = DEFAULT
+        self.hook = ""
         self.help = False
+
+
+class HookInput:
+    """The fields that hosts agree on, whatever each of them calls them.
+
+    Some write `session_id`, some `sessionId`; `hooks` knows what else this host calls it.
+    """
+
+    __slots__ = ("fields", "hooks")
+
+    def __init__(self, fields: dict[str, object], hooks: "Hooks") -> None:
+        self.fields = fields
+        self.hooks = hooks
+
+    def text(self, name: str) -> str | None:
+        """The text of that field, if it has one."""
+        other = self.fields.get(self.hooks.fields.get(name, ""))
+        if isinstance(other, list) and other:
+            other = other[0]  # Cursor names all directories of a workspace
+        for value in (self.fields.get(name), self.fields.get(_camel(name)), other):
+            if isinstance(value, str) and value:
+                return value
+        return None
+
+    @property
+    def session_id(self) -> str | None:
+        return self.text("session_id")
+
+    @property
+    def cwd(self) -> str:
+        """The session's directory, else where we run."""
+        return self.text("cwd") or os.environ.get("CLAUDE_PROJECT_DIR") or _here()
+
+    @property
+    def last_answer(self) -> str | None:
+        return self.text("last_assistant_message")
+
+    def transcript_path(self, *, of_subagent: bool = False) -> str | None:
+        """Where the transcript lies; None when it is not said, and not where it should be."""
+        said = self.text("agent_transcript_path") if of_subagent else None
+        said = said or self.text("transcript_path")
+        if said is not None:
+            return said
+        session, look = self.session_id, self.hooks.find_transcript
+        if look is None or session is None or "/" in session or session in (".", ".."):
+            return None
+        return look(session)
 
 
 def main(argv: "Sequence[str]") -> int:
@@ -48,62 +106,57 @@ def main(argv: "Sequence[str]") -> int:
     if call.help:
         os.write(1, USAGE.encode())
         return 0
-    moment = moment_of(call.event)
-    if moment is None:
-        return 0
     try:
-        _stop_after(_LONGEST.get(moment, _LONGEST_ELSE))
-        _serve(call, moment)
+        event = hooks_of(call.host).event_of(call.hook)
+        if event is not None:
+            _stop_after(_LONGEST.get(event, _LONGEST_ELSE))
+            _serve(call, event)
     except Exception as error:  # noqa: BLE001 - the host's session must not notice
         from iai_mcp.capture import journal
 
-        journal.note(f"hook {call.host} {call.event}: {type(error).__name__}")
+        journal.note(f"hook {call.host} {call.hook}: {type(error).__name__}")
     return 0
 
 
-def _serve(call: Call, moment: Moment) -> None:
-    given = read_input()
-    if given.comes_from_cursor and call.host != "cursor":
-        # Cursor's command line runs Claude Code's hooks too. Its own hook has done the work,
-        # where it is installed.
-        from iai_mcp.capture.whereabouts import cursor_has_our_hooks
-
-        if cursor_has_our_hooks():
-            return
-        call.host = "cursor"
+def _serve(call: Call, event: HookEvent) -> None:
+    given = _read_input(hooks_of(call.host))
+    for field, borrower in given.hooks.borrowed_by.items():
+        if field in given.fields:
+            given.hooks = hooks_of(borrower)
+            if given.hooks.are_installed():
+                return  # its own hook has done the work
+            call.host = borrower
     if os.environ.get("IAI_MCP_SESSION_DIR"):
-        from iai_mcp.capture.agent_status import report
+        from iai_mcp.capture import agent_session
 
-        report(moment, given)
-        if moment is Moment.START:
-            from iai_mcp.capture.conversation import note
-
-            note(given)
-    if moment in (Moment.START, Moment.PROMPT):
-        _inject(call, moment, given)
-    elif moment in (Moment.STOP, Moment.SUBAGENT_STOP, Moment.COMPACT, Moment.END):
-        _capture(call, moment, given)
+        agent_session.report_status(event, given)
+        if event is HookEvent.START:
+            agent_session.note_conversation(given)
+    if event in (HookEvent.START, HookEvent.PROMPT):
+        _inject(event, given)
+    elif event in (HookEvent.STOP, HookEvent.SUBAGENT_STOP, HookEvent.COMPACT, HookEvent.END):
+        _capture(call, event, given)
 
 
-def _inject(call: Call, moment: Moment, given: Input) -> None:
+def _inject(event: HookEvent, given: HookInput) -> None:
     from iai_mcp.capture.injection import context_for
 
-    text = context_for(moment, call.host, given)
+    text = context_for(event, given)
     if text:
         os.write(1, text.encode("utf-8", "replace") + b"\n")
 
 
-def _capture(call: Call, moment: Moment, given: Input) -> None:
-    from iai_mcp.capture.whereabouts import transcript_of
-
-    of_subagent = moment is Moment.SUBAGENT_STOP
-    path = transcript_of(call.host, call.event, given, of_subagent=of_subagent)
+def _capture(call: Call, event: HookEvent, given: HookInput) -> None:
+    of_subagent = event is HookEvent.SUBAGENT_STOP
+    path = given.transcript_path(of_subagent=of_subagent)
     if path is None:
         return
+    if given.hooks.await_transcript is not None:
+        given.hooks.await_transcript(path, call.hook)
     from iai_mcp.capture.deliver import deliver_transcript
 
     # At a session's end the transcript is complete, and there is no time to wait for more.
-    wait_for = given.last_answer if moment in (Moment.STOP, Moment.SUBAGENT_STOP) else None
+    wait_for = given.last_answer if event in (HookEvent.STOP, HookEvent.SUBAGENT_STOP) else None
     # A sub-agent's transcript says itself whose it is: in some hosts it is a session of its own.
     session = None if of_subagent else given.session_id
     deliver_transcript(path, session, call.host, given.cwd, wait_for=wait_for)
@@ -125,9 +178,9 @@ def _parse(argv: "Sequence[str]") -> Call:
         elif not word.startswith("-"):
             words.append(word)
     if argv[:1] == ["session-start"]:
-        call.event = "SessionStart"
+        call.hook = "SessionStart"
     elif len(words) >= 2:
-        call.host, call.event = words[0], words[1]
+        call.host, call.hook = words[0], words[1]
     else:
         call.help = True
     return call
@@ -148,3 +201,40 @@ def _stop_after(seconds: float) -> None:
     """End quietly when the time is over: what was captured so far is in the spool or the daemon."""
     _signal.signal(_signal.SIGALRM, lambda *_: os._exit(0))
     _signal.setitimer(_signal.ITIMER_REAL, seconds)
+
+
+def _read_input(hooks: "Hooks", descriptor: int = 0) -> HookInput:
+    """What stands on stdin. Garbage, silence and a terminal give an input without fields."""
+    try:
+        found = loads(_drain(descriptor).decode("utf-8", "replace"))
+    except (OSError, ValueError):
+        found = None
+    return HookInput(found if isinstance(found, dict) else {}, hooks)
+
+
+def _drain(descriptor: int) -> bytes:
+    if os.isatty(descriptor):
+        return b""
+    received = bytearray()
+    deadline = time.monotonic() + _LONGEST_WAIT
+    while len(received) <= _MOST_BYTES:
+        wait = min(_PATIENCE, deadline - time.monotonic()) if received else _LONGEST_WAIT
+        if wait <= 0 or not select.select([descriptor], [], [], wait)[0]:
+            break
+        part = os.read(descriptor, 1 << 16)
+        if not part:
+            break
+        received += part
+    return bytes(received)
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # the directory is gone
+        return "/"

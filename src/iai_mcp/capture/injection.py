@@ -8,11 +8,13 @@ that is down or slow means: no memories this time, and nobody waits.
 import os
 import time
 
-from iai_mcp.capture.host_input import Input
-from iai_mcp.capture.moments import Moment
 from iai_mcp.client.brief import ask
+from iai_mcp.hosts.host import HookEvent
 from iai_mcp.protocol import markers
-from iai_mcp.protocol.compact_json import dumps
+
+TYPE_CHECKING = False  # see compact_json
+if TYPE_CHECKING:
+    from iai_mcp.capture.hook import HookInput
 
 # Claude Code moves more than 10,000 characters into a file; the marks and the heading count too.
 LONGEST = 9_500
@@ -23,14 +25,10 @@ PROMPT_WITHIN = 0.1
 # A launched agent has our hooks twice, its person's and its own: they run within this time.
 _TWIN_WITHIN = 5.0
 
-_FLAT = {"cursor": "additional_context", "copilot": "additionalContext"}
-_CANONICAL = {"gemini": {Moment.START: "SessionStart", Moment.PROMPT: "BeforeAgent"}}
-_CANONICAL_ELSE = {Moment.START: "SessionStart", Moment.PROMPT: "UserPromptSubmit"}
 
-
-def context_for(moment: Moment, host: str, given: Input) -> str | None:
-    """What to print for this host, or None for nothing."""
-    if not _is_first(moment, given):
+def context_for(event: HookEvent, given: "HookInput") -> str | None:
+    """What to print for the host, or None for nothing."""
+    if not _is_first(event, given):
         return None
     params: dict[str, object] = {"cwd": given.cwd}
     if given.session_id is not None:
@@ -39,7 +37,7 @@ def context_for(moment: Moment, host: str, given: Input) -> str | None:
     for key, variable in (("project", "IAI_MCP_PROJECT"), ("agent_id", "IAI_MCP_AGENT_ID")):
         if os.environ.get(variable):
             params[key] = os.environ[variable]
-    if moment is Moment.START:
+    if event is HookEvent.START:
         answer = ask("session_start_payload", params, START_WITHIN)
     else:
         prompt = markers.without_hook_context(given.text("prompt") or "")
@@ -49,7 +47,7 @@ def context_for(moment: Moment, host: str, given: Input) -> str | None:
     text = answer.get("text") if answer is not None else None
     if not isinstance(text, str) or not text.strip():
         return None
-    return rendered(marked(text), moment, host)
+    return given.hooks.injected(marked(text), given.hooks.name_of(event))
 
 
 def marked(text: str) -> str:
@@ -61,23 +59,13 @@ def marked(text: str) -> str:
     return markers.wrap(body)
 
 
-def rendered(text: str, moment: Moment, host: str) -> str:
-    """`text` as the host wants it on stdout."""
-    if host == "opencode":
-        return text  # our own plugin reads it
-    if host in _FLAT:
-        return dumps({_FLAT[host]: text})
-    name = _CANONICAL.get(host, _CANONICAL_ELSE)[moment]
-    return dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
-
-
-def _is_first(moment: Moment, given: Input) -> bool:
+def _is_first(event: HookEvent, given: "HookInput") -> bool:
     """Whether no twin of this hook has just done it: only launched agents can have one."""
     folder = os.environ.get("IAI_MCP_SESSION_DIR")
     if not folder:
         return True
     session = "".join(c for c in given.session_id or "" if c.isalnum() or c in "-_")[:80]
-    path = os.path.join(folder, f"injected-{moment.name}-{session}")
+    path = os.path.join(folder, f"injected-{event.name}-{session}")
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:

@@ -1,9 +1,8 @@
-"""What a turn gets on its way from the transcript to the store, or why it does not get there."""
+"""What a turn gets on its way from the transcript to the store."""
 
 import os
 import time
 
-from iai_mcp.capture import consent
 from iai_mcp.hosts.turns import Event, moment_of
 
 _META_LIMIT = 3 * 1024  # of the 4 KiB that a turn's meta may have
@@ -15,31 +14,22 @@ _AGENT = (
 
 
 class Preparation:
-    """Holds for all turns of one transcript: host, time if they have none, agent, consent."""
+    """Holds for all turns of one transcript: host, time if they have none, agent."""
 
-    __slots__ = ("_agent", "_allowed", "_host", "_pauses", "_written")
+    __slots__ = ("_agent", "_host", "_written")
 
     def __init__(self, path: str, host: str, agent: dict[str, str]) -> None:
         self._host = host
         self._agent = agent
         self._written = _written_at(path)
-        self._pauses = consent.pauses()
-        self._allowed: dict[object, bool] = {}
 
-    def __call__(self, event: Event) -> Event | None:
-        """The turn as it is to be stored; None when people do not want it to be."""
-        if not self._may(event.get("cwd")) or consent.muted(event.get("ts"), self._pauses):
-            return None
+    def __call__(self, event: Event) -> Event:
+        """The turn as it is to be stored."""
         event["host"] = self._host
         event.setdefault("ts", self._written)
         if self._agent:
             self._launched(event)
         return event
-
-    def _may(self, place: object) -> bool:
-        if place not in self._allowed:
-            self._allowed[place] = not isinstance(place, str) or not consent.place_refusal(place)
-        return self._allowed[place]
 
     def _launched(self, event: Event) -> None:
         """The agent is the one that was launched; a sub-agent of its host's becomes a note, and

@@ -5,7 +5,7 @@ Through the daemon if it runs, else into the store directly; never into the spoo
 
 from collections.abc import Sequence
 
-from iai_mcp.capture import journal
+from iai_mcp.capture import consent, journal
 from iai_mcp.capture.command import USAGE, Arguments, parse, say
 from iai_mcp.capture.deliver import gather, header_of, pack
 from iai_mcp.capture.handover import parts
@@ -37,8 +37,6 @@ def main(argv: Sequence[str]) -> int:
 
 def _store(arguments: Arguments, result: dict[str, object]) -> str | None:
     """Store all turns and count them in `result`; a sentence if the transcript was no good."""
-    from iai_mcp.capture import consent
-
     found = gather(arguments.transcript, arguments.session_id, arguments.host, None, whole=True)
     result["skipped"] = found.skipped
     denied = consent.refusal(found.cwd)
@@ -46,7 +44,7 @@ def _store(arguments: Arguments, result: dict[str, object]) -> str | None:
         result["reason"] = denied
         return None
     header = header_of(found, None)
-    for part in parts(pack(found)):
+    for part in parts(pack(found, consent.Turns(found.cwd))):
         params = dict(header)
         if part[0][0] is not None:
             params["session_id"] = part[0][0]

@@ -4,14 +4,6 @@ import shlex
 import shutil
 import sys
 
-# program on PATH -> (what people call it, the words before the bridge's own command)
-_LINES = {
-    "claude": ("Claude Code", "claude mcp add --scope user iai-mcp -- "),
-    "codex": ("Codex", "codex mcp add iai-mcp -- "),
-    "gemini": ("Gemini CLI", "gemini mcp add --scope user iai-mcp "),
-    "qwen": ("Qwen Code", "qwen mcp add --scope user iai-mcp "),
-}
-
 
 def bridge_command() -> list[str]:
     """How a host starts the bridge: an absolute path, so that no version manager is in between."""
@@ -20,15 +12,15 @@ def bridge_command() -> list[str]:
 
 def lines() -> list[str]:
     """What to run, for each program that is here; the general form where none is."""
-    from iai_mcp.hosts import registry
+    from iai_mcp.hosts import every, registry
 
     if registry.detected() and not registry.missing():
         return []
     bridge = shlex.join(bridge_command())
     found = [
-        f"  {name:<12} {words}{bridge}"
-        for program, (name, words) in _LINES.items()
-        if shutil.which(program)
+        f"  {host.title:<12} {host.adds_server}{bridge}"
+        for host in every()
+        if host.adds_server and shutil.which(host.binaries[0])
     ]
     if not found:
         return [

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 
 from iai_mcp import paths
 from iai_mcp.cli import output
-from iai_mcp.hosts import registry, wiring
-from iai_mcp.hosts.description import HostConfig
+from iai_mcp.hosts import registry
+from iai_mcp.hosts.host import Host
 from iai_mcp.hosts.registry import Outcome
 
 _OFFERED = "hosts-offered"  # that `up` has asked; in the user-data directory
@@ -57,7 +57,7 @@ def offer_once() -> None:
     if os.path.exists(asked) or not output.is_terminal():
         return
     waiting = registry.missing()
-    planned = [registry.plan_install(config) for config in waiting]
+    planned = [registry.plan_install(host) for host in waiting]
     planned = [outcome for outcome in planned if outcome.changes]
     if not planned:
         return
@@ -85,27 +85,27 @@ def _wanted(planned: Sequence[Outcome]) -> bool:
             output.say("".join(_coloured(edit.diff()) for edit in outcome.edits), end="")
 
 
-def _show(configs: Sequence[HostConfig], *, with_files: bool, args: argparse.Namespace) -> int:
+def _show(chosen: Sequence[Host], *, with_files: bool, args: argparse.Namespace) -> int:
     entries: list[dict[str, object]] = []
     rows: list[tuple[str, ...]] = []
-    for config in configs:
-        found, state = config.found(), registry.status(config)
-        files = [wanted.path for wanted in config.files(wiring.current())]
+    for host in chosen:
+        found, state = host.found(), registry.status(host)
+        files = [wanted.path for wanted in registry.files(host)]
         entries.append(
             {
-                "id": config.id,
-                "name": config.title,
+                "id": host.id,
+                "name": host.title,
                 "detected": found is not None,
                 "found": found,
                 "status": state,
-                "hooks": config.hooks,
-                "verified_with": config.seen or None,
+                "hooks": host.hooks is not None,
+                "verified_with": host.seen or None,
                 "files": files,
             }
         )
         sign = output.paint(state, _SIGNS[state]) if state in _SIGNS else state
-        gives = "capture, injection, tools" if config.hooks else "tools"
-        rows.append((config.id, "yes" if found else "no", sign, gives))
+        gives = "capture, injection, tools" if host.hooks else "tools"
+        rows.append((host.id, "yes" if found else "no", sign, gives))
         if with_files:
             rows += [("", "", "", path) for path in files]
     text = output.table(rows, ("HOST", "HERE", "STATUS", "FILES" if with_files else "GIVES"))
@@ -113,10 +113,10 @@ def _show(configs: Sequence[HostConfig], *, with_files: bool, args: argparse.Nam
     return 0
 
 
-def _change(configs: Sequence[HostConfig], args: argparse.Namespace) -> int:
+def _change(chosen: Sequence[Host], args: argparse.Namespace) -> int:
     installing = args.action == "install"
     plan = registry.plan_install if installing else registry.plan_remove
-    planned = [plan(config) for config in configs]
+    planned = [plan(host) for host in chosen]
     if args.dry_run:
         _report(planned, args, dry=True)
         return 1 if any(outcome.error for outcome in planned) else 0
@@ -128,7 +128,7 @@ def _change(configs: Sequence[HostConfig], args: argparse.Namespace) -> int:
     ):
         output.say("Nothing was changed.")
         return 0
-    done = (registry.install if installing else registry.remove)(configs)
+    done = (registry.install if installing else registry.remove)(chosen)
     _report(done, args, dry=False)
     return 1 if any(outcome.error for outcome in done) else 0
 

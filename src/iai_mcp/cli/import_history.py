@@ -19,13 +19,11 @@ from datetime import datetime
 
 from iai_mcp.cli import door, output
 from iai_mcp.cli.door import Call
-from iai_mcp.cli.import_export import is_export, take_in
-from iai_mcp.cli.import_run import Counts, Done, Import, Imported, as_json
+from iai_mcp.cli.import_run import Counts, Done, Import, Imported, as_json, is_export, take_in
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import instant
-from iai_mcp.hosts import histories
+from iai_mcp.hosts import READABLE, histories
 from iai_mcp.hosts.histories import History
-from iai_mcp.hosts.transcripts import PARSERS
 
 _BAR = 28
 _REDRAW_SECONDS = 0.1
@@ -33,7 +31,7 @@ _REDRAW_SECONDS = 0.1
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", nargs="*", help="files or directories; default: all that is found")
-    parser.add_argument("--host", help=f"only this one: {', '.join(sorted(PARSERS))}")
+    parser.add_argument("--host", help=f"only this one: {', '.join(sorted(READABLE))}")
     parser.add_argument("--since", help="only what was said since this date (YYYY-MM-DD)")
     parser.add_argument("--dry-run", action="store_true", help="count, and change nothing")
     parser.add_argument("--again", action="store_true", help="read files that did not change, too")
@@ -95,8 +93,8 @@ def _imported(
 
 
 def _found(names: list[str], host: str | None) -> list[History]:
-    if host is not None and host not in PARSERS:
-        raise InvalidInput(f"no history of '{host}' is known; one of {', '.join(sorted(PARSERS))}")
+    if host is not None and host not in READABLE:
+        raise InvalidInput(f"no history of '{host}' is known; one of {', '.join(sorted(READABLE))}")
     for name in names:
         if name.endswith(".zip"):
             raise InvalidInput(f"{name} is packed: unpack it and import its conversations.json")

@@ -1,7 +1,8 @@
 """The work of `iai-mcp import`: files in, batches out, and a note of what is done.
 
 Turns carry the identity that hooks give them, so importing twice, or importing what was captured
-live, adds nothing. The note of finished files only saves time.
+live, adds nothing. The note of finished files only saves time. What `iai-mcp export` wrote is taken
+in as it is, each memory under the id it had.
 """
 
 import json
@@ -12,17 +13,21 @@ from dataclasses import asdict, dataclass, field
 from iai_mcp import paths
 from iai_mcp.domain.errors import InvalidInput, IoFailed
 from iai_mcp.domain.instants import instant
+from iai_mcp.hosts import find
 from iai_mcp.hosts.histories import History
 from iai_mcp.hosts.reading import Reading, name_of
 from iai_mcp.hosts.transcripts import open_transcript
+from iai_mcp.memory.transfer import FORMAT
 
 Event = dict[str, object]
 Call = Callable[[str, dict[str, object]], dict[str, object]]
 
 BATCH_TURNS = 400
 BATCH_LETTERS = 2 * 1024 * 1024
-# Exports of chat services know no directory: their turns are filed under the service's name.
-_SERVICES = ("chatgpt", "claude-ai")
+
+_EXPORT_BATCH = 500
+_EXPORT_BATCH_LETTERS = 4 * 1024 * 1024
+_LONGEST_HEADER = 4096
 
 
 @dataclass(slots=True)
@@ -111,12 +116,17 @@ class Import:
         params: dict[str, object] = {"session_id": session, "host": reading.host, "events": events}
         if reading.cwd:
             params["cwd"] = reading.cwd
-        elif reading.host in _SERVICES:
-            params["project"] = reading.host
+        elif _is_service(reading.host):
+            params["project"] = reading.host  # its export knows no directory
         answer = self.call("capture_events", params)
         for name in ("inserted", "duplicates", "skipped", "errors"):
             value = answer.get(name)
             setattr(counts, name, getattr(counts, name) + (value if isinstance(value, int) else 0))
+
+
+def _is_service(host: str) -> bool:
+    known = find(host)
+    return known is not None and known.is_service
 
 
 def _batches(turns: Iterable[tuple[str, Event]]) -> Iterator[tuple[str, list[Event]]]:
@@ -196,3 +206,58 @@ def _read(path: str) -> dict[str, object]:
     except (OSError, ValueError):
         return {}
     return noted if isinstance(noted, dict) else {}
+
+
+def is_export(path: str) -> bool:
+    """Whether the file begins as an export does."""
+    try:
+        with open(path, "rb") as file:
+            return file.readline(_LONGEST_HEADER).startswith(b'{"iai-mcp-export"')
+    except OSError:
+        return False
+
+
+def take_in(path: str, call: Call) -> dict[str, int]:
+    """Store everything in the file; how much of it was new.
+
+    Raises:
+        InvalidInput: a line is damaged; what came before it is stored, and importing again is safe.
+    """
+    counts = {"inserted": 0, "duplicates": 0, "skipped": 0}
+    with open(path, encoding="utf-8") as file:
+        header = _parsed(file.readline(), 1, path)
+        if int(str(header.get("iai-mcp-export"))) > FORMAT:
+            raise InvalidInput(f"{path} was written by a newer iai-mcp: upgrade this one")
+        for batch in _export_batches(enumerate(file, 2), path):
+            done = call("import_records", {"records": batch, "salt": header.get("salt", "")})
+            for name in counts:
+                counts[name] += int(str(done[name]))
+    return counts
+
+
+def _parsed(line: str, number: int, path: str) -> dict[str, object]:
+    try:
+        value = json.loads(line)
+    except ValueError as broken:
+        raise InvalidInput(
+            f"{path}, line {number}: not JSON; what came before it is stored"
+        ) from broken
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{path}, line {number}: not a record; what came before it is stored")
+    return value
+
+
+def _export_batches(
+    lines: Iterable[tuple[int, str]], path: str
+) -> Iterator[list[dict[str, object]]]:
+    """The records, as many at a time as a call should carry; a long one stands alone."""
+    batch: list[dict[str, object]] = []
+    letters = 0
+    for number, line in lines:
+        if batch and (len(batch) == _EXPORT_BATCH or letters + len(line) > _EXPORT_BATCH_LETTERS):
+            yield batch
+            batch, letters = [], 0
+        batch.append(_parsed(line, number, path))
+        letters += len(line)
+    if batch:
+        yield batch

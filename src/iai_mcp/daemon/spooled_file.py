@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from iai_mcp.adapters.looks import look_at
+from iai_mcp.capture import consent
 from iai_mcp.capture.preparing import Preparation
 from iai_mcp.capture.spool import VERSION
 from iai_mcp.hosts.reading import LONGEST_LINE, StoppedError, rest_of_line
@@ -100,11 +101,12 @@ class SpooledFile:
             carry=carry if isinstance(carry, dict) else None,
         )
         prepare = Preparation(path, reading.host, agent if isinstance(agent, dict) else {})
+        consented = consent.Turns()
         for raw in reading:
             if self.stop():
                 raise StoppedError
-            event = prepare(raw)
-            if event is not None:
+            if consented.may_be_captured(str(raw.get("cwd") or ""), raw.get("ts")):
+                event = prepare(raw)
                 yield event, len(str(event["text"]))
         if reading.problem:
             self.damage.append(reading.problem)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from glob import iglob
 from pathlib import Path
 
-from iai_mcp import paths
 from iai_mcp.domain.errors import NotFound
-from iai_mcp.hosts.transcripts import PARSERS, detect
+from iai_mcp.hosts import readable
+from iai_mcp.hosts.transcripts import detect
 
 # What a directory is searched for when a person names one.
 _ENDINGS = (".jsonl", ".jsonl.zst", ".json", ".db", ".vscdb")
@@ -30,12 +30,12 @@ class History:
 def on_this_machine(hosts: Collection[str] | None = None) -> list[History]:
     """All histories of these hosts (all hosts by default), oldest first."""
     found: dict[str, History] = {}
-    for host, patterns in _places().items():
-        if hosts is not None and host not in hosts:
+    for host in readable():
+        if host.transcript is None or (hosts is not None and host.id not in hosts):
             continue
-        for pattern in patterns:
+        for pattern in host.transcript.history():
             for path in iglob(pattern, recursive=True):
-                history = _history(host, path)
+                history = _history(host.id, path)
                 if history is not None:
                     found.setdefault(str(Path(path).resolve()), history)
     return _oldest_first(found.values())
@@ -81,44 +81,3 @@ def _history(host: str, path: str) -> History | None:
 
 def _oldest_first(histories: Collection[History]) -> list[History]:
     return sorted(histories, key=lambda history: (history.modified, history.path))
-
-
-def _places() -> dict[str, tuple[str, ...]]:
-    """Glob patterns per host; every key is a host that has a parser."""
-    home = paths.home()
-    data = os.environ.get("XDG_DATA_HOME") or f"{home}/.local/share"
-    config = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
-    claude = os.environ.get("CLAUDE_CONFIG_DIR") or f"{home}/.claude"
-    codex = os.environ.get("CODEX_HOME") or f"{home}/.codex"
-    copilot = os.environ.get("COPILOT_HOME") or f"{home}/.copilot"
-    editor = "Cursor/User/globalStorage/state.vscdb"
-    places = {
-        "claude-code": (
-            f"{claude}/projects/*/*.jsonl",
-            f"{claude}/projects/*/*/subagents/**/*.jsonl",
-        ),
-        "codex": tuple(
-            f"{codex}/{folder}/**/rollout-*.{ending}"
-            for folder in ("sessions", "archived_sessions")
-            for ending in ("jsonl", "jsonl.zst", "json")
-        ),
-        "gemini": (
-            f"{home}/.gemini/tmp/*/chats/session-*.jsonl",
-            f"{home}/.gemini/tmp/*/chats/session-*.json",
-        ),
-        "qwen": (f"{home}/.qwen/projects/*/chats/*.jsonl",),
-        "cursor": (
-            f"{home}/.cursor/projects/*/agent-transcripts/**/*.jsonl",
-            f"{config}/{editor}",
-            f"{home}/Library/Application Support/{editor}",
-        ),
-        "opencode": (
-            f"{data}/opencode/opencode.db",
-            f"{data}/opencode/storage/session/*/*.json",
-        ),
-        "copilot": (
-            f"{copilot}/session-state/*/events.jsonl",
-            f"{copilot}/session-state/*.jsonl",
-        ),
-    }
-    return {host: patterns for host, patterns in places.items() if host in PARSERS}

@@ -6,40 +6,19 @@ for event in reading: ...            # then reading.skipped, reading.end, readin
 events, skipped, end = read_turns(path)
 """
 
-import importlib
-import os
-
-from iai_mcp import regular_files
+from iai_mcp import hosts, regular_files
 from iai_mcp.hosts.reading import Reading
-from iai_mcp.hosts.turns import Event, Record
 from iai_mcp.protocol.compact_json import loads
 
-# host -> its package below iai_mcp.hosts
-PARSERS = {
-    "claude-code": "claude_code",
-    "codex": "codex",
-    "gemini": "gemini",
-    "cursor": "cursor",
-    "opencode": "opencode",
-    "copilot": "copilot",
-    "qwen": "qwen",
-    "chatgpt": "chatgpt",
-    "claude-ai": "claude_ai",
-}
-# Hosts that only ever append: their transcripts can be read on from where the last reading ended.
-APPENDING = frozenset({"claude-code", "codex", "cursor", "copilot", "qwen"})
+TYPE_CHECKING = False  # see compact_json
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-_DEFAULT = "claude-code"
+    from iai_mcp.hosts.host import Transcript
+    from iai_mcp.hosts.turns import Event, Record
+
 _SAMPLE = 256 * 1024
 _LINES_TO_TRY = 50
-
-# fmt: off
-_PLACES = (
-    ("/.claude/projects/", "claude-code"), ("/.codex/", "codex"), ("/.gemini/tmp/", "gemini"),
-    ("/.qwen/", "qwen"), ("/.copilot/", "copilot"), ("/agent-transcripts/", "cursor"),
-    ("/opencode/storage/", "opencode"),
-)
-# fmt: on
 
 
 def open_transcript(
@@ -47,7 +26,7 @@ def open_transcript(
     host: str | None = None,
     *,
     start: int = 0,
-    carry: Record | None = None,
+    carry: "Record | None" = None,
     session_id: str | None = None,
 ) -> Reading:
     """A reading of the transcript at `path`; nothing is opened before it is iterated.
@@ -55,14 +34,16 @@ def open_transcript(
     `start` and `carry` come from an earlier reading of an appending host; others start anew.
     `session_id` picks one session where a file holds many.
     """
-    known = host if host in PARSERS else detect(path)
-    module = importlib.import_module(f"iai_mcp.hosts.{PARSERS[known]}.transcript")
-    if known not in APPENDING or path.endswith((".json", ".zst")):
+    known = host if host in hosts.READABLE else detect(path)
+    kept = _kept(known)
+    if not kept.appends or path.endswith((".json", ".zst")):
         start, carry = 0, None
-    return Reading(path, known, module.walk, start=start, carry=carry, wanted=session_id)
+    return Reading(path, known, kept.walk, start=start, carry=carry, wanted=session_id)
 
 
-def read_turns(path: str, host: str | None = None, start: int = 0) -> tuple[list[Event], int, int]:
+def read_turns(
+    path: str, host: str | None = None, start: int = 0
+) -> "tuple[list[Event], int, int]":
     """(all turns from `start` on, how many lines were skipped, the offset after the last)."""
     reading = open_transcript(path, host, start=start)
     events = list(reading)
@@ -71,50 +52,59 @@ def read_turns(path: str, host: str | None = None, start: int = 0) -> tuple[list
 
 def related(path: str, host: str) -> list[str]:
     """Further files that belong to the same session: those of its sub-agents."""
-    if host != "claude-code":
-        return []
-    from iai_mcp.hosts.claude_code.transcript import related as subagents
+    return _kept(host).related(path)
 
-    return subagents(path)
+
+def appends(host: str) -> bool:
+    """Whether the host's transcripts can be read on from where the last reading ended."""
+    return _kept(host).appends
+
+
+def _kept(host: str) -> "Transcript":
+    known = hosts.find(host)
+    if known is None or known.transcript is None:
+        raise KeyError(host)  # callers know who is readable
+    return known.transcript
 
 
 def detect(path: str) -> str:
     """The host that wrote the file, judged by where it lies, then by what it says."""
-    name = os.path.basename(path)
-    for place, host in _PLACES:
-        if place in path:
-            return host
-    if name.startswith("rollout-") or name.endswith(".jsonl.zst"):
-        return "codex"
-    if name == "opencode.db":
-        return "opencode"
-    if name.endswith(".vscdb"):
-        return "cursor"
+    found = hosts.by_path(path)
+    if found is not None:
+        return found
     try:
         with regular_files.opened(path, links=regular_files.ANYWHERE) as file:
             head = file.read(_SAMPLE)
     except (OSError, ValueError):
-        return _DEFAULT
-    return _by_content(head, name)
+        return hosts.DEFAULT
+    return _by_content(head, path) or hosts.DEFAULT
 
 
-def _by_content(head: bytes, name: str) -> str:
-    if head.startswith(b"SQLite format 3\0"):
-        return "opencode"
-    if head.startswith(b"\x28\xb5\x2f\xfd"):
-        return "codex"
+def _all() -> "Iterator[tuple[str, Transcript]]":
+    for host in hosts.readable():
+        if host.transcript is not None:
+            yield host.id, host.transcript
+
+
+def _by_content(head: bytes, path: str) -> str | None:
+    # One host after the other, and no more of them imported than it takes.
+    for host, kept in _all() if not head.startswith(b"{") else ():
+        if kept.magic is not None and head.startswith(kept.magic):
+            return host
     text = head.decode("utf-8-sig", "replace")
-    if name.endswith(".json"):
+    if path.endswith(".json"):
         return _by_document(text)
     for line in text.split("\n", _LINES_TO_TRY)[:_LINES_TO_TRY]:
         record = _object(line)
-        host = _by_line(record) if record is not None else None
-        if host:
-            return host
-    return _DEFAULT
+        if record is None:
+            continue
+        for host, kept in _all():
+            if kept.is_line(record):
+                return host
+    return None
 
 
-def _object(line: str) -> Record | None:
+def _object(line: str) -> "Record | None":
     try:
         value = loads(line)
     except ValueError:
@@ -122,41 +112,13 @@ def _object(line: str) -> Record | None:
     return value if isinstance(value, dict) else None
 
 
-def _by_line(record: Record) -> str | None:
-    kind, message = record.get("type"), record.get("message")
-    if "$set" in record or ("sessionId" in record and "projectHash" in record):
-        return "gemini"
-    if "payload" in record or kind == "message" or "record_type" in record:
-        return "codex"
-    if isinstance(kind, str) and "." in kind and "data" in record:
-        return "copilot"
-    if isinstance(message, dict):
-        if "parts" in message:
-            return "qwen"
-        return (
-            "claude-code"
-            if kind in ("user", "assistant")
-            else "cursor"
-            if "role" in record
-            else None
-        )
-    if "instructions" in record and "timestamp" in record:
-        return "codex"
+def _by_document(text: str) -> str | None:
+    """A whole JSON document is known by its keys; the sample may hold only its beginning.
+
+    Exports come first: whatever is a key elsewhere can stand somewhere in them, too.
+    """
+    for host in sorted(hosts.readable(), key=lambda host: not host.is_service):
+        keys = host.transcript.document_keys if host.transcript is not None else ()
+        if any(f'"{key}"' in text for key in keys):
+            return host.id
     return None
-
-
-def _by_document(text: str) -> str:
-    """A whole JSON document is known by its keys; the sample may hold only its beginning."""
-    for key, host in (
-        ('"mapping"', "chatgpt"),
-        ('"chat_messages"', "claude-ai"),
-        ('"loglines"', "claude-code"),
-        ('"composer_data"', "cursor"),
-        ('"fullConversationHeadersOnly"', "cursor"),
-        ('"projectHash"', "gemini"),
-        ('"messages"', "gemini"),
-        ('"projectID"', "opencode"),
-    ):
-        if key in text:
-            return host
-    return _DEFAULT

@@ -9,10 +9,13 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
 from iai_mcp import paths
+from iai_mcp.hosts.editing.jsonc import Json
+from iai_mcp.hosts.editing.wanted import Entry
 
 SERVER = "iai-mcp"
 
@@ -56,6 +59,37 @@ def current() -> Wiring:
         bridge=(sys.executable, "-I", *_bridge_words()),
         env=env,
     )
+
+
+def server_entry(wiring: Wiring, *root: str, **more: Json) -> Entry:
+    """The MCP entry in the shape that most hosts share."""
+    value: dict[str, Json] = {
+        **more,
+        "command": wiring.bridge[0],
+        "args": list(wiring.bridge[1:]),
+    }
+    if wiring.env:
+        value["env"] = dict(wiring.env)
+    return Entry((*root, SERVER), value)
+
+
+def hook_groups(
+    wiring: Wiring, host: str, timeouts: Mapping[str, int], **more: Json
+) -> dict[str, Json]:
+    """Claude Code's shape, which others took over: an event's groups, each with its hooks."""
+    return {
+        event: {
+            "hooks": [
+                {
+                    **more,
+                    "type": "command",
+                    "command": wiring.hook_line(host, event),
+                    "timeout": timeout,
+                }
+            ]
+        }
+        for event, timeout in timeouts.items()
+    }
 
 
 def _named(variable: str, value: str) -> str | None:

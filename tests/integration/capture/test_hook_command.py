@@ -11,7 +11,7 @@ import pytest
 from tests.integration.capture.conftest import Machine, lines_of, turn
 from tests.integration.capture.listener import Listener, params, silent, stored
 
-from iai_mcp.capture import deliver, progress
+from iai_mcp.capture import deliver, progress, write_deferred_captures
 from iai_mcp.daemon.drain import SpoolDrain
 from iai_mcp.daemon.spooled_file import SpooledFile
 
@@ -341,6 +341,18 @@ def test_paused_and_ignored_sessions_leave_nothing_behind(machine: Machine) -> N
     result = machine.capture("--no-spawn", str(path))
     assert (result["status"], result["reason"]) == ("skipped", "paused")
     assert machine.spooled() == [mixed]
+
+
+def test_turns_that_name_no_directory_are_kept_out_with_that_of_their_session(
+    machine: Machine,
+) -> None:
+    ignored = machine.root / "ignored"
+    ignored.mkdir()
+    (ignored / ".iai-ignore").touch()
+
+    path = write_deferred_captures("s-1", machine.transcript(), str(ignored))
+
+    assert lines_of(path)[1] == []
 
 
 def test_a_growing_transcript_is_read_on_from_where_it_was_left(unhurried: Deliver) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.hosts import registry, wiring
-from iai_mcp.hosts.description import HostConfig
+from iai_mcp.hosts.host import Host
 
 ALL = registry.hosts()
 
@@ -24,9 +24,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("config", ALL, ids=lambda config: config.id)
-def test_each_host_is_connected_once_and_leaves_nothing_behind(
-    home: Path, config: HostConfig
-) -> None:
+def test_each_host_is_connected_once_and_leaves_nothing_behind(home: Path, config: Host) -> None:
     (home / "unrelated").write_text("mine")
     before = tree(home)
 
@@ -42,7 +40,7 @@ def test_each_host_is_connected_once_and_leaves_nothing_behind(
 
 
 @pytest.mark.parametrize("config", ALL, ids=lambda config: config.id)
-def test_our_server_is_started_by_this_very_interpreter(home: Path, config: HostConfig) -> None:
+def test_our_server_is_started_by_this_very_interpreter(home: Path, config: Host) -> None:
     registry.install([config])
 
     texts = [Path(wanted.path).read_text() for wanted in config.files(wiring.current())]
@@ -56,7 +54,7 @@ def test_our_server_is_started_by_this_very_interpreter(home: Path, config: Host
 
 @pytest.mark.parametrize("config", ALL, ids=lambda config: config.id)
 def test_a_store_elsewhere_is_written_into_the_entries(
-    home: Path, config: HostConfig, monkeypatch: pytest.MonkeyPatch
+    home: Path, config: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("IAI_MCP_STORE", str(home / "else where"))
     monkeypatch.setenv("IAI_DAEMON_SOCKET_PATH", str(home / "s.sock"))

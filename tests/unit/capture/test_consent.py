@@ -8,6 +8,10 @@ import pytest
 from iai_mcp.capture import consent
 
 
+def may_capture(cwd: str | None, project: str | None = None) -> bool:
+    return consent.refusal(cwd, project) is None
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -17,9 +21,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_everything_may_be_captured_until_somebody_says_no(home: Path) -> None:
-    assert consent.may_capture(str(home / "shop"))
-    assert consent.may_capture(None)
-    assert consent.may_capture("", "shop")
+    assert may_capture(str(home / "shop"))
+    assert may_capture(None)
+    assert may_capture("", "shop")
 
 
 def test_a_pause_holds_until_it_is_ended(home: Path) -> None:
@@ -30,7 +34,7 @@ def test_a_pause_holds_until_it_is_ended(home: Path) -> None:
     consent.resume()
     consent.resume()
 
-    assert consent.may_capture(str(home))
+    assert may_capture(str(home))
 
 
 def test_what_was_said_during_a_pause_stays_out_after_it() -> None:
@@ -75,15 +79,15 @@ def test_what_was_said_during_a_pause_stays_out_after_it() -> None:
 def test_listed_places_are_never_captured(home: Path, entry: str, cwd: str, allowed: bool) -> None:
     (home / "store" / "never-capture").write_text(f"\n{entry}\n", encoding="utf-8")
 
-    assert consent.may_capture(cwd.replace("{home}", str(home / "home"))) is allowed
+    assert may_capture(cwd.replace("{home}", str(home / "home"))) is allowed
 
 
 def test_a_projects_name_can_be_listed(home: Path) -> None:
     (home / "store" / "never-capture").write_text("diary\n", encoding="utf-8")
 
-    assert not consent.may_capture("/tmp", "diary")
-    assert not consent.may_capture("/tmp", "/home/ann/diary")
-    assert consent.may_capture("/tmp", "shop")
+    assert not may_capture("/tmp", "diary")
+    assert not may_capture("/tmp", "/home/ann/diary")
+    assert may_capture("/tmp", "shop")
 
 
 def test_an_empty_ignore_file_keeps_its_whole_tree_out(home: Path) -> None:
@@ -91,10 +95,10 @@ def test_an_empty_ignore_file_keeps_its_whole_tree_out(home: Path) -> None:
     deep.mkdir(parents=True)
     (home / "shop" / ".iai-ignore").write_text("# nothing from here\n", encoding="utf-8")
 
-    assert not consent.may_capture(str(deep))
-    assert not consent.may_capture(str(home / "shop"))
-    assert consent.may_capture(str(home))
-    assert not consent.may_capture("/tmp", str(home / "shop"))
+    assert not may_capture(str(deep))
+    assert not may_capture(str(home / "shop"))
+    assert may_capture(str(home))
+    assert not may_capture("/tmp", str(home / "shop"))
 
 
 @pytest.mark.parametrize(
@@ -120,8 +124,8 @@ def test_ignore_patterns_choose_directories_below_them(
     (project / below).mkdir(parents=True)
     (project / ".iai-ignore").write_text(patterns, encoding="utf-8")
 
-    assert consent.may_capture(str(project / below)) is allowed
-    assert consent.may_capture(str(project))
+    assert may_capture(str(project / below)) is allowed
+    assert may_capture(str(project))
 
 
 def test_the_nearest_ignore_file_that_speaks_wins(home: Path) -> None:
@@ -130,8 +134,8 @@ def test_the_nearest_ignore_file_that_speaks_wins(home: Path) -> None:
     (home / "shop" / ".iai-ignore").write_text("open", encoding="utf-8")
     (inner / ".iai-ignore").write_text("!deep", encoding="utf-8")
 
-    assert consent.may_capture(str(inner / "deep"))
-    assert not consent.may_capture(str(inner))
+    assert may_capture(str(inner / "deep"))
+    assert not may_capture(str(inner))
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "directory", "link out", "too long"])
@@ -149,7 +153,7 @@ def test_an_ignore_file_that_can_not_be_read_keeps_its_tree_out(home: Path, kind
         file.symlink_to("/dev/zero" if kind == "device" else home / "elsewhere")
 
     assert consent.refusal(str(home / "shop" / "src")) == "ignored by .iai-ignore"
-    assert consent.may_capture(str(home))
+    assert may_capture(str(home))
 
 
 def test_an_ignore_file_may_be_a_link_within_its_directory(home: Path) -> None:
@@ -157,8 +161,8 @@ def test_an_ignore_file_may_be_a_link_within_its_directory(home: Path) -> None:
     (home / "shop" / "conf" / "ignored").write_text("secret", encoding="utf-8")
     (home / "shop" / ".iai-ignore").symlink_to("conf/ignored")
 
-    assert not consent.may_capture(str(home / "shop" / "secret"))
-    assert consent.may_capture(str(home / "shop" / "src"))
+    assert not may_capture(str(home / "shop" / "secret"))
+    assert may_capture(str(home / "shop" / "src"))
 
 
 def test_a_list_that_can_not_be_read_lets_nothing_through(home: Path) -> None:

@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HOST = "chatgpt"
+_ID = "chatgpt"
 
 _SPOKEN_KINDS = (None, "text", "multimodal_text")
 
@@ -83,7 +83,7 @@ def _event(name: str, message: Record, session: object) -> Event | None:
     parts = content.get("parts")
     words = "\n".join(filter(None, map(_part, parts))) if isinstance(parts, list) else ""
     return turn(
-        HOST,
+        _ID,
         str(role),
         words,
         ts=message.get("create_time"),

@@ -7,7 +7,7 @@ TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HOST = "claude-ai"
+_ID = "claude-ai"
 
 _ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
 
@@ -45,7 +45,7 @@ def _event(message: Record, session: object) -> Event | None:
         flat = message.get("text")
         words = flat if isinstance(flat, str) else ""
     return turn(
-        HOST,
+        _ID,
         role,
         words,
         ts=message.get("created_at"),

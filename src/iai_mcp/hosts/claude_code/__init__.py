@@ -1,1 +1,65 @@
-"""Claude Code."""
+"""Claude Code, which many others took after."""
+
+import os
+
+from iai_mcp.hosts.host import HookEvent, Hooks, Host, Transcript, folder_from, late
+
+TYPE_CHECKING = False  # see compact_json
+if TYPE_CHECKING:
+    from iai_mcp.hosts.turns import Record
+
+
+def folder() -> str:
+    return folder_from("CLAUDE_CONFIG_DIR", ".claude")
+
+
+def _history() -> tuple[str, ...]:
+    projects = os.path.join(folder(), "projects")
+    return (f"{projects}/*/*.jsonl", f"{projects}/*/*/subagents/**/*.jsonl")
+
+
+def _is_line(record: "Record") -> bool:
+    message = record.get("message")
+    spoken = record.get("type") in ("user", "assistant") and isinstance(message, dict)
+    return spoken and "parts" not in message  # type: ignore[operator]  # it is a dictionary
+
+
+HOOKS = Hooks(
+    # Seconds. We need a fraction of one; SessionEnd's hooks share 1.5 s whatever stands here.
+    {
+        "SessionStart": (HookEvent.START, 10),
+        "UserPromptSubmit": (HookEvent.PROMPT, 5),
+        "Stop": (HookEvent.STOP, 10),
+        "SubagentStop": (HookEvent.SUBAGENT_STOP, 10),
+        "PreCompact": (HookEvent.COMPACT, 10),
+        "SessionEnd": (HookEvent.END, 5),
+    },
+    {
+        "Notification": (HookEvent.ATTENTION, 5),
+        "PermissionRequest": (HookEvent.ATTENTION, 5),
+        "PostToolUse": (HookEvent.TOOL_USED, 5),
+    },
+    others={"PostCompact": HookEvent.COMPACT},
+    # Cursor's command line runs Claude Code's hooks, too.
+    borrowed_by={"cursor_version": "cursor"},
+)
+
+HOST = Host(
+    "claude-code",
+    "Claude Code",
+    binaries=("claude",),
+    folders=lambda: (folder(),),
+    files=late(f"{__name__}.wiring", "files"),
+    seen="2.1.197",
+    adds_server="claude mcp add --scope user iai-mcp -- ",
+    launch=late(f"{__name__}.wiring", "launch"),
+    hooks=HOOKS,
+    transcript=Transcript(
+        late(f"{__name__}.transcript", "walk"),
+        appends=True,
+        related=late(f"{__name__}.transcript", "related"),
+        history=_history,
+        is_line=_is_line,
+        document_keys=("loglines",),
+    ),
+)

@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HOST = "claude-code"
+_ID = "claude-code"
 
 # fmt: off
 _SILENT_TYPES = frozenset((
@@ -82,7 +82,7 @@ def _learn(record: Record, carry: Record) -> None:
 def _turn(record: Record, role: str, words: str, reading: Reading) -> list[Event]:
     carry = reading.carry
     event = turn(
-        HOST,
+        _ID,
         role,
         words,
         ts=record.get("timestamp"),

@@ -1,25 +1,69 @@
-"""How a launched Claude Code gets its memory: settings and servers of its own, by flags.
+"""Claude Code connected and launched.
 
-The person's `~/.claude` stays untouched: `--settings` and `--mcp-config` add to it.
+Connected: hooks in `settings.json`, the server in `.claude.json`. A launched one gets settings and
+servers of its own, by flags that add to the person's `~/.claude`, which stays untouched.
 """
 
-from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
-from iai_mcp.hosts.claude_code.config import CAPTURE, STATUS, hooks
-from iai_mcp.hosts.run_files import after_options, in_arrays, json_file, mcp_servers, wiring_of
-from iai_mcp.hosts.wiring import SERVER
+import os
 
-TRAITS = HostTraits(session_start_hook=True, asks_trust=True, verified="2.1.197")
+from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
+from iai_mcp.domain.errors import Busy
+from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
+from iai_mcp.hosts.claude_code import HOOKS, HOST, folder
+from iai_mcp.hosts.editing import files as edited
+from iai_mcp.hosts.editing import json_text
+from iai_mcp.hosts.editing.jsonc import Json, parse
+from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, WantedFile
+from iai_mcp.hosts.host import in_home
+from iai_mcp.hosts.launching import (
+    Launchable,
+    after_options,
+    in_arrays,
+    json_file,
+    mcp_servers,
+    wiring_of,
+)
+from iai_mcp.hosts.wiring import SERVER, Wiring, server_entry
+from iai_mcp.paths import home
 
 # Reading our own memory is what the person asked for by launching; nothing that writes is here.
-READ_ONLY_TOOLS = ("memory_recall", "memory_timeline")
+_READ_ONLY_TOOLS = ("memory_recall", "memory_timeline")
 
 _SETTINGS = "claude-settings.json"
 _SERVERS = "claude-mcp.json"
+_ATTEMPTS = 5
 
 
-def wire(launch: Invocation) -> LaunchWiring:
-    ours = in_arrays(hooks(wiring_of(launch.memory), CAPTURE | STATUS))
-    allowed = [f"mcp__{SERVER}__{tool}" for tool in READ_ONLY_TOOLS]
+def files(wiring: Wiring) -> tuple[WantedFile, ...]:
+    settings = os.path.join(folder(), "settings.json")
+    return (
+        JsonFile(settings, hooks=Hooks(("hooks",), _hooks(wiring, HOOKS.timeouts()))),
+        JsonFile(_global_file(), entries=(server_entry(wiring, "mcpServers", type="stdio"),)),
+    )
+
+
+def launch() -> Launchable:
+    return Launchable(
+        AgentProfile(
+            id=HOST.id,
+            name=HOST.title,
+            command="claude",
+            injection=ConventionFile("CLAUDE.md"),
+            detect="claude --version",
+            host=HOST.id,
+            install="npm install -g @anthropic-ai/claude-code",
+        ),
+        HostTraits(session_start_hook=True, asks_trust=True, verified=HOST.seen),
+        _wire,
+        record_trust=_accept,
+        # No text of a context is to stand in the process list.
+        file_flags={flag: f"{flag}-file" for flag in ("--append-system-prompt", "--system-prompt")},
+    )
+
+
+def _wire(launch: Invocation) -> LaunchWiring:
+    ours = in_arrays(_hooks(wiring_of(launch.memory), HOOKS.timeouts(launched=True)))
+    allowed = [f"mcp__{SERVER}__{tool}" for tool in _READ_ONLY_TOOLS]
     return LaunchWiring(
         args=(
             "--settings",
@@ -48,6 +92,50 @@ def _conversation(launch: Invocation) -> tuple[str, ...]:
     return ("--continue",)
 
 
-def file_flag(flag: str) -> str:
-    """The variant of a flag that takes a file, so that no text is in the process list."""
-    return f"{flag}-file" if flag in ("--append-system-prompt", "--system-prompt") else flag
+def _hooks(wiring: Wiring, timeouts: dict[str, int]) -> dict[str, Json]:
+    """The hooks, each started without a shell (`args` present means: no shell)."""
+    items: dict[str, Json] = {}
+    for name, timeout in timeouts.items():
+        words = wiring.hook_words(HOST.id, name)
+        hook: Json = {
+            "type": "command",
+            "command": words[0],
+            "args": list(words[1:]),
+            "timeout": timeout,
+        }
+        items[name] = {"hooks": [hook]}
+    return items
+
+
+def _global_file() -> str:
+    """`.claude.json` lies beside the folder, or in it when the folder was moved."""
+    if os.environ.get("CLAUDE_CONFIG_DIR"):
+        return os.path.join(folder(), ".claude.json")
+    return in_home(".claude.json")
+
+
+def _accept(project: str) -> None:
+    """Write down that the person trusts `project`, in Claude Code's own record of that.
+
+    It asks about a directory unless that one, its git root or a parent is there; no flag answers
+    it. Everything else in the file stays as it is.
+
+    Not for the person's home or what is above it: Claude Code would trust all that ever lies below,
+    each later clone too. There it asks by itself.
+    """
+    if f"{os.path.realpath(home())}/".startswith(f"{project.rstrip('/')}/"):
+        return
+    path = _global_file()
+    where = ("projects", project, "hasTrustDialogAccepted")
+    for _ in range(_ATTEMPTS):
+        found = edited.read(path)
+        text = found.text if found.text and found.text.strip() else "{}\n"
+        known = json_text.look(parse(text), where)
+        if known is not None and known.data is True:
+            return
+        try:
+            edited.write(path, json_text.put(text, where, True), expected=found.text)
+        except edited.Changed:
+            continue
+        return
+    raise Busy(f"{path} keeps changing: another Claude Code is writing it; try again")

@@ -1,1 +1,64 @@
 """Codex."""
+
+from iai_mcp.hosts.host import HookEvent, Hooks, Host, Transcript, folder_from, late
+
+TYPE_CHECKING = False  # see compact_json
+if TYPE_CHECKING:
+    from iai_mcp.hosts.turns import Record
+
+
+def folder() -> str:
+    return folder_from("CODEX_HOME", ".codex")
+
+
+def _history() -> tuple[str, ...]:
+    return tuple(
+        f"{folder()}/{kept}/**/rollout-*.{ending}"
+        for kept in ("sessions", "archived_sessions")
+        for ending in ("jsonl", "jsonl.zst", "json")
+    )
+
+
+def _is_line(record: "Record") -> bool:
+    if "payload" in record or record.get("type") == "message" or "record_type" in record:
+        return True
+    is_header = "instructions" in record and "timestamp" in record
+    return is_header and not isinstance(record.get("message"), dict)
+
+
+HOOKS = Hooks(
+    # Seconds; Codex cuts SessionEnd to 3 and says so on every start when more is asked for.
+    {
+        "SessionStart": (HookEvent.START, 10),
+        "UserPromptSubmit": (HookEvent.PROMPT, 5),
+        "Stop": (HookEvent.STOP, 10),
+        "SubagentStop": (HookEvent.SUBAGENT_STOP, 10),
+        "PreCompact": (HookEvent.COMPACT, 10),
+        "SessionEnd": (HookEvent.END, 3),
+    },
+    {
+        "PermissionRequest": (HookEvent.ATTENTION, 5),
+        "PostToolUse": (HookEvent.TOOL_USED, 5),
+    },
+    others={"PostCompact": HookEvent.COMPACT},
+)
+
+HOST = Host(
+    "codex",
+    "Codex",
+    binaries=("codex",),
+    folders=lambda: (folder(),),
+    files=late(f"{__name__}.wiring", "files"),
+    seen="0.166.0",
+    note="Codex runs new hooks only after you have trusted them: start codex and type /hooks once.",
+    adds_server="codex mcp add iai-mcp -- ",
+    launch=late(f"{__name__}.wiring", "launch"),
+    hooks=HOOKS,
+    transcript=Transcript(
+        late(f"{__name__}.transcript", "walk"),
+        appends=True,
+        history=_history,
+        magic=b"\x28\xb5\x2f\xfd",  # Zstandard's
+        is_line=_is_line,
+    ),
+)

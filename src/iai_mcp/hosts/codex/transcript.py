@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
-HOST = "codex"
+_ID = "codex"
 
 # fmt: off
 _SILENT_TYPES = frozenset((
@@ -144,7 +144,7 @@ def _said(
         return []
     carry = reading.carry
     event = turn(
-        HOST,
+        _ID,
         *spoken,
         ts=record.get("timestamp"),
         cwd=carry.get("cwd"),

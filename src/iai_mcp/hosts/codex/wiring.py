@@ -1,42 +1,73 @@
-"""How a launched Codex gets its memory: one-off configuration by `-c`, nothing on disk changes."""
+"""Codex connected and launched.
+
+Connected: hooks in `hooks.json`, the server in `config.toml`. A launched one gets all of it as one-off
+configuration by `-c`; nothing on disk changes.
+"""
 
 import hashlib
 import json
+import os
 import re
 
+from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
-from iai_mcp.hosts.codex.config import CAPTURE, ID, STATUS
-from iai_mcp.hosts.run_files import after_options, wiring_of
-from iai_mcp.hosts.wiring import SERVER
-
-TRAITS = HostTraits(
-    session_start_hook=True,
-    asks_trust=True,
-    verified="0.166.0",
-    untrusted="Codex asks about the directory and about our hooks, and runs neither before",
-)
+from iai_mcp.hosts.codex import HOOKS, HOST, folder
+from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, TomlFile, WantedFile
+from iai_mcp.hosts.launching import Launchable, after_options, wiring_of
+from iai_mcp.hosts.wiring import SERVER, Wiring, hook_groups, server_entry
 
 # Under this name Codex keeps the trust in hooks that came by `-c`.
 _FLAGS = "/<session-flags>/config.toml"
 
 
-def wire(launch: Invocation) -> LaunchWiring:
+def files(wiring: Wiring) -> tuple[WantedFile, ...]:
+    hooks = Hooks(("hooks",), hook_groups(wiring, HOST.id, HOOKS.timeouts()))
+    return (
+        JsonFile(os.path.join(folder(), "hooks.json"), hooks=hooks),
+        TomlFile(
+            os.path.join(folder(), "config.toml"), entries=(server_entry(wiring, "mcp_servers"),)
+        ),
+    )
+
+
+def launch() -> Launchable:
+    return Launchable(
+        AgentProfile(
+            id=HOST.id,
+            name=HOST.title,
+            command="codex",
+            injection=ConventionFile("AGENTS.md"),
+            detect="codex --version",
+            host=HOST.id,
+            install="npm install -g @openai/codex",
+        ),
+        HostTraits(
+            session_start_hook=True,
+            asks_trust=True,
+            verified=HOST.seen,
+            untrusted="Codex asks about the directory and about our hooks, and runs neither before",
+        ),
+        _wire,
+    )
+
+
+def _wire(launch: Invocation) -> LaunchWiring:
     command, *args = launch.memory.bridge
     server = f"mcp_servers.{SERVER}"
-    timeouts = CAPTURE | STATUS
-    lines = {event: wiring_of(launch.memory).hook_line(ID, event) for event in timeouts}
+    timeouts = HOOKS.timeouts(launched=True)
+    lines = {name: wiring_of(launch.memory).hook_line(HOST.id, name) for name in timeouts}
     settings = [
         "check_for_update_on_startup=false",
-        f"{server}.command={toml_text(command)}",
-        f"{server}.args={toml_list(args)}",
+        f"{server}.command={_toml_text(command)}",
+        f"{server}.args={_toml_list(args)}",
         # By name: Codex hands servers few variables, and values would show in the process list.
-        f"{server}.env_vars={toml_list(list(launch.memory.env))}",
-        *(f"hooks.{event}={_hook(lines[event], timeouts[event])}" for event in timeouts),
+        f"{server}.env_vars={_toml_list(list(launch.memory.env))}",
+        *(f"hooks.{name}={_hook(lines[name], timeouts[name])}" for name in timeouts),
     ]
     if launch.trusted:
-        vouched = (_vouched(event, lines[event], timeouts[event]) for event in timeouts)
+        vouched = (_vouched(name, lines[name], timeouts[name]) for name in timeouts)
         settings += [
-            f'projects={{{toml_text(launch.project)}={{trust_level="trusted"}}}}',
+            f'projects={{{_toml_text(launch.project)}={{trust_level="trusted"}}}}',
             f"hooks.state={{{','.join(vouched)}}}",
         ]
     overrides = [word for setting in settings for word in ("-c", setting)]
@@ -44,7 +75,7 @@ def wire(launch: Invocation) -> LaunchWiring:
 
 
 def _hook(line: str, timeout: int) -> str:
-    return f'[{{hooks=[{{type="command",command={toml_text(line)},timeout={timeout}}}]}}]'
+    return f'[{{hooks=[{{type="command",command={_toml_text(line)},timeout={timeout}}}]}}]'
 
 
 def _vouched(event: str, line: str, timeout: int) -> str:
@@ -54,7 +85,7 @@ def _vouched(event: str, line: str, timeout: int) -> str:
     identity = {"event_name": name, "hooks": [hook]}
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return f'{toml_text(f"{_FLAGS}:{name}:0:0")}={{trusted_hash="sha256:{digest}"}}'
+    return f'{_toml_text(f"{_FLAGS}:{name}:0:0")}={{trusted_hash="sha256:{digest}"}}'
 
 
 def _conversation(launch: Invocation) -> tuple[str, ...]:
@@ -67,10 +98,10 @@ def _conversation(launch: Invocation) -> tuple[str, ...]:
     return ("resume", "--last", *prompt)
 
 
-def toml_text(text: str) -> str:
+def _toml_text(text: str) -> str:
     """A TOML string: JSON's escapes are a subset of TOML's."""
     return json.dumps(text, ensure_ascii=False)
 
 
-def toml_list(texts: list[str]) -> str:
-    return "[" + ",".join(toml_text(text) for text in texts) + "]"
+def _toml_list(texts: list[str]) -> str:
+    return "[" + ",".join(_toml_text(text) for text in texts) + "]"

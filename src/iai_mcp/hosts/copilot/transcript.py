@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HOST = "copilot"
+_ID = "copilot"
 
 _ROLES = {"user.message": "user", "assistant.message": "assistant"}
 
@@ -42,7 +42,7 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
         return []
     carry = reading.carry
     event = turn(
-        HOST,
+        _ID,
         role,
         words,
         ts=record.get("timestamp"),

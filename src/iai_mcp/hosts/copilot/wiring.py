@@ -1,14 +1,49 @@
-"""How a launched Copilot CLI gets its memory: a server file by flag."""
+"""Copilot CLI connected (hooks in `settings.json`, the server in `mcp-config.json`) and launched (a
+server file by flag)."""
 
+import os
+
+from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
-from iai_mcp.hosts.run_files import json_file, mcp_servers
-
-TRAITS = HostTraits(asks_trust=True, verified="1.0.102")
+from iai_mcp.hosts.copilot import HOOKS, HOST, folder
+from iai_mcp.hosts.editing.jsonc import Json
+from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, WantedFile
+from iai_mcp.hosts.launching import Launchable, json_file, mcp_servers
+from iai_mcp.hosts.wiring import Wiring, server_entry
 
 _SERVERS = "copilot-mcp.json"
 
 
-def wire(launch: Invocation) -> LaunchWiring:
+def files(wiring: Wiring) -> tuple[WantedFile, ...]:
+    items = {name: _hook(wiring, name, timeout) for name, timeout in HOOKS.timeouts().items()}
+    server = server_entry(wiring, "mcpServers", type="local", tools=["*"])
+    return (
+        JsonFile(os.path.join(folder(), "settings.json"), hooks=Hooks(("hooks",), items)),
+        JsonFile(os.path.join(folder(), "mcp-config.json"), entries=(server,)),
+    )
+
+
+def _hook(wiring: Wiring, name: str, timeout: int) -> Json:
+    return {"type": "command", "bash": wiring.hook_line(HOST.id, name), "timeoutSec": timeout}
+
+
+def launch() -> Launchable:
+    return Launchable(
+        AgentProfile(
+            id=HOST.id,
+            name=HOST.title,
+            command="copilot",
+            injection=ConventionFile("AGENTS.md"),
+            detect="copilot --version",
+            host=HOST.id,
+            install="npm install -g @github/copilot",
+        ),
+        HostTraits(asks_trust=True, verified=HOST.seen),
+        _wire,
+    )
+
+
+def _wire(launch: Invocation) -> LaunchWiring:
     return LaunchWiring(
         args=(
             "--additional-mcp-config",

@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HOST = "cursor"
+_ID = "cursor"
 
 _BUBBLE_ROLES = {1: "user", 2: "assistant"}
 _QUERY = ("<user_query>", "</user_query>")
@@ -41,7 +41,7 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
     words = blocks_text(content, of_user=role == "user")
     if words is None:
         return None
-    event = turn(HOST, role, _typed(words) if role == "user" else words)
+    event = turn(_ID, role, _typed(words) if role == "user" else words)
     if event is None:
         return []
     event["occurrence"] = count_occurrence(reading.seen(), event)
@@ -126,7 +126,7 @@ def _bubble(bubble: Record, name: str | None, cwd: str | None) -> Event | None:
         return None
     words = text_at(bubble, "text") or text_at(bubble, "rawText") or text_at(bubble, "content")
     moment = bubble.get("timestamp") or bubble.get("createdAt")
-    return turn(HOST, role, words or "", ts=moment, turn_id=name, cwd=cwd)
+    return turn(_ID, role, words or "", ts=moment, turn_id=name, cwd=cwd)
 
 
 def _directory(bubble: object) -> str | None:

@@ -1,15 +1,56 @@
-"""How a launched Cursor CLI gets its memory: `.cursor/` in its run directory."""
+"""Cursor connected (hooks in `hooks.json`, the server in `mcp.json`), and its command line launched
+(`.cursor/` in its run directory)."""
 
+import os
+
+from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
-from iai_mcp.hosts.cursor.config import CAPTURE, ID, STATUS
-from iai_mcp.hosts.run_files import after_options, json_file, mcp_servers, wiring_of
+from iai_mcp.hosts.cursor import HOOKS, HOST, folder, hooks_file
+from iai_mcp.hosts.editing.jsonc import Json
+from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, WantedFile
+from iai_mcp.hosts.launching import (
+    Launchable,
+    after_options,
+    in_arrays,
+    json_file,
+    mcp_servers,
+    wiring_of,
+)
+from iai_mcp.hosts.wiring import Wiring, server_entry
 
-TRAITS = HostTraits(session_start_hook=True, asks_trust=True)
+
+def files(wiring: Wiring) -> tuple[WantedFile, ...]:
+    hooks = Hooks(("hooks",), _hooks(wiring, launched=False))
+    server = server_entry(wiring, "mcpServers")
+    return (
+        JsonFile(hooks_file(), hooks=hooks, frame={"version": 1}),
+        JsonFile(os.path.join(folder(), "mcp.json"), entries=(server,)),
+    )
 
 
-def wire(launch: Invocation) -> LaunchWiring:
-    wiring = wiring_of(launch.memory)
-    hooks = {event: [{"command": wiring.hook_line(ID, event)}] for event in (*CAPTURE, *STATUS)}
+def _hooks(wiring: Wiring, *, launched: bool) -> dict[str, Json]:
+    names = HOOKS.timeouts(launched=launched)
+    return {name: {"command": wiring.hook_line(HOST.id, name)} for name in names}
+
+
+def launch() -> Launchable:
+    return Launchable(
+        AgentProfile(
+            id=HOST.id,
+            name="Cursor CLI",
+            command="cursor-agent",
+            injection=ConventionFile("AGENTS.md"),
+            detect="cursor-agent --version",
+            host=HOST.id,
+            install="curl https://cursor.com/install -fsS | bash",
+        ),
+        HostTraits(session_start_hook=True, asks_trust=True),
+        _wire,
+    )
+
+
+def _wire(launch: Invocation) -> LaunchWiring:
+    hooks = in_arrays(_hooks(wiring_of(launch.memory), launched=True))
     return LaunchWiring(
         args=(*_conversation(launch), *after_options(launch.prompt)),
         files=(

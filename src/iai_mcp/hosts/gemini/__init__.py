@@ -1,1 +1,58 @@
 """Gemini CLI."""
+
+import os
+
+from iai_mcp.hosts.host import HookEvent, Hooks, Host, Transcript, folder_from, in_home, late
+
+TYPE_CHECKING = False  # see compact_json
+if TYPE_CHECKING:
+    from iai_mcp.hosts.turns import Record
+
+
+def folder() -> str:
+    return os.path.join(folder_from("GEMINI_CLI_HOME"), ".gemini")
+
+
+def _history() -> tuple[str, ...]:
+    chats = in_home(".gemini", "tmp", "*", "chats")
+    return (f"{chats}/session-*.jsonl", f"{chats}/session-*.json")
+
+
+def _is_line(record: "Record") -> bool:
+    return "$set" in record or ("sessionId" in record and "projectHash" in record)
+
+
+HOOKS = Hooks(
+    # Milliseconds.
+    {
+        "SessionStart": (HookEvent.START, 10_000),
+        "BeforeAgent": (HookEvent.PROMPT, 5_000),
+        "AfterAgent": (HookEvent.STOP, 10_000),
+        "SessionEnd": (HookEvent.END, 5_000),
+    },
+    {
+        "Notification": (HookEvent.ATTENTION, 5_000),
+        "AfterTool": (HookEvent.TOOL_USED, 5_000),
+    },
+    # Gemini fires it before every request, and the transcript loses nothing when it compresses.
+    others={"PreCompress": HookEvent.COMPACT},
+    fields={"last_assistant_message": "prompt_response"},
+)
+
+HOST = Host(
+    "gemini",
+    "Gemini CLI",
+    binaries=("gemini",),
+    folders=lambda: (folder(),),
+    files=late(f"{__name__}.wiring", "files"),
+    seen="0.61.0",
+    adds_server="gemini mcp add --scope user iai-mcp ",
+    launch=late(f"{__name__}.wiring", "launch"),
+    hooks=HOOKS,
+    transcript=Transcript(
+        late(f"{__name__}.transcript", "walk"),
+        history=_history,
+        is_line=_is_line,
+        document_keys=("projectHash", "messages"),
+    ),
+)

@@ -17,7 +17,7 @@ TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-HOST = "gemini"
+_ID = "gemini"
 
 _ROLES = {"user": "user", "gemini": "assistant", "model": "assistant"}
 _SILENT_TYPES = ("info", "error", "warning", "system", "about", "help", "tool", "quit")
@@ -145,7 +145,7 @@ class _Chat:
             return None
         carry = self._reading.carry
         return turn(
-            HOST,
+            _ID,
             role,
             words,
             ts=message.get("timestamp"),

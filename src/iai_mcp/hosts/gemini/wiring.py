@@ -1,24 +1,58 @@
-"""How a launched Gemini CLI gets its memory: workspace settings in its run directory."""
+"""Gemini CLI connected (hooks and server in one `settings.json`) and launched (workspace settings in
+its run directory)."""
 
+import os
+
+from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
 from iai_mcp.domain.launching import RunFile
-from iai_mcp.hosts.gemini.config import CAPTURE, ID, STATUS
-from iai_mcp.hosts.run_files import grouped_hooks, json_file, mcp_servers, one_of_a_list
-
-TRAITS = HostTraits(
-    session_start_hook=True,
-    asks_trust=True,
-    verified="0.61.0",
-    untrusted="Gemini CLI ignores the settings of a directory it does not trust, memory included",
+from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, WantedFile
+from iai_mcp.hosts.gemini import HOOKS, HOST, folder
+from iai_mcp.hosts.launching import (
+    Launchable,
+    grouped_hooks,
+    json_file,
+    mcp_servers,
+    one_of_a_list,
 )
+from iai_mcp.hosts.wiring import Wiring, hook_groups, server_entry
 
 _TRUST = "gemini-trust.json"
 
 
-def wire(launch: Invocation) -> LaunchWiring:
+def files(wiring: Wiring) -> tuple[WantedFile, ...]:
+    hooks = Hooks(("hooks",), hook_groups(wiring, HOST.id, HOOKS.timeouts(), name="iai-mcp"))
+    path = os.path.join(folder(), "settings.json")
+    return (JsonFile(path, entries=(server_entry(wiring, "mcpServers"),), hooks=hooks),)
+
+
+def launch() -> Launchable:
+    return Launchable(
+        AgentProfile(
+            id=HOST.id,
+            name=HOST.title,
+            command="gemini",
+            injection=ConventionFile("GEMINI.md"),
+            detect="gemini -v",
+            host=HOST.id,
+            install="npm install -g @google/gemini-cli",
+        ),
+        HostTraits(
+            session_start_hook=True,
+            asks_trust=True,
+            verified=HOST.seen,
+            untrusted="Gemini CLI ignores the settings of a directory it does not trust, "
+            "memory included",
+        ),
+        _wire,
+    )
+
+
+def _wire(launch: Invocation) -> LaunchWiring:
+    timeouts = HOOKS.timeouts(launched=True)
     settings = {
         **mcp_servers(launch.memory),
-        "hooks": grouped_hooks(launch.memory, ID, CAPTURE | STATUS, name="iai-mcp"),
+        "hooks": grouped_hooks(launch.memory, HOST.id, timeouts, name="iai-mcp"),
         "general": {"enableAutoUpdate": False},
     }
     files: tuple[RunFile, ...] = (json_file(".gemini/settings.json", settings),)

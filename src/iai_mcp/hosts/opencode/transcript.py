@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HOST = "opencode"
+_ID = "opencode"
 
 _SESSIONS = "SELECT id, directory, parent_id FROM session ORDER BY id"
 _ONE_SESSION = "SELECT id, directory, parent_id FROM session WHERE id = ?"
@@ -127,7 +127,7 @@ def _turns(
             if _is_spoken(part, role) and not (last and _is_open(message, part)):
                 moment = message.get("time")
                 event = turn(
-                    HOST,
+                    _ID,
                     str(role),
                     str(part["text"]),
                     ts=moment.get("created") if isinstance(moment, dict) else None,

@@ -7,7 +7,7 @@ from iai_mcp.hosts.gemini.transcript import parts_text
 from iai_mcp.hosts.reading import Reading, lines_of
 from iai_mcp.hosts.turns import Event, Record, count_occurrence, is_wrapper, text_at, turn
 
-HOST = "qwen"
+_ID = "qwen"
 
 _SILENT_TYPES = ("tool_result", "system")
 # Of the records on the user's side that have a subtype, these are somebody's words.
@@ -31,7 +31,7 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
     if kind == "user" and is_wrapper(words):
         return []
     event = turn(
-        HOST,
+        _ID,
         str(kind),
         words,
         ts=record.get("timestamp"),

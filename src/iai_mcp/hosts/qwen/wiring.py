@@ -1,16 +1,50 @@
-"""How a launched Qwen Code gets its memory: workspace settings in its run directory."""
+"""Qwen Code connected (Gemini CLI's settings file) and launched (workspace settings in its run
+directory)."""
 
+import os
+
+from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
-from iai_mcp.hosts.qwen.config import CAPTURE, ID, STATUS
-from iai_mcp.hosts.run_files import grouped_hooks, json_file, mcp_servers, one_of_a_list
+from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, WantedFile
+from iai_mcp.hosts.launching import (
+    Launchable,
+    grouped_hooks,
+    json_file,
+    mcp_servers,
+    one_of_a_list,
+)
+from iai_mcp.hosts.qwen import HOOKS, HOST, folder
+from iai_mcp.hosts.wiring import Wiring, hook_groups, server_entry
 
-TRAITS = HostTraits(session_start_hook=True, verified="0.15.10")
+
+def files(wiring: Wiring) -> tuple[WantedFile, ...]:
+    hooks = Hooks(("hooks",), hook_groups(wiring, HOST.id, HOOKS.timeouts(), name="iai-mcp"))
+    path = os.path.join(folder(), "settings.json")
+    return (JsonFile(path, entries=(server_entry(wiring, "mcpServers"),), hooks=hooks),)
 
 
-def wire(launch: Invocation) -> LaunchWiring:
+def launch() -> Launchable:
+    return Launchable(
+        AgentProfile(
+            id=HOST.id,
+            name=HOST.title,
+            command="qwen",
+            injection=ConventionFile("QWEN.md"),
+            detect="qwen --version",
+            host=HOST.id,
+            install="npm install -g @qwen-code/qwen-code",
+        ),
+        HostTraits(session_start_hook=True, verified=HOST.seen),
+        _wire,
+        text_flags=frozenset({"--append-system-prompt", "--system-prompt"}),
+    )
+
+
+def _wire(launch: Invocation) -> LaunchWiring:
+    timeouts = HOOKS.timeouts(launched=True)
     settings = {
         **mcp_servers(launch.memory),
-        "hooks": grouped_hooks(launch.memory, ID, CAPTURE | STATUS, name="iai-mcp"),
+        "hooks": grouped_hooks(launch.memory, HOST.id, timeouts, name="iai-mcp"),
         "general": {"enableAutoUpdate": False},
     }
     return LaunchWiring(

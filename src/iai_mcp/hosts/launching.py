@@ -1,15 +1,32 @@
-"""Pieces that several hosts' launch wiring shares. Pure."""
+"""A host as it can be launched, and the pieces that several hosts' launch wiring shares. Pure."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
+from iai_mcp.domain.agent_profiles import AgentProfile
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.foreign_text import quoted
-from iai_mcp.domain.invocations import MemoryWiring
+from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring, MemoryWiring
 from iai_mcp.domain.launching import RunFile
-from iai_mcp.hosts.description import hook_groups
 from iai_mcp.hosts.editing.jsonc import Json
-from iai_mcp.hosts.wiring import SERVER, Wiring
+from iai_mcp.hosts.wiring import SERVER, Wiring, hook_groups
+
+
+@dataclass(frozen=True, slots=True)
+class Launchable:
+    """One host as it can be launched.
+
+    `file_flags`: flags of its own that take a text, each with the variant that takes a file.
+    `text_flags`: flags that take nothing but the text itself, where everybody could read it.
+    """
+
+    profile: AgentProfile
+    traits: HostTraits
+    wire: Callable[[Invocation], LaunchWiring]
+    record_trust: Callable[[str], None] | None = None
+    file_flags: Mapping[str, str] = field(default_factory=dict)
+    text_flags: frozenset[str] = frozenset()
 
 
 def json_file(path: str, value: Mapping[str, object]) -> RunFile:

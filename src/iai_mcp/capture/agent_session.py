@@ -1,0 +1,84 @@
+"""What hooks do only for agents that we launched: tell what the agent is doing, and in which conversation."""
+
+import os
+import time
+
+from iai_mcp import paths
+from iai_mcp.hosts.host import HookEvent
+from iai_mcp.protocol.compact_json import dumps
+
+TYPE_CHECKING = False  # see compact_json
+if TYPE_CHECKING:
+    from iai_mcp.capture.hook import HookInput
+
+# Notices that ask nothing of anybody.
+_IDLE_NOTICES = ("idle_prompt",)
+_MERE_NEWS = ("auth_success",)
+
+
+def report_status(event: HookEvent, given: "HookInput") -> None:
+    """Append the status that this event means, if it means one, to the session's `status` file.
+
+    One line in one write, so that lines of hooks that run at the same time never mix.
+    """
+    status = _status_of(event, given)
+    folder = os.environ.get("IAI_MCP_SESSION_DIR")
+    if status is None or not folder:
+        return
+    line = dumps({"status": status, "ts": round(time.time(), 3), "source": "hook"}) + "\n"
+    try:
+        path = os.path.join(folder, "status")
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, line.encode())
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return  # the session's directory is gone, and so is whoever would read this
+
+
+def _status_of(event: HookEvent, given: "HookInput") -> str | None:
+    """running, idle, waiting, or None where the event says nothing about it."""
+    if event in (HookEvent.PROMPT, HookEvent.TOOL_USED):
+        return "running"
+    if event in (HookEvent.START, HookEvent.STOP, HookEvent.END):
+        return "idle"
+    if event is HookEvent.ATTENTION:
+        notice = given.text("notification_type")
+        if notice in _MERE_NEWS:
+            return None
+        return "idle" if notice in _IDLE_NOTICES else "waiting"
+    return None
+
+
+def note_conversation(given: "HookInput") -> None:
+    """Write down the host's id of the conversation that starts now, for `agent resume`.
+
+    Hosts give a conversation an id of their own, and a new one when a person starts over. The note
+    lies in the user data, under the key that the launch gave: nobody but this person writes there.
+    Only what runs in the agent's own run directory counts: another program that the agent starts
+    somewhere else inherits the same variables.
+    """
+    key = os.environ.get("IAI_MCP_LAUNCH", "")
+    if not given.session_id or not key.isalnum() or not _in_run_directory(given):
+        return
+    path = paths.in_user_data("launches", f"{key}.conversation")
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            os.write(descriptor, given.session_id.encode("utf-8", "replace") + b"\n")
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, path)
+    except OSError:
+        return  # the user data is gone: nobody will resume anything
+
+
+def _in_run_directory(given: "HookInput") -> bool:
+    agent = os.environ.get("IAI_MCP_AGENT_ID", "")
+    project = os.environ.get("IAI_MCP_PROJECT", "")
+    if not project or not agent:
+        return False
+    run = os.path.join(project, ".ideai", "run", agent)
+    return os.path.realpath(given.cwd) == os.path.realpath(run)

@@ -1,0 +1,236 @@
+"""A host: all that we know about one agent program, as one value.
+
+Hooks import this file and one host's package, in a process that lives for milliseconds: so these
+are plain classes (`dataclasses`, `enum` and `typing` cost more than the rest of a hook), and what
+only reading, connecting or launching needs is named here and imported when it is called (`late`).
+"""
+
+import os
+
+from iai_mcp import paths
+from iai_mcp.protocol.compact_json import dumps
+
+TYPE_CHECKING = False  # see compact_json
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from iai_mcp.hosts.editing.wanted import WantedFile
+    from iai_mcp.hosts.launching import Launchable
+    from iai_mcp.hosts.reading import Reading
+    from iai_mcp.hosts.turns import Event, Record
+    from iai_mcp.hosts.wiring import Wiring
+
+
+class HookEvent:
+    """What happens in a session when a hook runs; each host has names of its own for it."""
+
+    START: "HookEvent"
+    PROMPT: "HookEvent"
+    STOP: "HookEvent"
+    SUBAGENT_STOP: "HookEvent"
+    COMPACT: "HookEvent"
+    END: "HookEvent"
+    ATTENTION: "HookEvent"
+    TOOL_USED: "HookEvent"
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+HookEvent.START = HookEvent("start")
+HookEvent.PROMPT = HookEvent("prompt")
+HookEvent.STOP = HookEvent("stop")
+HookEvent.SUBAGENT_STOP = HookEvent("subagent stop")
+HookEvent.COMPACT = HookEvent("compact")
+HookEvent.END = HookEvent("end")
+HookEvent.ATTENTION = HookEvent("attention")
+HookEvent.TOOL_USED = HookEvent("tool used")
+
+
+def in_hook_output(text: str, name: str) -> str:
+    """Injected words in Claude Code's shape, which others took over."""
+    return dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
+
+
+class Hooks:
+    """A host's hooks, by its own names: what each means, and how long it may take.
+
+    `installed` stand in the person's settings, `launched` only in those of agents that we launch
+    (they tell what the agent is doing): name -> (event, timeout in the host's own unit). `others`
+    are understood, but not asked for.
+
+    `fields` is what the host calls a field of a hook's input, where it is not our name for it.
+    `injected` puts words, and the hook's name, into the form that the host reads from stdout.
+    `find_transcript` looks for a session's file where hooks do not name it; `await_transcript`
+    gives the host a moment to write it, told the hook's name.
+
+    `borrowed_by`: another host that runs these hooks too, by the field that gives it away. It has
+    done the work if its own hooks `are_installed`.
+    """
+
+    def __init__(
+        self,
+        installed: "Mapping[str, tuple[HookEvent, int]]",
+        launched: "Mapping[str, tuple[HookEvent, int]] | None" = None,
+        *,
+        others: "Mapping[str, HookEvent] | None" = None,
+        fields: "Mapping[str, str] | None" = None,
+        injected: "Callable[[str, str], str]" = in_hook_output,
+        find_transcript: "Callable[[str], str | None] | None" = None,
+        await_transcript: "Callable[[str, str], None] | None" = None,
+        borrowed_by: "Mapping[str, str] | None" = None,
+        are_installed: "Callable[[], bool]" = lambda: False,
+    ) -> None:
+        self.installed = installed
+        self.launched = launched or {}
+        self.others = others or {}
+        self.fields = fields or {}
+        self.injected = injected
+        self.find_transcript = find_transcript
+        self.await_transcript = await_transcript
+        self.borrowed_by = borrowed_by or {}
+        self.are_installed = are_installed
+
+    def event_of(self, name: str) -> HookEvent | None:
+        """What the hook of that name means, whatever its capitals, hyphens and underscores."""
+        wanted = _plain(name)
+        known = {name: event for name, (event, _) in self._asked(launched=True).items()}
+        for own, event in (known | dict(self.others)).items():
+            if _plain(own) == wanted:
+                return event
+        return None
+
+    def name_of(self, event: HookEvent) -> str:
+        """The host's own name for an event; ours where it has none."""
+        for name, (known, _) in self._asked(launched=True).items():
+            if known is event:
+                return name
+        return event.name
+
+    def timeouts(self, *, launched: bool = False) -> dict[str, int]:
+        """The hooks to ask for, and how long each may take."""
+        return {name: timeout for name, (_, timeout) in self._asked(launched=launched).items()}
+
+    def _asked(self, *, launched: bool) -> dict[str, tuple[HookEvent, int]]:
+        return {**self.installed, **(self.launched if launched else {})}
+
+
+class Transcript:
+    """How a host keeps its sessions, and what tells its files from others'.
+
+    `walk` reads one file's turns. `appends`: it only ever appends, so a later reading can go on
+    where the last one ended. `related` are further files of a session: those of its sub-agents.
+    `history` are patterns of all files that it keeps on this machine.
+
+    Where its place does not tell, a file is this host's by its first bytes (`magic`), by `is_line`
+    (of a file of JSON lines), or by a key (of a JSON document).
+    """
+
+    def __init__(
+        self,
+        walk: "Callable[[Reading], Iterator[Event]]",
+        *,
+        appends: bool = False,
+        history: "Callable[[], tuple[str, ...]]" = lambda: (),
+        related: "Callable[[str], list[str]]" = lambda _path: [],
+        magic: bytes | None = None,
+        is_line: "Callable[[Record], bool]" = lambda _record: False,
+        document_keys: tuple[str, ...] = (),
+    ) -> None:
+        self.walk = walk
+        self.appends = appends
+        self.history = history
+        self.related = related
+        self.magic = magic
+        self.is_line = is_line
+        self.document_keys = document_keys
+
+
+class Host:
+    """One agent program.
+
+    It is here if one of its `binaries` is on PATH, or one of its `folders` there, which only it
+    makes. `files` is what should stand in its files; where we write none, `unwired` says why.
+    `seen` is the version we watched doing it; empty means: from the vendor's documentation.
+    `note` is what to tell a person who connects it, `adds_server` the words before a command
+    with which it adds an MCP server by itself. A host without hooks has the MCP tools only.
+    `is_service`: no program of this machine, its turns come from an export.
+    """
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002 - what everybody calls it
+        title: str,
+        *,
+        binaries: tuple[str, ...] = (),
+        folders: "Callable[[], tuple[str, ...]]" = lambda: (),
+        files: "Callable[[Wiring], tuple[WantedFile, ...]] | None" = None,
+        unwired: str = "",
+        seen: str = "",
+        note: str = "",
+        adds_server: str = "",
+        hooks: Hooks | None = None,
+        transcript: Transcript | None = None,
+        launch: "Callable[[], Launchable] | None" = None,
+        is_service: bool = False,
+    ) -> None:
+        self.id = id
+        self.title = title
+        self.binaries = binaries
+        self.folders = folders
+        self.files = files
+        self.unwired = unwired
+        self.seen = seen
+        self.note = note
+        self.adds_server = adds_server
+        self.hooks = hooks
+        self.transcript = transcript
+        self.launch = launch
+        self.is_service = is_service
+
+    def found(self) -> str | None:
+        """The program or folder that shows that this host is on the machine, or None."""
+        import shutil
+
+        for binary in self.binaries:
+            path = shutil.which(binary)
+            if path:
+                return path
+        return next((folder for folder in self.folders() if os.path.isdir(folder)), None)
+
+
+def late(module: str, name: str) -> "Callable[..., Any]":
+    """The function of that name, whose module is imported when it is called."""
+
+    def call(*given: "Any") -> "Any":
+        return getattr(__import__(module, fromlist=[name]), name)(*given)
+
+    return call
+
+
+def in_home(*parts: str) -> str:
+    return os.path.join(paths.home(), *parts)
+
+
+def folder_from(variable: str, *default: str) -> str:
+    """The folder that `variable` names, else the one in the home directory."""
+    named = os.environ.get(variable)
+    return os.path.abspath(named) if named else in_home(*default)
+
+
+def xdg_config(*parts: str) -> str:
+    return os.path.join(folder_from("XDG_CONFIG_HOME", ".config"), *parts)
+
+
+def application_support(*parts: str) -> str:
+    """Where desktop programs keep their settings: macOS has its own place, others follow XDG."""
+    if os.uname().sysname == "Darwin":
+        return in_home("Library", "Application Support", *parts)
+    return xdg_config(*parts)
+
+
+def _plain(name: str) -> str:
+    return name.replace("-", "").replace("_", "").lower()
