@@ -19,8 +19,8 @@ from iai_mcp.daemon.http_address import host_names, token
 from iai_mcp.daemon.http_visitors import DoorConfig, Visitor
 from iai_mcp.daemon.mcp_server import build_server
 from iai_mcp.daemon.mcp_session import Call
+from iai_mcp.daemon.socket_server import accept_no_more
 from iai_mcp.protocol.codes import MAX_LINE
-from iai_mcp.socket_server import accept_no_more
 
 _MOST_REQUESTS = 64  # worked on at once; more wait
 # As many are accepted in one go, and whoever calls through the Unix socket waits behind them.

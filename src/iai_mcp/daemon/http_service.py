@@ -5,11 +5,11 @@ import logging
 import socket
 from collections.abc import Mapping
 
-from iai_mcp.connection import with_context
 from iai_mcp.daemon import mcp_session
+from iai_mcp.daemon.connection import with_context
 from iai_mcp.daemon.http_address import listener, listens_on
+from iai_mcp.daemon.socket_server import SocketServer
 from iai_mcp.domain.errors import IoFailed
-from iai_mcp.socket_server import SocketServer
 
 _log = logging.getLogger(__name__)
 

@@ -13,13 +13,13 @@ from iai_mcp.daemon import agent_news, control, http_service, mcp_session
 from iai_mcp.daemon.drain import SpoolDrain
 from iai_mcp.daemon.hibernation import hear_signals, http_listening, is_managed, is_woken
 from iai_mcp.daemon.lifecycle_loop import LifecycleLoop
+from iai_mcp.daemon.socket_server import SocketServer
 from iai_mcp.daemon.succession import Estate, Heir
 from iai_mcp.domain import pieces
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.lifecycle import Thresholds
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.settings import Settings
-from iai_mcp.socket_server import SocketServer
 from iai_mcp.store import MemoryStore
 
 _log = logging.getLogger(__name__)
