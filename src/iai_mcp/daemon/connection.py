@@ -215,16 +215,17 @@ class Connection:
             self._in_a_line = False
 
     def _control(self, message: dict[str, object]) -> dict[str, object]:
-        if self._server.state is None:
+        server, state = self._server, self._server.state
+        if state is None:
             return {
                 "ok": False,
                 "reason": "control_plane_unwired",
                 "error": "this server was built without lock and state",
             }
         try:
-            answer = control.answer(message, self._server.state, self._server.facts)
-            self._server.note_activity(str(message["type"]))
-            self._server.on_request()
+            answer = control.answer(message, state, server.requests, server.facts)
+            server.note_activity(str(message["type"]))
+            server.on_request()
             return answer
         except Exception as broken:  # noqa: BLE001 - the contract: any exception becomes this answer
             _log.exception("control_failed")

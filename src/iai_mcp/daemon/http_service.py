@@ -4,6 +4,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Mapping
+from functools import partial
 
 from iai_mcp.daemon import mcp_session
 from iai_mcp.daemon.connection import with_context
@@ -34,7 +35,8 @@ def start(server: SocketServer, kept: socket.socket | None = None) -> list[async
         # The socket serves all the same: one busy port must not cost everybody their memory.
         _log.error("http_not_served", extra={"reason": taken.message})
         return []
-    return [asyncio.create_task(_serve(server, listening), name="http")]
+    work, end = partial(_serve, server, listening), partial(_leave, server, listening)
+    return [server.tasks.keep("http", work, end=end)]
 
 
 async def _serve(server: SocketServer, listening: socket.socket) -> None:
@@ -46,16 +48,13 @@ async def _serve(server: SocketServer, listening: socket.socket) -> None:
         return await server.call(lane, method, with_context(method, params, context))
 
     loop = asyncio.get_running_loop()
-    spare = listening.dup()  # who dials while one daemon follows another waits in the queue
-    try:
-        # In a thread: the library takes a second to import, and the socket answers meanwhile.
-        door = await loop.run_in_executor(None, mcp_session.load, "iai_mcp.daemon.http")
-        await door.serve(listening, call, server.shutdown_event)
-    except Exception:  # noqa: BLE001 - supervision: the daemon lives on without this door
-        # Nobody waits for this task: a door that fell shut has to be found in the log.
-        _log.exception("http_failed")
-    finally:
-        listening.close()
-        if server.keep_listening:
-            server.http_kept = spare.detach()
-        spare.close()
+    # In a thread: the library takes a second to import, and the socket answers meanwhile.
+    door = await loop.run_in_executor(None, mcp_session.load, "iai_mcp.daemon.http")
+    # Ours stays open: who dials while one try, or one daemon, follows another waits in the queue.
+    await door.serve(listening.dup(), call, server.shutdown_event)
+
+
+async def _leave(server: SocketServer, listening: socket.socket) -> None:
+    if server.keep_listening:
+        server.http_kept = listening.detach()
+    listening.close()

@@ -14,10 +14,11 @@ from typing import TypeVar
 
 from iai_mcp import __version__, concurrency, paths
 from iai_mcp.core import dispatch
-from iai_mcp.daemon import succession
+from iai_mcp.daemon import control, succession
 from iai_mcp.daemon.connection import Connection
 from iai_mcp.daemon.fair_pool import FairPool, Lane, Place
 from iai_mcp.daemon.hibernation import is_woken
+from iai_mcp.daemon.tasks import Tasks
 from iai_mcp.domain.errors import AlreadyExists, Busy, IaiError, InvalidInput, IoFailed
 from iai_mcp.protocol.codes import CONTROL_TYPES
 from iai_mcp.protocol.messages import encode_bounded, result
@@ -64,7 +65,9 @@ class SocketServer:
         self.idle_secs = self.settings.idle_secs if idle_secs is None else idle_secs
         self.lock = lock
         self.state = state
+        self.requests = control.Requests()  # what the control plane was asked for
         self.shutdown_event = asyncio.Event()
+        self.tasks = Tasks(self.shutdown_event)
         self.active_connections = 0
         self.last_activity_ts = time.monotonic()
         self.last_contact_ts = time.monotonic()
@@ -96,7 +99,9 @@ class SocketServer:
         listener, created = self._listener(socket_path)
         listening = [(listener, await _start(self.handle, listener))]
         made = [_inode(created)] if created else []
-        watching = asyncio.ensure_future(self._keep_reachable(created, listening, made))
+        watching = self.tasks.keep(
+            "reachable", lambda: self._keep_reachable(created, listening, made)
+        )
         if self.warm and isinstance(self.store, MemoryStore):
             self.store.start_background()
         try:
@@ -217,6 +222,7 @@ class SocketServer:
             "uptime_sec": round(time.monotonic() - self.started, 3),
             "records": 0,
             "active_connections": self.active_connections,
+            "tasks": self.tasks.troubles(),
         }
         if isinstance(self.store, MemoryStore):
             told |= self.store.facts()
