@@ -6,9 +6,10 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from iai_mcp.adapters.agent_news import AgentNews
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.core import dispatch
-from iai_mcp.daemon import agent_news, control, http_service, mcp_session
+from iai_mcp.daemon import control, http_service, mcp_session
 from iai_mcp.daemon.drain import SpoolDrain
 from iai_mcp.daemon.hibernation import hear_signals, http_listening, is_managed, is_woken
 from iai_mcp.daemon.lifecycle_loop import LifecycleLoop
@@ -22,6 +23,8 @@ from iai_mcp.settings import Settings
 from iai_mcp.store import MemoryStore
 
 _log = logging.getLogger(__name__)
+
+_LOOK_AT_NEWS_EVERY = 1.0  # seconds: one look at one file; who follows events asks more often
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ def _keep(
     tasks.keep("ending", lambda: _end_with(stopping, store), again=False)
     tasks.keep("drain", lambda: drain.run(stopping))
     tasks.keep("lifecycle", lambda: lifecycle.run(stopping), end=lifecycle.end)
-    tasks.keep("agent news", lambda: agent_news.follow(store.agent_news, stopping))
+    tasks.keep("agent news", lambda: follow_agent_news(store.agent_news, stopping))
     tasks.keep("warm", lambda: _warm(server, store))
 
 
@@ -156,3 +159,12 @@ async def _warm(server: SocketServer, store: MemoryStore) -> None:
     if not stopping.is_set():
         # A thread that nobody waits for: a stop must not take as long as an import.
         server.tasks.in_a_thread("load-mcp", mcp_session.load)
+
+
+async def follow_agent_news(news: AgentNews, stop: asyncio.Event) -> None:
+    """Take in what agents and sessions leave in their journal, then what comes, until `stop` is set."""
+    told = asyncio.ensure_future(stop.wait())
+    while not stop.is_set():
+        if news.waiting():
+            await asyncio.to_thread(news.gather)
+        await asyncio.wait({told}, timeout=_LOOK_AT_NEWS_EVERY)
