@@ -55,7 +55,7 @@ def compose(store: "MemoryStore") -> Sleep:
         Errand("backup", upkeep.back_up, upkeep.backup_due),
     )
     ledger = SqliteLedger(store.database)
-    return Sleep(steps, ledger, store.memories, store.clock, store.courtesy, store.ending.is_set)
+    return Sleep(steps, ledger, store.memories, store.clock, store.courtesy)
 
 
 def _reach(store: "MemoryStore") -> None:

@@ -43,6 +43,7 @@ from iai_mcp.memory.reaching import Reach
 from iai_mcp.memory.recall import MeaningLeg, Recall
 from iai_mcp.memory.settling import Settle
 from iai_mcp.memory.sleep.courtesy import Courtesy
+from iai_mcp.memory.sleep.nights import Nights
 from iai_mcp.memory.timeline import Show, Timeline
 from iai_mcp.memory.turns import Turns
 from iai_mcp.memory.uses import Uses
@@ -90,6 +91,8 @@ class MemoryStore:
         self.projects = StoredProjects(LocalProjects(), self.redactor)
         self.courtesy = Courtesy()
         self.ending = threading.Event()  # set when calls should come to an end
+        # Whoever owns the process puts its own here: it hears what failed in a thread of the store.
+        self.on_failure: Callable[[str, Exception], None] = _log_failure
         self._errands = ThreadPoolExecutor(max_workers=1, thread_name_prefix="errand")
         self._wire()
         self._tell_of_loss()
@@ -155,8 +158,15 @@ class MemoryStore:
             self._token_counter,
             self.injections,
         )
-        # Whoever runs a lifecycle puts its own request here; without one an errand does the work.
-        self.sleep_wanted: Callable[[], None] = lambda: self.later(self._sleep_through)
+        self.nights = Nights(
+            lambda: self.sleep,
+            self.journal,
+            self.clock,
+            # Whoever runs a lifecycle puts its own request here; without one an errand drives.
+            ask=lambda: self.later(self.nights.run),
+            step_aside=self.courtesy.step_aside,
+            failed=self.failed,
+        )
 
     def _tell_of_loss(self) -> None:
         lost = self.database.lost
@@ -184,9 +194,6 @@ class MemoryStore:
 
         return sleep.compose(self)
 
-    def sleeper(self) -> "Sleep":
-        return self.sleep
-
     def learns(self) -> bool:
         """Whether people want things derived from what they said."""
         return self.knobs.current().learning == "on"
@@ -201,11 +208,17 @@ class MemoryStore:
             "model": embedder if isinstance(embedder, str) else embedder.model_id,
             "model_ready": not isinstance(embedder, str),
             "store": str(self.directory),
+            "last_sleep": self.nights.last,
         }
+
+    def end_calls(self) -> None:
+        """Those that take long come to an end: what they leave undone is done later."""
+        self.ending.set()
+        self.nights.end()
 
     def close(self) -> None:
         """Stop background work and close the file. Calling it twice is harmless."""
-        self.ending.set()
+        self.end_calls()
         self._errands.shutdown(wait=True)
         if not self.database.closed:
             self.uses.flush()
@@ -232,19 +245,20 @@ class MemoryStore:
         except IaiError as refused:
             return {"to_follow": self.copies.count(), "problem": refused.message}
 
-    def later(self, errand: Callable[[], None]) -> None:
+    def later(self, errand: Callable[[], object]) -> None:
         """Run something soon that nobody waits for; what is in hand is finished at `close`."""
 
         def run() -> None:
             try:
                 errand()
-            except Exception:  # noqa: BLE001 - supervision: nobody waits for the outcome
-                _log.exception("errand_failed")
+            except Exception as failed:  # noqa: BLE001 - supervision: nobody waits for the outcome
+                self.failed("errands", failed)
 
         self._errands.submit(run)
 
-    def _sleep_through(self) -> None:
-        self.sleep.run()
+    def failed(self, what: str, failure: Exception) -> None:
+        """Something failed that nobody waits for."""
+        self.on_failure(what, failure)
 
     def _token_counter(self) -> Callable[[str], int]:
         embedder = self.embedder.get()
@@ -285,7 +299,7 @@ class _Backlog(Worker):
     """Gives vectors to memories, a page at a time, whenever there are any."""
 
     def __init__(self, store: MemoryStore) -> None:
-        super().__init__("embed")
+        super().__init__("embed", store.failed)
         self._store = store
         self._turnstile = threading.Lock()
 
@@ -314,7 +328,7 @@ class _Reaching(Worker):
     """Takes what was forgotten out of the copies of the store, whenever something was."""
 
     def __init__(self, store: MemoryStore) -> None:
-        super().__init__("copies")
+        super().__init__("copies", store.failed)
         self._store = store
 
     def work(self) -> None:
@@ -325,6 +339,10 @@ class _Reaching(Worker):
             except IaiError as refused:
                 _log.warning("copies_not_reached", extra={"reason": refused.code})
                 self.rest(_REACH_AGAIN_SECONDS)
+
+
+def _log_failure(name: str, failed: Exception) -> None:
+    _log.error("task_failed", exc_info=failed, extra={"task": name})
 
 
 def _recalls_at_once() -> int:

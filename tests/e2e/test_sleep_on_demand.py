@@ -2,6 +2,7 @@
 
 import json
 import signal
+import threading
 import time
 
 from tests.support.daemon import DaemonProcess, until
@@ -102,3 +103,44 @@ def test_whoever_waits_for_a_sleep_gets_its_report_when_the_daemon_ends(fresh_da
     fresh_daemon.stop()
     fresh_daemon.start()
     assert fresh_daemon.call("memory_consolidate", wait=True)["state"] == "done"
+
+
+def test_status_knows_the_last_sleep_whoever_asked_for_it(home):
+    home.command("capture", "the heron nests at the north pond")
+    alone = json.loads(home.command("sleep", "--now", "--json").stdout)
+    daemon = DaemonProcess(home).start()
+    try:
+        last = daemon.ask({"type": "status"})["last_sleep"]
+        assert last["report"]["finished"] == alone["finished"]
+        waited = json.loads(home.command("sleep", "--now", "--json").stdout)
+        last = daemon.ask({"type": "status"})["last_sleep"]
+        assert last["report"]["finished"] == waited["finished"]
+        daemon.ask({"type": "force_rem", "ts": "2026-01-01T00:00:00Z"})
+        until(lambda: daemon.ask({"type": "status"})["last_sleep"] != last, "it slept again")
+        told = daemon.call("events_query", kind="sleep_finished")["events"]
+        assert len({frozenset(event["data"]) for event in told}) == 1
+        assert len(told) == 3
+    finally:
+        daemon.stop()
+
+
+def test_a_sleep_that_is_waited_for_ends_although_others_keep_asking(fresh_daemon):
+    fill(fresh_daemon)
+    with fresh_daemon.line() as line:
+        params = {"wait": True}
+        line.send({"jsonrpc": "2.0", "id": 1, "method": "memory_consolidate", "params": params})
+        stop = threading.Event()
+
+        def keep_asking() -> None:
+            while not stop.is_set():
+                fresh_daemon.call("memory_recall", cue="bastion")
+
+        asking = threading.Thread(target=keep_asking)
+        asking.start()
+        try:
+            assert line.receive()["result"]["state"] == "done"
+        finally:
+            stop.set()
+            asking.join()
+    events = fresh_daemon.call("events_query", limit=1000)["events"]
+    assert "sleep_interrupted" not in {event["kind"] for event in events}

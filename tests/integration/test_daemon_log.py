@@ -1,12 +1,15 @@
 """The daemon's log stays small and private, and holds nothing of what people said."""
 
+import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from iai_mcp.adapters.redaction_file import FileRedactor
 from iai_mcp.daemon import logs
+from iai_mcp.daemon.mcp_session import serve_session
 
 SAID = "my mother's birthday is in april"
 
@@ -50,3 +53,39 @@ def test_of_errors_and_of_what_libraries_say_only_the_place_is_kept(directory):
     assert "asyncio at=test_daemon_log.py" in text
     assert "some.library" in text
     assert "birthday" not in text
+
+
+def test_a_tool_that_failed_is_named_with_the_kind_of_its_error_and_its_place(directory):
+    client = {"name": "test", "version": "1"}
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+    recall = {"name": "memory_recall", "arguments": {"cue": SAID}}
+    asked = [{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": recall}]
+    answered = asyncio.Event()
+
+    async def receive() -> object:
+        if asked:
+            return asked.pop()
+        await answered.wait()
+        return None
+
+    async def send(message: dict[str, object]) -> None:
+        if message.get("id") == 2:
+            answered.set()
+
+    async def call(method: str, params: dict[str, object], who: Mapping[str, str]) -> dict:
+        raise RuntimeError(SAID)
+
+    first = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    asyncio.run(serve_session(first, receive, send, call))
+    text = (directory / "daemon.log").read_text()
+    (line,) = [line for line in text.splitlines() if "a tool failed" in line]
+    assert "tool='memory_recall' error=RuntimeError" in line
+    assert "at=test_daemon_log.py" in line
+    assert "birthday" not in text
+
+
+def test_patterns_that_were_left_out_are_named_by_their_file(directory, tmp_path):
+    file = tmp_path / "redaction.toml"
+    file.write_text("[[pattern]]\nregex = '('\n")
+    assert FileRedactor(lambda: str(file)).problems
+    assert f"path={str(file)!r} count=" in (directory / "daemon.log").read_text()

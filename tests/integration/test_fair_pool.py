@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 
 import pytest
 
-from iai_mcp.fair_pool import ClientGone, FairPool, Lane
+from iai_mcp.daemon.fair_pool import ClientGone, FairPool, Lane
 
 Story = Callable[["Rig"], Coroutine[object, object, None]]
 

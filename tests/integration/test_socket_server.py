@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from iai_mcp import socket_server
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.core import UnknownMethodError, dispatch
+from iai_mcp.daemon import socket_server
 from iai_mcp.socket_server import SocketServer
 from iai_mcp.store import MemoryStore
 

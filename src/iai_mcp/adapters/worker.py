@@ -1,19 +1,22 @@
 """A thread that works whenever it is woken, until there is nothing left to do."""
 
-import logging
 import threading
 from abc import ABC, abstractmethod
-
-_log = logging.getLogger(__name__)
+from collections.abc import Callable
 
 _STOP_SECONDS = 3.0  # of the five that a daemon's stop may take
+# Until it is tried again after a failure: the disk may be full for long.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0
 
 
 class Worker(ABC):
-    """What is left to do stands in the store: a work that fails is tried again at the next wake."""
+    """What is left to do stands in the store: a work that fails is tried again, soon and then seldom,
+    and at the next wake. `failed` hears of it.
+    """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, failed: Callable[[str, Exception], None]) -> None:
         self._name = name
+        self._failed = failed
         self._wanted = threading.Event()
         self._end = threading.Event()
         self._thread: threading.Thread | None = None
@@ -49,10 +52,13 @@ class Worker(ABC):
             self._thread.join(timeout=_STOP_SECONDS)
 
     def _run(self) -> None:
+        pause: float | None = None
         while not self.stopping:
-            self._wanted.wait()
+            self._wanted.wait(pause)
             self._wanted.clear()
             try:
                 self.work()
-            except Exception:  # noqa: BLE001 - supervision: the next wake tries again
-                _log.exception("work_failed", extra={"work": self._name})
+                pause = None
+            except Exception as failed:  # noqa: BLE001 - supervision: it is told, and tried again
+                self._failed(self._name, failed)
+                pause = min(2 * pause, _LONGEST_PAUSE) if pause else _FIRST_PAUSE

@@ -9,6 +9,7 @@ from iai_mcp.store import MemoryStore
 
 _MACHINE: tuple[Callable[[], Check], ...] = (
     machine.daemon,
+    machine.tasks,
     machine.versions,
     machine.socket,
     machine.lock,

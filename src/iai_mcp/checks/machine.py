@@ -3,6 +3,7 @@ hosts."""
 
 import os
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 from iai_mcp import __version__, paths, project_aliases
@@ -15,6 +16,7 @@ from iai_mcp.hosts import registry
 
 _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs"}
 _LITTLE_ROOM = 500_000_000
+_RECENT_SECONDS = 3600.0
 
 
 def daemon() -> Check:
@@ -25,6 +27,25 @@ def daemon() -> Check:
     except DaemonUnreachable as down:
         return warned("daemon", down.message, "iai-mcp up")
     return passed("daemon", f"pid {status['pid']}, {str(status['state']).lower()}")
+
+
+def tasks() -> Check:
+    """What goes on inside the daemon beside the answers: sleep, the spool, HTTP, vectors."""
+    try:
+        told = connection.control("status").get("tasks")
+    except DaemonUnreachable:
+        return passed("tasks", "no daemon to ask")
+    failed_ones = told if isinstance(told, dict) else {}
+    for name, one in failed_ones.items():
+        if not one["running"] or _age(str(one["last_failure"])) < _RECENT_SECONDS:
+            now = "it runs again" if one["running"] else "it is tried again in a minute at most"
+            return warned(
+                "tasks",
+                f"'{name}' failed {one['failures']} times, last at {one['last_failure']} "
+                f"({one['error']}); {now}",
+                f"{paths.in_user_data('logs/daemon.log')} says where; if it stays: iai-mcp down, iai-mcp up",
+            )
+    return passed("tasks", f"all run; {len(failed_ones)} failed more than an hour ago")
 
 
 def versions() -> Check:
@@ -184,6 +205,10 @@ def sessions() -> Check:
             "sessions", f"{len(found)} terminal sessions without an owner", "iai-mcp session prune"
         )
     return passed("sessions", "no strays")
+
+
+def _age(moment: str) -> float:
+    return (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds()
 
 
 def _file_system_of(path: str) -> str:

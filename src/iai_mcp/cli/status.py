@@ -50,12 +50,20 @@ def _told(status: dict[str, object]) -> str:
         rows.append(
             ("spool", ", ".join(f"{count} {what}" for what, count in spool.items() if count))
         )
+    tasks = status.get("tasks")
+    if isinstance(tasks, dict):
+        rows += [("trouble", _trouble(name, one)) for name, one in tasks.items()]
     if status.get("scheduler_paused"):
         rows.append(("sleep", "paused; 'iai-mcp sleep --resume' lifts it"))
     if status.get("version") != __version__:
         rows.append(("note", f"this is version {__version__}: 'iai-mcp up' swaps the daemon"))
     rows.append(("store", f"{status.get('store')}"))
     return "\n".join(f"{name:<10}{value}" for name, value in rows)
+
+
+def _trouble(name: str, task: dict[str, object]) -> str:
+    now = "it runs again" if task.get("running") else "it is tried again"
+    return f"{name} failed {task.get('failures')} times, last {task.get('error')}; {now} ('iai-mcp doctor')"
 
 
 def _meaning(status: dict[str, object]) -> str:

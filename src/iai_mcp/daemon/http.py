@@ -9,18 +9,19 @@ import asyncio
 import contextlib
 import hmac
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
-from iai_mcp.daemon.http_address import host_names, token
-from iai_mcp.daemon.http_visitors import DoorConfig, Visitor
+from iai_mcp.daemon.http_service import host_names, token
 from iai_mcp.daemon.mcp_server import build_server
 from iai_mcp.daemon.mcp_session import Call
+from iai_mcp.daemon.socket_server import accept_no_more
 from iai_mcp.protocol.codes import MAX_LINE
-from iai_mcp.socket_server import accept_no_more
 
 _MOST_REQUESTS = 64  # worked on at once; more wait
 # As many are accepted in one go, and whoever calls through the Unix socket waits behind them.
@@ -28,7 +29,16 @@ _BACKLOG = 128
 # The daemon has 5 s to stop in all.
 _LAST_ANSWERS_SECONDS = 3
 # Whoever has just dialled is about to ask.
-_FIRST_WORD_SECONDS = 0.1
+_ABOUT_TO_ASK_SECONDS = 0.1
+
+# Anybody on this machine can connect to loopback. Who has not shown the token stays briefly, and is one
+# of few: else such connections would stand for ever, and one day nobody else got in.
+MOST_STRANGERS = 64
+_FAR_TOO_MANY = 1024  # a flood: the daemon's descriptors are for its other clients, too
+# From the first moment of a connection. Its owner asks at once: nobody is sent away before the first of
+# these, however many dial; and who asks for no more than that has to be quick where there are many.
+FIRST_WORD_SECONDS = 0.5
+TOKEN_WITHIN_SECONDS = 5.0
 
 
 async def serve(listening: socket.socket, call: Call, stopping: asyncio.Event) -> None:
@@ -53,7 +63,7 @@ async def serve(listening: socket.socket, call: Call, stopping: asyncio.Event) -
     finally:
         waiting.cancel()
         await accept_no_more(listening)
-        await asyncio.sleep(_FIRST_WORD_SECONDS)
+        await asyncio.sleep(_ABOUT_TO_ASK_SECONDS)
         server.should_exit = True
         await serving
         listening.close()
@@ -114,3 +124,56 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+class DoorConfig(uvicorn.Config):
+    """uvicorn's, with the connections that have not shown the token yet."""
+
+    strangers: "set[Visitor]"
+
+
+class Visitor(H11Protocol):
+    """One connection; its requests find it as `visitor` in their state."""
+
+    def __init__(
+        self,
+        config: DoorConfig,
+        server_state: ServerState,
+        app_state: dict[str, object],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, {**app_state, "visitor": self}, _loop)
+        self._strangers = config.strangers
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
+        super().connection_made(transport)
+        self._strangers.add(self)
+        if len(self._strangers) > _FAR_TOO_MANY:
+            self._hang_up()
+        else:
+            self._in_time(FIRST_WORD_SECONDS, self._make_room)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.let_stay()
+        super().connection_lost(exc)
+
+    def let_stay(self) -> None:
+        """It has shown the token."""
+        self._strangers.discard(self)
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _make_room(self) -> None:
+        # What came until now was read before this was called, however busy we are.
+        if len(self._strangers) > MOST_STRANGERS:
+            self._hang_up()
+        else:
+            self._in_time(TOKEN_WITHIN_SECONDS - FIRST_WORD_SECONDS, self._hang_up)
+
+    def _in_time(self, seconds: float, then: Callable[[], None]) -> None:
+        self._timer = self.loop.call_later(seconds, then)
+
+    def _hang_up(self) -> None:
+        self.let_stay()
+        self.transport.abort()

@@ -2,36 +2,21 @@
 
 import asyncio
 import contextlib
-import json
-import logging
 import threading
 import time
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from typing import Protocol
 
 from iai_mcp.daemon import control
-from iai_mcp.domain.instants import iso
+from iai_mcp.daemon.control import Rem, Request, Requests, SessionOpen, Sleep, State, Wake
 from iai_mcp.domain.lifecycle import Lifecycle, Phase, Seen, Thresholds, step
+from iai_mcp.memory.sleep.nights import Nights
 from iai_mcp.ports.journal import Journal
-
-_log = logging.getLogger(__name__)
 
 _TICK_SECONDS = 1.0
 # Awake and with nothing to finish, only time can change the phase, and it is known when.
 _LONG_TICK_SECONDS = 5.0
-_SETTING = "lifecycle"
-
-
-class Sleeper(Protocol):
-    """Sleep's work in pages. Any page may be the last one for now; the next goes on from there."""
-
-    def begin(self) -> None: ...
-
-    def step(self) -> bool:
-        """One page of work; whether everything is done."""
-        ...
-
-    def report(self) -> dict[str, object]: ...
+_SETTING = "unfinished_sleep"
 
 
 class Activity(Protocol):
@@ -43,14 +28,17 @@ class Activity(Protocol):
 
 
 class LifecycleLoop:
-    """Owns the phase. `state` is shared with the control plane, which only leaves requests in it."""
+    """Owns the phase, and the thread in which nights are driven. `state` is what the control plane
+    shows, and `requests` what it was asked for.
+    """
 
     def __init__(
         self,
-        state: MutableMapping[str, object],
+        state: State,
+        requests: Requests,
         activity: Activity,
         journal: Journal,
-        sleeper: Callable[[], Sleeper],
+        nights: Nights,
         *,
         thresholds: Thresholds | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -61,9 +49,10 @@ class LifecycleLoop:
         dormant: bool = False,
     ) -> None:
         self._state = state
+        self._requests = requests
         self._activity = activity
         self._journal = journal
-        self._sleeper = sleeper
+        self._nights = nights
         self._thresholds = thresholds or Thresholds()
         self._clock = clock
         self._warm = warm
@@ -73,12 +62,18 @@ class LifecycleLoop:
         self._nudge = asyncio.Event()
         self._night: threading.Thread | None = None
         self._interrupted = threading.Event()
-        self._night_done = False
-        self.life = self._restored(dormant)
+        self._night_over = False  # the thread's last word: it was not interrupted
+        self._kept = self._journal.setting(_SETTING) == "yes"
+        # Where the last process stood is of no interest, but a sleep that it did not finish is.
+        self.life = Lifecycle(
+            phase=Phase.HIBERNATION if dormant else Phase.WAKE,
+            last_activity=self._clock() if not dormant else self._activity.last_activity_ts,
+            unfinished=self._kept,
+        )
         self._show(self.life)
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Tick until told to stop; a sleep in progress ends after its page."""
+        """Tick until told to stop. After a failure it can be run again: what it had decided stands."""
         stopping = asyncio.ensure_future(stop.wait())
         stopping.add_done_callback(lambda _: self._nudge.set())
         try:
@@ -92,7 +87,6 @@ class LifecycleLoop:
                 self._nudge.clear()
         finally:
             stopping.cancel()
-            await asyncio.to_thread(self.end)
 
     def _patience(self) -> float:
         """How long nothing can happen of which nobody tells us."""
@@ -104,7 +98,9 @@ class LifecycleLoop:
 
     def _nothing_to_do(self) -> bool:
         """A look that costs microseconds, so that an idle daemon uses no processor."""
-        if self._state.get("requests") or self._night is not None:
+        if self._requests or self._nights.awaited or self._night is not None:
+            return False
+        if self._kept != self.life.unfinished:
             return False
         seen = Seen(
             self._clock(), self._activity.last_activity_ts, paused=control.is_paused(self._state)
@@ -131,117 +127,75 @@ class LifecycleLoop:
         if asked and self.life.phase is not Phase.WAKE:
             self._interrupted.set()
             self._nudge.set()
-        elif self._state.get("requests"):
+        elif self._requests or self._nights.awaited:
             self._nudge.set()
 
     def tick(self) -> Phase:
         """Look once, decide, and act on what changed."""
-        requests = self._taken()
-        kinds = {str(request.get("type")) for request in requests}
+        requests = self._requests.take()
         seen = Seen(
             now=self._clock(),
             last_activity=self._activity.last_activity_ts,
-            wake="force_wake" in kinds,
-            sleep=bool(kinds & {"force_rem", "user_initiated_sleep"}),
+            wake=any(isinstance(request, Wake) for request in requests),
+            sleep=any(isinstance(request, Sleep | Rem) for request in requests),
             paused=control.is_paused(self._state),
-            sleep_done=self._night_done,
+            sleep_done=self._night_ended(),
         )
         before, self.life = self.life, step(self.life, seen, self._thresholds)
         if before.phase is not self.life.phase:
-            self._changed(before.phase, self.life.phase, kinds)
+            self._changed(before.phase, self.life.phase, requests)
+        self._keep()
+        if self.life.phase is Phase.HIBERNATION and before.phase is not Phase.HIBERNATION:
+            self._hibernate()
         self._work()
         for request in requests:
-            if request.get("type") == "session_open":
-                self._session_opened(str(request.get("cwd") or ""))
+            if isinstance(request, SessionOpen):
+                self._session_opened(request.cwd or "")
         return self.life.phase
 
-    def end(self) -> None:
+    async def end(self) -> None:
         """Stop a sleep in progress after the page in hand, and keep where we stand."""
         self._interrupted.set()
         if self._night is not None:
-            self._night.join(timeout=3)
-        self._keep()
+            await asyncio.to_thread(self._night.join, 3)
+        await asyncio.to_thread(self._keep)
 
-    def _changed(self, before: Phase, now: Phase, kinds: set[str]) -> None:
+    def _changed(self, before: Phase, now: Phase, requests: list[Request]) -> None:
         self._show(self.life)
         if now is Phase.WAKE:
             # Whoever woke us is answered first; what is written down about it can wait that long.
             self._interrupted.set()
             self._warm()
             self._step_aside()
-        reason = ", ".join(sorted(kinds)) or ("activity" if now is Phase.WAKE else "idle")
-        self._record("lifecycle", {"from": before, "to": now, "reason": reason})
-        self._keep()
-        if now is Phase.HIBERNATION:
-            self._hibernate()
+        asked = ", ".join(sorted(request.name for request in requests))
+        reason = asked or ("activity" if now is Phase.WAKE else "idle")
+        data = {"from": str(before), "to": str(now), "reason": reason}
+        self._journal.record_event("lifecycle", data, int(time.time() * 1e6))
+
+    def _night_ended(self) -> bool:
+        """Whether a night came to its end since we last looked."""
+        if self._night is None or self._night.is_alive():
+            return False
+        self._night = None
+        return self._night_over
 
     def _work(self) -> None:
-        """Keep a night's thread running exactly while the phase is SLEEP and work is left."""
-        if self._night is not None and not self._night.is_alive():
-            self._night = None
-        if self.life.phase is Phase.SLEEP and self.life.unfinished and self._night is None:
+        """Drive a night while the phase is SLEEP and work is left, and while somebody waits for one."""
+        wanted = self.life.phase is Phase.SLEEP and self.life.unfinished
+        if self._night is None and (wanted or self._nights.awaited):
             self._interrupted.clear()
-            self._night_done = False
             self._night = threading.Thread(target=self._sleep, name="sleep", daemon=True)
             self._night.start()
 
     def _sleep(self) -> None:
-        began = time.time()
-        try:
-            self._sleeper().begin()
-            self._record("sleep_started", {})
-            while not self._interrupted.is_set():
-                if self._sleeper().step():
-                    self._finished(began)
-                    return
-            self._step_aside()
-            self._record("sleep_interrupted", {})
-        except Exception:  # noqa: BLE001 - supervision: the daemon outlives a step that fails
-            _log.exception("sleep_failed")
-            self._night_done = True  # not again at once: the next night tries anew
-
-    def _finished(self, began: float) -> None:
-        seconds = round(time.time() - began, 3)
-        self._record("sleep_finished", {"seconds": seconds})
-        night: dict[str, object] = {
-            "started": iso(int(began * 1e6)),
-            "ended": iso(int(time.time() * 1e6)),
-            "seconds": seconds,
-            "report": self._sleeper().report(),
-        }
-        # Kept before it is shown: whoever has seen a night will see it after a crash, too.
-        self._keep(night)
-        self._state["last_sleep"] = night
-        self._night_done = True
-
-    def _taken(self) -> list[dict[str, object]]:
-        waiting = self._state.get("requests")
-        self._state["requests"] = []
-        return waiting if isinstance(waiting, list) else []
+        self._night_over = self._nights.run(lambda: not self._interrupted.is_set())
 
     def _show(self, life: Lifecycle) -> None:
         self._state["fsm_state"] = str(life.phase)
 
-    def _keep(self, night: dict[str, object] | None = None) -> None:
-        kept = {
-            "phase": str(self.life.phase),
-            "unfinished": self.life.unfinished,
-            "last_sleep": night or self._state.get("last_sleep"),
-        }
-        self._journal.set_setting(_SETTING, json.dumps(kept))
-
-    def _restored(self, dormant: bool) -> Lifecycle:
-        """Where the last process stood: its sleep report, and a sleep it did not finish."""
-        raw = self._journal.setting(_SETTING)
-        kept = json.loads(raw) if raw else {}
-        self._state["last_sleep"] = kept.get("last_sleep")
-        return Lifecycle(
-            phase=Phase.HIBERNATION if dormant else Phase.WAKE,
-            last_activity=self._clock() if not dormant else self._activity.last_activity_ts,
-            unfinished=bool(kept.get("unfinished")),
-        )
-
-    def _record(self, kind: str, data: dict[str, object]) -> None:
-        self._journal.record_event(
-            kind, {k: str(v) for k, v in data.items()}, int(time.time() * 1e6)
-        )
+    def _keep(self) -> None:
+        """Write down whether a sleep was begun and is not done, for the process after this one."""
+        unfinished = self.life.unfinished
+        if self._kept != unfinished:
+            self._journal.set_setting(_SETTING, "yes" if unfinished else "no")
+            self._kept = unfinished

@@ -9,18 +9,23 @@ from iai_mcp import paths
 
 _BYTES = 1_000_000
 _KEPT = 3
+# What a record may carry besides its message. Nothing here ever holds what somebody said.
 _EXTRA = (
+    "task",
+    "tool",
+    "method",
+    "error",
     "reason",
+    "path",
+    "file",
     "files",
     "inserted",
-    "method",
+    "count",
+    "seconds",
     "uid",
-    "module_name",
     "pid",
     "state",
-    "count",
-    "file",
-    "seconds",
+    "module_name",
 )
 
 

@@ -90,8 +90,7 @@ async def _call_tool(
     except MCPError:
         raise
     except Exception as error:  # the door of dispatch: a bug costs one call, not the session
-        # Only the kind of error is kept: its text may hold what people said.
-        logger.error("a tool failed", extra={"tool": params.name, "error": type(error).__name__})  # noqa: TRY400
+        logger.exception("a tool failed", extra={"tool": params.name})
         message = f"{params.name} failed inside the daemon ({type(error).__name__})"
         raise MCPError(FAILED, message) from error
     return types.CallToolResult(

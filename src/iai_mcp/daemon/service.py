@@ -3,26 +3,28 @@
 import asyncio
 import logging
 import signal
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from iai_mcp.adapters.agent_news import AgentNews
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.core import dispatch
-from iai_mcp.daemon import agent_news, control, http_service, mcp_session
+from iai_mcp.daemon import control, http_service, mcp_session
 from iai_mcp.daemon.drain import SpoolDrain
 from iai_mcp.daemon.hibernation import hear_signals, http_listening, is_managed, is_woken
 from iai_mcp.daemon.lifecycle_loop import LifecycleLoop
+from iai_mcp.daemon.socket_server import SocketServer
 from iai_mcp.daemon.succession import Estate, Heir
 from iai_mcp.domain import pieces
-from iai_mcp.domain.errors import IaiError
+from iai_mcp.domain.errors import IaiError, IoFailed
 from iai_mcp.domain.lifecycle import Thresholds
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.settings import Settings
-from iai_mcp.socket_server import SocketServer
 from iai_mcp.store import MemoryStore
 
 _log = logging.getLogger(__name__)
+
+_LOOK_AT_NEWS_EVERY = 1.0  # seconds: one look at one file; who follows events asks more often
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,8 @@ async def run(
         None after a stop.
     """
     store = MemoryStore(load_embedder=load_embedder)
-    state: dict[str, object] = {"fsm_state": "WAKE", "scheduler_paused": False, "requests": []}
-    server = SocketServer(store, lock=lock, state=state)
+    server = SocketServer(store, lock=lock, state={"fsm_state": "WAKE", "scheduler_paused": False})
+    store.on_failure = server.tasks.note
     server.may_be_succeeded = True
     pieces.breathe = server.pool.let_pass
     if estate is not None:
@@ -61,46 +63,52 @@ async def run(
         loop.add_signal_handler(name, server.shutdown_event.set)
     hear_signals()
     server.warm = False  # the lifecycle decides when the model is loaded
-    lifecycle = _lifecycle(server, store, state, loop, dormant=is_woken())
+    lifecycle = _lifecycle(server, store, loop, dormant=is_woken())
     server.on_activity = server.on_request = lifecycle.nudge
 
     def ask_to_sleep() -> None:
-        loop.call_soon_threadsafe(_ask_to_sleep, state, lifecycle)
+        server.requests.put(control.Rem())
+        loop.call_soon_threadsafe(lifecycle.nudge)
 
-    store.sleep_wanted = ask_to_sleep
-    background = [
-        asyncio.ensure_future(_end_with(server.shutdown_event, store)),
-        asyncio.ensure_future(drain.run(server.shutdown_event)),
-        asyncio.ensure_future(lifecycle.run(server.shutdown_event)),
-        asyncio.ensure_future(agent_news.follow(store.agent_news, server.shutdown_event)),
-        asyncio.ensure_future(_warm(store, server.shutdown_event)),
-    ]
+    store.nights.ask = ask_to_sleep
+    _keep(server, store, drain, lifecycle)
     try:
         kept = estate.http if estate else http_listening()
         server.other_doors = http_service.start(server, kept)
-        background += server.other_doors
         await server.serve()
     finally:
         server.shutdown_event.set()  # also when it never came to serving
-        await asyncio.gather(*background, return_exceptions=True)
+        await server.tasks.ended()
         await loop.run_in_executor(None, store.close)
+    if server.tasks.gave_up:
+        raise IoFailed(server.tasks.gave_up)
     if server.handed_over is None:
         return None
     return Leaving(server.handed_over, server.http_kept, server.heir)
 
 
+def _keep(
+    server: SocketServer, store: MemoryStore, drain: SpoolDrain, lifecycle: LifecycleLoop
+) -> None:
+    """Give every task of the daemon its owner."""
+    tasks, stopping = server.tasks, server.shutdown_event
+    # Without it whoever waits for a sleep would hold up the end for as long as that takes.
+    tasks.keep("ending", lambda: _end_with(stopping, store), again=False)
+    tasks.keep("drain", lambda: drain.run(stopping))
+    tasks.keep("lifecycle", lambda: lifecycle.run(stopping), end=lifecycle.end)
+    tasks.keep("agent news", lambda: follow_agent_news(store.agent_news, stopping))
+    tasks.keep("warm", lambda: _warm(server, store))
+
+
 def _lifecycle(
     server: SocketServer,
     store: MemoryStore,
-    state: dict[str, object],
     loop: asyncio.AbstractEventLoop,
     *,
     dormant: bool,
 ) -> LifecycleLoop:
     def warm() -> None:
-        loop.call_soon_threadsafe(
-            lambda: asyncio.ensure_future(_warm(store, server.shutdown_event))
-        )
+        loop.call_soon_threadsafe(server.tasks.keep, "warm", lambda: _warm(server, store))
 
     def hibernate() -> None:
         # A service manager starts us again at the next connection; without one we wait ourselves.
@@ -114,11 +122,13 @@ def _lifecycle(
             except IaiError as failed:
                 _log.info("prewarm_failed", extra={"reason": failed.code})
 
+    assert server.state is not None  # noqa: S101 - the daemon's is wired
     return LifecycleLoop(
-        state,
+        server.state,
+        server.requests,
         server,
         store.journal,
-        store.sleeper,
+        store.nights,
         thresholds=_thresholds(store.settings),
         warm=warm,
         session_opened=session_opened,
@@ -126,11 +136,6 @@ def _lifecycle(
         step_aside=store.courtesy.step_aside,
         dormant=dormant,
     )
-
-
-def _ask_to_sleep(state: dict[str, object], lifecycle: LifecycleLoop) -> None:
-    control.answer({"type": "force_rem", "ts": ""}, state, dict)
-    lifecycle.nudge()
 
 
 def _thresholds(settings: Settings) -> Thresholds:
@@ -142,14 +147,24 @@ def _thresholds(settings: Settings) -> Thresholds:
 async def _end_with(stopping: asyncio.Event, store: MemoryStore) -> None:
     """Whoever waits for a sleep to end gets its report now: the others wait for the daemon's end."""
     await stopping.wait()
-    store.ending.set()
+    store.end_calls()
 
 
-async def _warm(store: MemoryStore, stopping: asyncio.Event) -> None:
+async def _warm(server: SocketServer, store: MemoryStore) -> None:
     """The model first, because recall needs it; then the MCP library."""
     store.start_background()
+    stopping = server.shutdown_event
     while not store.embedder.settled and not stopping.is_set():
         await asyncio.sleep(0.02)
     if not stopping.is_set():
         # A thread that nobody waits for: a stop must not take as long as an import.
-        threading.Thread(target=mcp_session.load, name="load-mcp", daemon=True).start()
+        server.tasks.in_a_thread("load-mcp", mcp_session.load)
+
+
+async def follow_agent_news(news: AgentNews, stop: asyncio.Event) -> None:
+    """Take in what agents and sessions leave in their journal, then what comes, until `stop` is set."""
+    told = asyncio.ensure_future(stop.wait())
+    while not stop.is_set():
+        if news.waiting():
+            await asyncio.to_thread(news.gather)
+        await asyncio.wait({told}, timeout=_LOOK_AT_NEWS_EVERY)

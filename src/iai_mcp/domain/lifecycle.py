@@ -48,7 +48,7 @@ class Seen:
     wake: bool = False  # force_wake
     sleep: bool = False  # user_initiated_sleep or force_rem
     paused: bool = False
-    sleep_done: bool = False  # the sleep in progress has finished all its steps
+    sleep_done: bool = False  # a sleep has finished all its steps since the loop last asked
 
 
 def step(state: Lifecycle, seen: Seen, after: Thresholds) -> Lifecycle:
@@ -57,12 +57,14 @@ def step(state: Lifecycle, seen: Seen, after: Thresholds) -> Lifecycle:
         return Lifecycle(Phase.WAKE, seen.now, unfinished=state.unfinished)
     active = seen.last_activity > state.last_activity
     state = replace(state, last_activity=max(state.last_activity, seen.last_activity))
-    if seen.sleep_done and state.phase is Phase.SLEEP:
-        state = replace(state, unfinished=False, slept=True)
+    if seen.sleep_done:
+        state = replace(state, unfinished=False, slept=state.phase is Phase.SLEEP)
     if seen.sleep and not (active and state.phase is Phase.SLEEP):
         return replace(state, phase=Phase.SLEEP, unfinished=True, slept=False)
     if active:
-        return replace(state, phase=Phase.WAKE, slept=False)
+        # A sleep that was asked for meanwhile comes when it is quiet again.
+        unfinished = state.unfinished or seen.sleep
+        return replace(state, phase=Phase.WAKE, slept=False, unfinished=unfinished)
     return replace(
         state, phase=_by_idleness(state, seen, after), unfinished=_begun(state, seen, after)
     )

@@ -14,13 +14,10 @@ _MODEL_SECONDS = 20.0
 def _consolidate(store: MemoryStore, params: Params) -> dict[str, object]:
     if not params.flag("wait"):
         before = store.sleep.report()
-        store.sleep_wanted()
+        store.nights.ask()
         return {**before, "queued": True, "suggested": _suggested(store, params)}
     store.embedder.wait(_MODEL_SECONDS)
-    report = store.sleep.run()
-    numbers = {name: report[name] for name in ("seconds", "pages", "changed", "folded", "derived")}
-    how = "sleep_finished" if report["state"] == "done" else "sleep_interrupted"
-    store.journal.record_event(how, numbers, store.clock.now())
+    report = store.nights.wait()
     return {**report, "queued": False, "suggested": _suggested(store, params)}
 
 

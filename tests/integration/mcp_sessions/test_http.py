@@ -16,7 +16,8 @@ from mcp import Client, ClientSession, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from tests.integration.mcp_sessions.standin import Standin
 
-from iai_mcp.daemon import http_address, http_visitors
+from iai_mcp.daemon import http as door
+from iai_mcp.daemon import http_service
 from iai_mcp.daemon.http import serve
 from iai_mcp.domain.errors import InvalidInput, IoFailed
 
@@ -33,12 +34,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def served(scenario: Scenario, setting: str = "127.0.0.1:0") -> None:
     async def play() -> None:
         stopping = asyncio.Event()
-        listening = http_address.listener(setting)
+        listening = http_service.listener(setting)
         host, port = listening.getsockname()[:2]
         serving = asyncio.create_task(serve(listening, Standin().call, stopping))
         try:
             async with asyncio.timeout(30):
-                await scenario(port, http_address.token())
+                await scenario(port, http_service.token())
         finally:
             stopping.set()
             async with asyncio.timeout(10):
@@ -156,8 +157,8 @@ def test_the_owner_gets_in_however_many_connections_stand_idle() -> None:
 def test_who_does_not_show_the_token_is_hung_up(
     said: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http_visitors, "FIRST_WORD_SECONDS", 0.1)
-    monkeypatch.setattr(http_visitors, "TOKEN_WITHIN_SECONDS", 0.2)
+    monkeypatch.setattr(door, "FIRST_WORD_SECONDS", 0.1)
+    monkeypatch.setattr(door, "TOKEN_WITHIN_SECONDS", 0.2)
 
     async def scenario(port: int, token: str) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -202,11 +203,11 @@ def test_there_is_nothing_beside_the_one_path() -> None:
 
 
 def test_the_token_is_private_and_stays_the_same(home: Path) -> None:
-    first = http_address.token()
+    first = http_service.token()
     path = home / "http-token"
     assert len(first) >= 40
     os.chmod(path, 0o644)
-    assert http_address.token() == first
+    assert http_service.token() == first
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [entry.name for entry in home.iterdir()] == ["http-token"]
 
@@ -216,9 +217,9 @@ def test_the_token_is_private_and_stays_the_same(home: Path) -> None:
 )
 def test_only_loopback_is_served(setting: str) -> None:
     with pytest.raises(InvalidInput, match="IAI_MCP_HTTP"):
-        http_address.listener(setting)
+        http_service.listener(setting)
 
 
 def test_a_port_that_is_taken_is_a_clear_error() -> None:
-    with http_address.listener("127.0.0.1:0") as taken, pytest.raises(IoFailed, match="free port"):
-        http_address.listener(f"127.0.0.1:{taken.getsockname()[1]}")
+    with http_service.listener("127.0.0.1:0") as taken, pytest.raises(IoFailed, match="free port"):
+        http_service.listener(f"127.0.0.1:{taken.getsockname()[1]}")

@@ -9,7 +9,7 @@ import pytest
 
 from iai_mcp.adapters.sqlite import journal as sqlite_journal
 from iai_mcp.core import dispatch
-from iai_mcp.daemon import agent_news
+from iai_mcp.daemon.service import follow_agent_news
 from iai_mcp.domain.errors import DiskFull
 from iai_mcp.store import MemoryStore
 
@@ -109,7 +109,7 @@ def test_the_daemon_takes_it_in_by_itself(opened: Open) -> None:
 
     async def watch() -> None:
         stop = asyncio.Event()
-        task = asyncio.ensure_future(agent_news.follow(store.agent_news, stop))
+        task = asyncio.ensure_future(follow_agent_news(store.agent_news, stop))
         write(store, "a")
         async with asyncio.timeout(20):
             while not store.journal.events("SessionExited", None, 1):

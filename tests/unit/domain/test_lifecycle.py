@@ -80,3 +80,17 @@ def test_a_request_to_wake_counts_as_activity():
     woken = later(later(AWAKE, 1800), 1900, wake=True)
     assert woken.phase is Phase.WAKE
     assert later(woken, 4).phase is Phase.WAKE
+
+
+def test_a_sleep_that_was_asked_for_while_somebody_came_is_not_forgotten():
+    slept = Lifecycle(Phase.SLEEP, last_activity=1000.0, slept=True)
+    woken = step(slept, Seen(now=5000.0, last_activity=4999.9, sleep=True), AFTER)
+    assert woken.phase is Phase.WAKE
+    assert later(woken, 5.0).phase is Phase.SLEEP
+
+
+def test_a_night_that_ended_while_somebody_was_there_is_not_begun_again():
+    busy = Lifecycle(Phase.WAKE, last_activity=1000.0, unfinished=True)
+    done = later(busy, 1, sleep_done=True)
+    assert (done.phase, done.unfinished) == (Phase.WAKE, False)
+    assert later(done, 60).phase is Phase.WAKE

@@ -28,7 +28,6 @@ class Sleep:
     memories: Memories
     clock: Clock
     courtesy: Courtesy = field(default_factory=Courtesy)
-    ending: Callable[[], bool] = lambda: False  # whether there is no time for another page
     _turnstile: Lock = field(default_factory=Lock)
 
     def begin(self) -> None:
@@ -58,13 +57,13 @@ class Sleep:
                 return True
             return False
 
-    def run(self) -> dict[str, object]:
-        """A whole sleep, or the rest of one, for a caller who waits; the report.
+    def run(self, goes_on: Callable[[], bool] = lambda: True) -> dict[str, object]:
+        """A whole sleep, or the rest of one, for as long as it `goes_on`; the report.
 
-        Where everything ends meanwhile it is the report of an unfinished sleep, which goes on later.
+        Stopped before its last page it is the report of an unfinished sleep, which goes on later.
         """
         self.begin()
-        while not self.ending() and not self.step():
+        while goes_on() and not self.step():
             continue
         return self.report()
 

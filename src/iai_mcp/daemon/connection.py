@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 from iai_mcp.adapters.allocator import LARGE
 from iai_mcp.core import UnknownMethodError
 from iai_mcp.daemon import control, succession
+from iai_mcp.daemon.fair_pool import ClientGone, Place
+from iai_mcp.daemon.incoming import LONG_LINE, Incoming
 from iai_mcp.daemon.mcp_session import Large, ParseFailure, serve_session
 from iai_mcp.domain.errors import Busy, IaiError, InvalidInput
-from iai_mcp.fair_pool import ClientGone, Place
-from iai_mcp.incoming import LONG_LINE, Incoming
 from iai_mcp.memory.scoping import VISITOR
 from iai_mcp.protocol import messages
 from iai_mcp.protocol.codes import FAILED, INVALID_PARAMS, UNKNOWN_METHOD
 from iai_mcp.protocol.frames import Oversize
 
 if TYPE_CHECKING:
-    from iai_mcp.socket_server import SocketServer
+    from iai_mcp.daemon.socket_server import SocketServer
 
 _log = logging.getLogger(__name__)
 
@@ -215,16 +215,17 @@ class Connection:
             self._in_a_line = False
 
     def _control(self, message: dict[str, object]) -> dict[str, object]:
-        if self._server.state is None:
+        server, state = self._server, self._server.state
+        if state is None:
             return {
                 "ok": False,
                 "reason": "control_plane_unwired",
                 "error": "this server was built without lock and state",
             }
         try:
-            answer = control.answer(message, self._server.state, self._server.facts)
-            self._server.note_activity(str(message["type"]))
-            self._server.on_request()
+            answer = control.answer(message, state, server.requests, server.facts)
+            server.note_activity(str(message["type"]))
+            server.on_request()
             return answer
         except Exception as broken:  # noqa: BLE001 - the contract: any exception becomes this answer
             _log.exception("control_failed")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from iai_mcp.protocol.frames import Late, LineDecoder, Oversize
 
 if TYPE_CHECKING:
-    from iai_mcp.socket_server import SocketServer
+    from iai_mcp.daemon.socket_server import SocketServer
 
 # What is longer waits for its turn, and what was made of it is let go of before the next line.
 LONG_LINE = 1 << 18

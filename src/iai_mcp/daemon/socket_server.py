@@ -1,0 +1,345 @@
+"""NDJSON over the daemon's Unix socket: both planes, many clients, bounded in every direction."""
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import socket
+import sys
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from pathlib import Path
+from typing import TypeVar
+
+from iai_mcp import __version__, concurrency, paths
+from iai_mcp.core import dispatch
+from iai_mcp.daemon import control, succession
+from iai_mcp.daemon.connection import Connection
+from iai_mcp.daemon.fair_pool import FairPool, Lane, Place
+from iai_mcp.daemon.hibernation import is_woken
+from iai_mcp.daemon.tasks import Tasks
+from iai_mcp.domain.errors import AlreadyExists, Busy, IaiError, InvalidInput, IoFailed
+from iai_mcp.protocol.codes import CONTROL_TYPES
+from iai_mcp.protocol.messages import encode_bounded, result
+from iai_mcp.protocol.peers import peer_uid
+from iai_mcp.settings import Settings
+from iai_mcp.store import MemoryStore
+
+_log = logging.getLogger(__name__)
+
+_ACTIVATION_FD = 3
+_BACKLOG = 1024
+_DRAIN_SECONDS = 3.5  # of the five that a stop may take
+_READ_LIMIT = 1 << 16
+_LOOK_SECONDS = 2.0  # between two looks at whether our socket file is still there
+_TURNS_UNTIL_HANDLED = (
+    8  # accepting, making the transport, telling the protocol, beginning: with room
+)
+
+
+# Watching is not activity, nor is asking for sleep: none of these keeps the daemon awake.
+_NOT_ACTIVITY = frozenset(
+    {"status", "topology", "events_query", "doctor", "force_rem", "user_initiated_sleep"}
+)
+
+_T = TypeVar("_T")
+_Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class SocketServer:
+    """Serves one store on one socket. `lock` and `state` wire the control plane."""
+
+    CONTROL_MSG_TYPES = CONTROL_TYPES
+
+    def __init__(
+        self,
+        store: MemoryStore | None,
+        idle_secs: int | None = None,
+        *,
+        lock: concurrency.ProcessLock | None = None,
+        state: MutableMapping[str, object] | None = None,
+    ) -> None:
+        self.store = store
+        self.settings = store.settings if isinstance(store, MemoryStore) else Settings()
+        self.idle_secs = self.settings.idle_secs if idle_secs is None else idle_secs
+        self.lock = lock
+        self.state = state
+        self.requests = control.Requests()  # what the control plane was asked for
+        self.shutdown_event = asyncio.Event()
+        self.tasks = Tasks(self.shutdown_event)
+        self.active_connections = 0
+        self.last_activity_ts = time.monotonic()
+        self.last_contact_ts = time.monotonic()
+        self.started = time.monotonic()
+        self.calls = asyncio.Semaphore(self.settings.calls_in_all)
+        self.pool = FairPool(self.settings.workers)
+        self.long_lines = asyncio.Lock()  # one of them is in hand at a time
+        self.on_activity: Callable[[], None] = lambda: None
+        self.on_request: Callable[[], None] = lambda: None  # one may wait for the lifecycle
+        self.handed_over: int | None = None  # the listening socket, kept open for a successor
+        self.http_kept: int | None = None  # and that of HTTP
+        self.keep_listening = False
+        self.inherited: socket.socket | None = None  # the place of the daemon before us
+        self.may_be_succeeded = False
+        self.heir: succession.Heir | None = None  # who takes our place when we are done
+        self.warm = True  # load the model and work off the backlog as soon as we serve
+        self.more_facts: Callable[[], dict[str, object]] = dict
+        self.other_doors: list[asyncio.Task[None]] = []  # they call us too, and end before the pool
+        self._connections: set[asyncio.Task[None]] = set()
+
+    async def serve(self, socket_path: Path | str | None = None) -> None:
+        """Serve until `shutdown_event` is set or the task is cancelled, then stop cleanly.
+
+        Raises:
+            InvalidInput: the socket path is too long.
+            NotOurs: in its directory another user could take its place.
+            AlreadyExists: somebody else serves that socket.
+        """
+        listener, created = self._listener(socket_path)
+        listening = [(listener, await _start(self.handle, listener))]
+        made = [_inode(created)] if created else []
+        watching = self.tasks.keep(
+            "reachable", lambda: self._keep_reachable(created, listening, made)
+        )
+        if self.warm and isinstance(self.store, MemoryStore):
+            self.store.start_background()
+        try:
+            await self.shutdown_event.wait()
+        finally:
+            watching.cancel()
+            if self.keep_listening:
+                self.handed_over = os.dup(listening[-1][0].fileno())
+            for place, server in listening:
+                await accept_no_more(place)
+                server.close()
+            if created and not self.keep_listening:
+                _remove_own(created, made[-1])
+            await self._finish_connections()
+            self.pool.shutdown()
+
+    async def _keep_reachable(
+        self,
+        path: str | None,
+        listening: list[tuple[socket.socket, asyncio.Server]],
+        made: list[int | None],
+    ) -> None:
+        """Make our socket file anew when somebody has deleted it: else nobody could ever reach us."""
+        while path is not None:
+            await asyncio.sleep(_LOOK_SECONDS)
+            if not _deleted(path):
+                continue
+            try:
+                listener = _bound(path)
+                made.append(_inode(path))
+            except (IaiError, OSError):
+                _log.warning("socket_not_made_again")
+                continue
+            listening.append((listener, await _start(self.handle, listener)))
+            _log.warning("socket_made_again")
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One client from its first byte to its last."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - a coroutine that runs is in a task
+        self._connections.add(task)
+        self.active_connections += 1
+        self.last_contact_ts = time.monotonic()
+        try:
+            if _is_same_user(writer):
+                await Connection(self, reader, writer).run()
+        except ConnectionError:
+            _log.debug("connection_ended")
+        except asyncio.CancelledError:
+            # What is still to be sent nobody reads: waiting for it would hold up the stop for ever.
+            writer.transport.abort()
+        finally:
+            self.active_connections -= 1
+            self.last_contact_ts = time.monotonic()
+            self._connections.discard(task)
+            writer.close()
+            with contextlib.suppress(OSError, asyncio.CancelledError):
+                await writer.wait_closed()
+
+    async def call(self, lane: Lane, method: str, params: object) -> dict[str, object]:
+        """`core.dispatch` on the pool, when it is the turn of that lane.
+
+        Raises:
+            ClientGone: the client has left before it was.
+        """
+        async with lane.place() as place:
+            return await self._run(place, method, lambda: dispatch(self.store, method, params))
+
+    async def answer_line(
+        self, place: Place, method: str, request_id: object, params: object
+    ) -> bytes:
+        """The call's answer as the line to send: a large one is written out on the pool, too."""
+        return await self._run(
+            place,
+            method,
+            lambda: encode_bounded(result(request_id, dispatch(self.store, method, params))),
+        )
+
+    async def _run(self, place: Place, method: str, work: Callable[[], _T]) -> _T:
+        self.note_activity(method)
+        with self._answering(method):
+            return await place.run(work)
+
+    def _answering(self, method: str) -> contextlib.AbstractContextManager[None]:
+        """Sleep steps aside for a call in flight; not for the one that waits for sleep itself."""
+        if method == "memory_consolidate" or not isinstance(self.store, MemoryStore):
+            return contextlib.nullcontext()
+        return self.store.courtesy.answering()
+
+    def succeeded_by(self, params: object, connection: int) -> None:
+        """Another daemon, at the other end of `connection`, takes our place: answer and end.
+
+        Raises:
+            IaiError: it can not; we go on.
+        """
+        succession.check(params)
+        if self.heir is not None or self.shutdown_event.is_set():
+            raise Busy("this daemon is ending already: try again in a moment")
+        self.heir = succession.Heir(os.dup(connection))
+        self.keep_listening = True
+        self.shutdown_event.set()
+
+    def give_back(self) -> None:
+        """Something large has gone through: what it left behind goes back to the system."""
+        if isinstance(self.store, MemoryStore):
+            self.store.give_back()
+
+    def note_activity(self, what: str) -> None:
+        if what not in _NOT_ACTIVITY:
+            self.last_activity_ts = time.monotonic()
+            self.on_activity()
+
+    def facts(self) -> dict[str, object]:
+        """What `status` tells beyond the lifecycle."""
+        told: dict[str, object] = {
+            "version": __version__,
+            "pid": os.getpid(),
+            "uptime_sec": round(time.monotonic() - self.started, 3),
+            "records": 0,
+            "active_connections": self.active_connections,
+            "tasks": self.tasks.troubles(),
+        }
+        if isinstance(self.store, MemoryStore):
+            told |= self.store.facts()
+        return told | self.more_facts()
+
+    def _listener(self, socket_path: Path | str | None) -> tuple[socket.socket, str | None]:
+        """The listening socket, and the file that we made for it (None under activation)."""
+        path = str(socket_path or concurrency.SOCKET_PATH)
+        if self.inherited is not None:
+            return self.inherited, path
+        inherited = _activated()
+        if inherited is not None:
+            # A daemon that woke from hibernation was handed the socket it once made itself.
+            return inherited, path if is_woken() else None
+        problem = paths.socket_path_problem(path)
+        if problem:
+            raise InvalidInput(problem)
+        paths.socket_dir(path)
+        concurrency.cleanup_stale_socket(path)
+        return _bound(path), path
+
+    async def _finish_connections(self) -> None:
+        """Let calls in flight answer, then end every connection."""
+        current = asyncio.current_task()
+        waiting = {task for task in self._connections if task is not current}
+        waiting.update(self.other_doors)
+        if waiting:
+            # Connections watch shutdown_event themselves and end after their last answer.
+            self.shutdown_event.set()
+            _, late = await asyncio.wait(waiting, timeout=_DRAIN_SECONDS)
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late, timeout=1)
+
+
+def _is_same_user(writer: asyncio.StreamWriter) -> bool:
+    connection = writer.get_extra_info("socket")
+    if connection is None:  # a test's own stream pair
+        return True
+    uid = peer_uid(connection)
+    if uid != os.geteuid():
+        _log.warning("refused_other_user", extra={"uid": uid})
+        return False
+    return True
+
+
+async def accept_no_more(listener: socket.socket) -> None:
+    """Stop accepting, and let who was accepted last get a task: a server that is closed drops them."""
+    asyncio.get_running_loop().remove_reader(listener)
+    for _ in range(_TURNS_UNTIL_HANDLED):
+        await asyncio.sleep(0)
+
+
+async def _start(handle: _Handler, listener: socket.socket) -> asyncio.Server:
+    if sys.version_info >= (3, 13):
+        # From 3.13 on asyncio would remove the socket file itself, a service manager's too.
+        return await asyncio.start_unix_server(
+            handle, sock=listener, limit=_READ_LIMIT, backlog=_BACKLOG, cleanup_socket=False
+        )
+    return await asyncio.start_unix_server(
+        handle, sock=listener, limit=_READ_LIMIT, backlog=_BACKLOG
+    )
+
+
+def _activated() -> socket.socket | None:
+    """The listening socket that a service manager passed to exactly this process."""
+    try:
+        count = int(os.environ.get("LISTEN_FDS", ""))
+        pid = int(os.environ.get("LISTEN_PID", ""))
+    except ValueError:
+        return None
+    if count < 1 or pid != os.getpid():
+        return None
+    return socket.socket(fileno=_ACTIVATION_FD)
+
+
+def _bound(path: str) -> socket.socket:
+    """A socket that listens at `path`, where nothing is yet."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(path)
+    except OSError as refused:
+        listener.close()
+        raise _not_bound(path, refused) from refused
+    # Nobody can connect before listen(), so there is no moment with looser modes.
+    os.chmod(path, 0o600)
+    listener.listen(_BACKLOG)
+    return listener
+
+
+def _not_bound(path: str, refused: OSError) -> IaiError:
+    hint = "set IAI_DAEMON_SOCKET_PATH to another path"
+    owner = paths.stranger(path)
+    if owner is not None:
+        return IoFailed(f"{path} belongs to another user (uid {owner}): remove it, or {hint}")
+    if refused.errno != errno.EADDRINUSE:
+        return IoFailed(f"no socket can be made at {path} ({refused.strerror}): {hint}")
+    if concurrency.is_served(path):
+        return AlreadyExists(f"another daemon serves {path}: stop it, or {hint}")
+    return AlreadyExists(f"{path} is there already and is no socket of a daemon: {hint}")
+
+
+def _deleted(path: str) -> bool:
+    """Whether nothing is at `path`, although its directory is there."""
+    return not os.path.lexists(path) and os.path.isdir(os.path.dirname(path))
+
+
+def _inode(path: str) -> int | None:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return None
+
+
+def _remove_own(path: str, inode: int | None) -> None:
+    """Remove the socket file if it is still the one we made."""
+    with contextlib.suppress(FileNotFoundError):
+        if inode is not None and _inode(path) == inode:
+            os.unlink(path)
