@@ -56,7 +56,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _REINDEXED_AT_ONCE = 200
-_EMBEDDED_MEANWHILE = 2  # memories at a time while calls never cease: each takes a core for a moment
+_EMBEDDED_MEANWHILE = (
+    2  # memories at a time while calls never cease: each takes a core for a moment
+)
 # After a change of the model, or when one was installed late. A few are embedded in no time.
 _BEHIND = "meaning: most memories have no vector of this model yet, and are found by their words"
 _WORTH_A_WORD = 100
