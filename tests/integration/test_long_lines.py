@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from iai_mcp import incoming
+from iai_mcp.daemon import incoming
 from iai_mcp.socket_server import SocketServer
 
 Talk = Callable[[SocketServer, Path], Awaitable[None]]

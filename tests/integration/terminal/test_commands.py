@@ -205,7 +205,7 @@ def test_no_agent_waits_for_what_another_does_with_a_broadcast(desk: Desk) -> No
         label = SessionLabel(agent_id=name, agent_name=name, project=str(desk.home))
         desk.start("python3", "-I", "-S", "-c", code, label=label)
 
-    sent = answer(desk, "broadcast", "go", "--project", str(desk.home), "--timeout", "3")["sent"]
+    sent = answer(desk, "broadcast", "go", "--project", str(desk.home), "--timeout", "20")["sent"]
 
     assert [result["read"] for result in sent] == [True, True]
 
