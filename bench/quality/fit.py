@@ -127,8 +127,8 @@ def _talks(name: str, options: argparse.Namespace) -> list[Conversation]:
 def _measured(directory: Path, talks: Sequence[Conversation]) -> list[Raw]:
     os.environ["IAI_MCP_STORE"] = str(directory)
     from iai_mcp.memory.asking import asking
-    from iai_mcp.memory.params import Params
     from iai_mcp.memory.scoping import scope_of
+    from iai_mcp.protocol.params import Params
     from iai_mcp.store import MemoryStore
 
     store = MemoryStore()

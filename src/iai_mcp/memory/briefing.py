@@ -8,10 +8,10 @@ from iai_mcp.domain.briefing_text import Briefing, CountTokens, Section, compose
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.project_identity import from_key
 from iai_mcp.memory.injections import Injections
-from iai_mcp.memory.params import Params
 from iai_mcp.memory.scoping import NOWHERE, closed_to
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Projects
+from iai_mcp.protocol.params import Params
 
 _SAID = ("episodic", "working")
 # The last words of a few sessions; older decisions and wishes are found by their words.

@@ -9,10 +9,10 @@ from iai_mcp.domain import pieces
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant, from_micros, instant
 from iai_mcp.domain.memories import CleanTurn, Provenance, Turn, clean, encodable, turn_identity
-from iai_mcp.memory.params import Params, meta_json
 from iai_mcp.memory.scoping import VISITOR, closed_to
 from iai_mcp.ports.memories import Memories, Stored
 from iai_mcp.ports.surroundings import Clock, Consent, ConsentRules, Projects, Redactor
+from iai_mcp.protocol.params import Params, meta_json
 
 ALL_PRIVATE = "all of it was marked private"
 _CLOSED = "that project is private: only who works in it adds to it"

@@ -7,11 +7,11 @@ from itertools import combinations
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput, NotFound
 from iai_mcp.domain.instants import from_micros, iso
 from iai_mcp.domain.memories import Memory, Turn, clean, turn_identity
-from iai_mcp.memory.params import Params
 from iai_mcp.memory.scoping import scope_of, within_reach
 from iai_mcp.memory.showing import record
 from iai_mcp.ports.memories import Memories, Stored
 from iai_mcp.ports.surroundings import Clock, Projects, Redactor
+from iai_mcp.protocol.params import Params
 
 _SHOWN_AT_MOST = 100
 _SHOWN_OF_EACH = 1000  # characters

@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass, field
 from threading import Lock
 
 from iai_mcp.domain.briefing_text import Briefing
-from iai_mcp.memory.params import Params
 from iai_mcp.memory.room import Room
 from iai_mcp.memory.showing import record
 from iai_mcp.ports.journal import Journal
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.surroundings import Clock
+from iai_mcp.protocol.params import Params
 
 KIND = "injection"
 _SESSIONS_IN_MIND = 256

@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 
 from iai_mcp.domain.knobs import KNOBS, Knobs, from_stored, knob_named, read_value
-from iai_mcp.memory.params import Params
 from iai_mcp.ports.journal import Journal
+from iai_mcp.protocol.params import Params
 
 
 @dataclass(frozen=True, slots=True)

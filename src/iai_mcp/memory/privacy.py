@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.memory.params import Params
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.surroundings import Projects
+from iai_mcp.protocol.params import Params
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from iai_mcp.domain.quoting import quotation
 from iai_mcp.domain.ranking.weights import usual
 from iai_mcp.domain.relevance import Mode, confident, match, read_prompt
 from iai_mcp.memory.injections import Injections
-from iai_mcp.memory.params import Params
 from iai_mcp.memory.recall import MeaningLeg
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.surroundings import Projects
+from iai_mcp.protocol.params import Params
 
 MOST_TOKENS = 300
 _CONSIDERED = 12

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from iai_mcp.domain.errors import PlaceSilent
 from iai_mcp.domain.memories import Memory
-from iai_mcp.memory.params import Params
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Projects
+from iai_mcp.protocol.params import Params
 
 # No project has this key: a filter that matches nothing must find nothing.
 NOWHERE = "\x00nowhere"

@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.memory.changing import one, unknown
-from iai_mcp.memory.params import Params
 from iai_mcp.memory.room import ANSWER_BYTES, Room, in_portions, weight_of
 from iai_mcp.memory.scoping import scope_of
 from iai_mcp.memory.showing import cut, record
 from iai_mcp.ports.memories import Memories, Placed
 from iai_mcp.ports.surroundings import Projects
+from iai_mcp.protocol.params import Params
 
 _EXCERPT = 4_000  # characters of a turn that no answer can hold
 _PIECE = 1_000_000  # characters; in the worst of letters a fifth of a line carries as many

@@ -8,11 +8,11 @@ from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import CleanTurn, Memory, Provenance, Turn, clean
 from iai_mcp.memory.changing import one
-from iai_mcp.memory.params import Params, meta_json
 from iai_mcp.memory.room import Room, in_portions
 from iai_mcp.memory.showing import record
 from iai_mcp.ports.memories import Carried, Memories
 from iai_mcp.ports.surroundings import Projects, Redactor
+from iai_mcp.protocol.params import Params, meta_json
 
 FORMAT = 1
 _LONGEST_SALT = 64  # of the keyed hash that makes identities

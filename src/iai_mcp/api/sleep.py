@@ -1,17 +1,15 @@
 """Methods that run sleep and report on it."""
 
-from collections.abc import Mapping
-
-from iai_mcp.memory.params import Params
+from iai_mcp.api.method import Json, Method
 from iai_mcp.memory.scoping import scope_of
-from iai_mcp.methods.memory import Method
+from iai_mcp.protocol.params import Params
 from iai_mcp.store import MemoryStore
 
 # A store that a command opened by itself has no model yet, and sleep begins with vectors.
 _MODEL_SECONDS = 20.0
 
 
-def _consolidate(store: MemoryStore, params: Params) -> dict[str, object]:
+def _consolidate(store: MemoryStore, params: Params) -> Json:
     if not params.flag("wait"):
         before = store.sleep.report()
         store.nights.ask()
@@ -21,13 +19,16 @@ def _consolidate(store: MemoryStore, params: Params) -> dict[str, object]:
     return {**report, "queued": False, "suggested": _suggested(store, params)}
 
 
-def _report(store: MemoryStore, params: Params) -> dict[str, object]:
+def _report(store: MemoryStore, params: Params) -> Json:
     return {**store.sleep.report(), "suggested": _suggested(store, params)}
 
 
-def _suggested(store: MemoryStore, params: Params) -> list[dict[str, object]]:
+def _suggested(store: MemoryStore, params: Params) -> list[Json]:
     """What may be shown to whoever asks: a private project's words stay in it."""
     return store.sleep.suggested(scope_of(params, store.memories, store.projects).not_projects)
 
 
-METHODS: Mapping[str, Method] = {"memory_consolidate": _consolidate, "sleep_report": _report}
+METHODS: tuple[Method[MemoryStore], ...] = (
+    Method("memory_consolidate", _consolidate, tool="memory_consolidate", waits_for_sleep=True),
+    Method("sleep_report", _report, page=True),
+)

@@ -1,16 +1,16 @@
-"""The calls about templates and skills, by their wire names."""
+"""Methods about templates and skills."""
 
+from iai_mcp.api.agent_views import template_view
+from iai_mcp.api.agents import project_of
+from iai_mcp.api.method import Json, Method
 from iai_mcp.domain.composing import Skill
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.memory.params import Params
-from iai_mcp.workspace.agent_calls import project_of
-from iai_mcp.workspace.params import optional_text
-from iai_mcp.workspace.root import Workspace
-from iai_mcp.workspace.views import Json, template_view
+from iai_mcp.protocol.params import Params
+from iai_mcp.workspace import Workspace
 
 
 def _where(params: Params) -> str:
-    where = optional_text(params, "where") or "project"
+    where = params.optional_text("where") or "project"
     if where not in ("project", "user"):
         raise InvalidInput("'where' has to be project or user")
     return where
@@ -62,3 +62,15 @@ def delete_skill(workspace: Workspace, params: Params) -> Json:
     name = params.text("id")
     workspace.skills.delete(project_of(workspace, params), name)
     return {"id": name, "deleted": True}
+
+
+METHODS: tuple[Method[Workspace], ...] = (
+    Method("templates_list", list_templates, page=True),
+    Method("templates_show", show_template, page=True),
+    Method("templates_save", save_template),
+    Method("templates_delete", delete_template),
+    Method("skills_list", list_skills, page=True),
+    Method("skills_show", show_skill, page=True),
+    Method("skills_save", save_skill),
+    Method("skills_delete", delete_skill),
+)

@@ -1,16 +1,9 @@
-"""The calls about agents, by their wire names."""
+"""Methods about agents."""
 
 from iai_mcp.agents.agents import AgentChange, NewAgent
 from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest
 from iai_mcp.agents.removal import live_sessions
-from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.terminals import LARGEST, TerminalSize
-from iai_mcp.memory.params import Params
-from iai_mcp.workspace.params import optional_flag, optional_text, optional_texts
-from iai_mcp.workspace.root import Workspace
-from iai_mcp.workspace.views import (
-    Json,
+from iai_mcp.api.agent_views import (
     agent_view,
     contents_view,
     plan_view,
@@ -18,19 +11,25 @@ from iai_mcp.workspace.views import (
     session_view,
     sync_view,
 )
+from iai_mcp.api.method import Json, Method
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.terminals import LARGEST, TerminalSize
+from iai_mcp.protocol.params import Params
+from iai_mcp.workspace import Workspace
 
 
 def project_of(workspace: Workspace, params: Params) -> ProjectPath:
     """`project` as it is, or the project around `cwd`. The caller's, never this process's own."""
-    named = optional_text(params, "project")
-    cwd = optional_text(params, "cwd")
+    named = params.optional_text("project")
+    cwd = params.optional_text("cwd")
     if named is None and cwd is None:
         params.text("project")
     return workspace.project(named, cwd or "/")
 
 
 def create(workspace: Workspace, params: Params) -> Json:
-    wanted = optional_text(params, "profile")
+    wanted = params.optional_text("profile")
     name = params.text("name")
     profile = workspace.profiles.named(wanted) if wanted else workspace.profiles.default()
     agent = workspace.agents.create(
@@ -38,10 +37,10 @@ def create(workspace: Workspace, params: Params) -> Json:
         NewAgent(
             name=name,
             profile_id=profile.id,
-            context=optional_text(params, "context"),
-            template=optional_text(params, "template"),
+            context=params.optional_text("context"),
+            template=params.optional_text("template"),
             synchronized=params.flag("synchronized"),
-            skills=optional_texts(params, "skills") or (),
+            skills=params.optional_texts("skills") or (),
         ),
     )
     return {"agent": agent_view(agent)}
@@ -71,13 +70,13 @@ def show(workspace: Workspace, params: Params) -> Json:
 
 
 def edit(workspace: Workspace, params: Params) -> Json:
-    wanted = optional_text(params, "profile")
+    wanted = params.optional_text("profile")
     change = AgentChange(
-        name=optional_text(params, "name"),
-        context=optional_text(params, "context"),
+        name=params.optional_text("name"),
+        context=params.optional_text("context"),
         profile_id=workspace.profiles.named(wanted).id if wanted else None,
-        synchronized=optional_flag(params, "synchronized"),
-        skills=optional_texts(params, "skills"),
+        synchronized=params.optional_flag("synchronized"),
+        skills=params.optional_texts("skills"),
     )
     project = project_of(workspace, params)
     agent = workspace.agents.update(project, params.text("agent"), change)
@@ -117,7 +116,7 @@ def plan_of(workspace: Workspace, params: Params, *, rehearsal: bool) -> LaunchP
                 params.integer("rows", size.rows, 1, LARGEST),
                 params.integer("cols", size.cols, 1, LARGEST),
             ),
-            prompt=optional_text(params, "prompt"),
+            prompt=params.optional_text("prompt"),
             resume=params.flag("resume"),
             trusted=workspace.project_store.trust(project) is True,
             rehearsal=rehearsal,
@@ -134,3 +133,15 @@ def launch(workspace: Workspace, params: Params) -> Json:
         )
     plan = plan_of(workspace, params, rehearsal=True)
     return {**plan_view(plan, None), "contents": contents_view(plan)}
+
+
+METHODS: tuple[Method[Workspace], ...] = (
+    Method("agents_create", create),
+    Method("agents_list", list_all, page=True),
+    Method("agents_show", show, page=True),
+    Method("agents_edit", edit),
+    Method("agents_delete", delete),
+    Method("agents_sync", sync),
+    Method("agents_prune", prune),
+    Method("agents_launch", launch),
+)

@@ -1,19 +1,21 @@
 """Methods that show: events, and the shape of what is stored."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import takewhile
 
+from iai_mcp.api.method import Json, Method
+from iai_mcp.checks import examination
 from iai_mcp.domain.project_identity import is_within
-from iai_mcp.memory.params import Params
 from iai_mcp.memory.room import Room
 from iai_mcp.memory.scoping import VISITOR, closed_to, within_reach
-from iai_mcp.methods.memory import Method
+from iai_mcp.protocol.params import Params
 from iai_mcp.store import MemoryStore
 
 _HUBS = 5
 
 
-def _events(store: MemoryStore, params: Params) -> dict[str, object]:
+def _events(store: MemoryStore, params: Params) -> Json:
     since = params.instant("since")
     store.agent_news.gather()  # who asks wants to know what just happened, not a second ago
     found = store.journal.events(
@@ -26,18 +28,18 @@ def _events(store: MemoryStore, params: Params) -> dict[str, object]:
         found = [event for event in found if not _is_about(event, closed)]
     room = Room()
     newest = list(takewhile(room.takes, reversed(found)))
-    told: dict[str, object] = {"events": newest[::-1], "count": len(newest)}
+    told: Json = {"events": newest[::-1], "count": len(newest)}
     return {**told, "more": True} if len(newest) < len(found) else told
 
 
-def _is_about(event: dict[str, object], closed: Sequence[str]) -> bool:
+def _is_about(event: Json, closed: Sequence[str]) -> bool:
     """Whether it happened in one of these projects."""
     data = event["data"]
     where = data.get("project") if isinstance(data, dict) else None
     return isinstance(where, str) and any(is_within(where, key) for key in closed)
 
 
-def _topology(store: MemoryStore, params: Params) -> dict[str, object]:
+def _topology(store: MemoryStore, params: Params) -> Json:
     pending = store.memories.pending_count()
     return {
         "records": store.memories.count(),
@@ -51,21 +53,29 @@ def _topology(store: MemoryStore, params: Params) -> dict[str, object]:
     }
 
 
-def _hubs(store: MemoryStore, params: Params) -> list[dict[str, object]]:
+def _hubs(store: MemoryStore, params: Params) -> list[Json]:
     ties = {hub.id: hub.ties for hub in store.topics.hubs(_HUBS)}
     found = store.memories.find(list(ties))
     shown = within_reach(found, params, store.memories, store.projects)
     return [{"id": memory.id, "ties": ties[memory.id]} for memory in shown]
 
 
-def _session_exit(store: MemoryStore, params: Params) -> dict[str, object]:
+def _session_exit(store: MemoryStore, params: Params) -> Json:
     session = params.text("session_id")
     store.journal.record_event("session_exit", {"session_id": session}, store.clock.now())
     return {"ok": True}
 
 
-METHODS: Mapping[str, Method] = {
-    "events_query": _events,
-    "topology": _topology,
-    "session_exit": _session_exit,
-}
+def _doctor(store: MemoryStore, params: Params) -> Json:
+    checks = [*examination.of_store(store)]
+    if not params.flag("store_only"):
+        checks = [*examination.of_machine(), *checks]
+    return {"checks": [asdict(check) for check in checks]}
+
+
+METHODS: tuple[Method[MemoryStore], ...] = (
+    Method("events_query", _events, activity=False, tool="events_query", page=True),
+    Method("topology", _topology, activity=False, tool="topology", page=True),
+    Method("session_exit", _session_exit),
+    Method("doctor", _doctor, activity=False, page=True),
+)
