@@ -5,10 +5,10 @@ from dataclasses import asdict
 from itertools import takewhile
 
 from iai_mcp.api.method import Json, Method
+from iai_mcp.api.reading import caller_of, micros_of
 from iai_mcp.checks import examination
 from iai_mcp.domain.project_identity import is_within
-from iai_mcp.memory.room import Room
-from iai_mcp.memory.scoping import VISITOR, closed_to, within_reach
+from iai_mcp.memory.room import Room, weight_of
 from iai_mcp.protocol.params import Params
 from iai_mcp.store import MemoryStore
 
@@ -16,18 +16,18 @@ _HUBS = 5
 
 
 def _events(store: MemoryStore, params: Params) -> Json:
-    since = params.instant("since")
     store.agent_news.gather()  # who asks wants to know what just happened, not a second ago
     found = store.journal.events(
         params.text("kind", ""),
-        None if since is None else since.micros,
+        micros_of(params, "since"),
         params.integer("limit", 100, 1, 10_000),
     )
-    if params.flag(VISITOR):
-        closed = closed_to(params, store.memories, store.projects)
+    caller = caller_of(params)
+    if caller.visitor:
+        closed = store.access.closed_to(caller)
         found = [event for event in found if not _is_about(event, closed)]
     room = Room()
-    newest = list(takewhile(room.takes, reversed(found)))
+    newest = list(takewhile(lambda event: room.takes(weight_of(event)), reversed(found)))
     told: Json = {"events": newest[::-1], "count": len(newest)}
     return {**told, "more": True} if len(newest) < len(found) else told
 
@@ -55,8 +55,7 @@ def _topology(store: MemoryStore, params: Params) -> Json:
 
 def _hubs(store: MemoryStore, params: Params) -> list[Json]:
     ties = {hub.id: hub.ties for hub in store.topics.hubs(_HUBS)}
-    found = store.memories.find(list(ties))
-    shown = within_reach(found, params, store.memories, store.projects)
+    shown = store.access.within(store.memories.find(list(ties)), caller_of(params))
     return [{"id": memory.id, "ties": ties[memory.id]} for memory in shown]
 
 

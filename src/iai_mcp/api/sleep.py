@@ -1,7 +1,7 @@
 """Methods that run sleep and report on it."""
 
 from iai_mcp.api.method import Json, Method
-from iai_mcp.memory.scoping import scope_of
+from iai_mcp.api.reading import caller_of
 from iai_mcp.protocol.params import Params
 from iai_mcp.store import MemoryStore
 
@@ -25,7 +25,8 @@ def _report(store: MemoryStore, params: Params) -> Json:
 
 def _suggested(store: MemoryStore, params: Params) -> list[Json]:
     """What may be shown to whoever asks: a private project's words stay in it."""
-    return store.sleep.suggested(scope_of(params, store.memories, store.projects).not_projects)
+    project = params.text("project", "")
+    return store.sleep.suggested(store.access.closed_unless_named(caller_of(params), project))
 
 
 METHODS: tuple[Method[MemoryStore], ...] = (
