@@ -1,8 +1,8 @@
 """Methods that bring memories into sessions, and the one that says what was brought."""
 
 from iai_mcp.api.memory_views import briefing_view, memory_view
-from iai_mcp.api.method import Json, Method
 from iai_mcp.api.reading import caller_of
+from iai_mcp.api.table import Json, Method
 from iai_mcp.memory.briefing import NewSession
 from iai_mcp.memory.injections import Injection, Used
 from iai_mcp.memory.prompt_injection import MOST_TOKENS, NewPrompt

@@ -5,8 +5,8 @@ The word profile on the wire is the knobs'.
 
 from dataclasses import asdict
 
-from iai_mcp.api.method import Json, Method
 from iai_mcp.api.reading import caller_of
+from iai_mcp.api.table import Json, Method
 from iai_mcp.domain.knobs import KNOBS, Knobs, knob_named
 from iai_mcp.protocol.params import Params
 from iai_mcp.store import MemoryStore

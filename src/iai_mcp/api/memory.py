@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import numpy as np
 
 from iai_mcp.api.memory_views import answer_view, memory_view, shown_view
-from iai_mcp.api.method import Json, Method
 from iai_mcp.api.reading import caller_of, filter_of
+from iai_mcp.api.table import Json, Method
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant, iso
 from iai_mcp.domain.memories import NewTurn

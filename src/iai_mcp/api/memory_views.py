@@ -1,6 +1,6 @@
 """Memories and answers as the JSON that leaves us: the same keys everywhere."""
 
-from iai_mcp.api.method import Json
+from iai_mcp.api.table import Json
 from iai_mcp.domain.briefing_text import Briefing
 from iai_mcp.domain.instants import iso
 from iai_mcp.domain.memories import Memory

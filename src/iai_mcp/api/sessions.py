@@ -8,7 +8,7 @@ import base64
 import binascii
 
 from iai_mcp.api import session_views as views
-from iai_mcp.api.method import Json, Method
+from iai_mcp.api.table import Json, Method
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.terminals import LARGEST, TerminalSize
 from iai_mcp.protocol.params import Params

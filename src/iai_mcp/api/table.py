@@ -1,10 +1,10 @@
 """All methods by name, and the one way to call them: socket, MCP, HTTP and command line come here."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from iai_mcp.api.method import Json, Method
 from iai_mcp.domain.errors import InvalidInput, StoreError
 from iai_mcp.domain.memories import encodable
 from iai_mcp.protocol.params import Params
@@ -14,8 +14,27 @@ if TYPE_CHECKING:
     from iai_mcp.store import MemoryStore
     from iai_mcp.workspace import Workspace
 
-# What is known about a turn by name, and asked for by the same name.
-_NAMES = ("session_id", "host", "agent", "agent_id", "agent_name", "speaker", "role", "branch")
+Json = dict[str, object]
+# What a method works on: the store of memories, or the workspace of the agents.
+On = TypeVar("On")
+
+
+@dataclass(frozen=True, slots=True)
+class Method(Generic[On]):
+    """What stands behind a name on the wire, and who may call it.
+
+    `answer` reads the parameters into values, enters one use case, and shows what it gives.
+    """
+
+    name: str
+    answer: Callable[[On, Params], Json]
+    activity: bool = True  # a call keeps the daemon awake; watching it does not
+    tool: str = ""  # the MCP tool that it is behind
+    page: bool = False  # whether a page in a browser may call it: what only shows
+    # Names are asked for as they are stored: without secrets. What makes a turn itself is worked out
+    # from its names as they arrive.
+    names_as_given: bool = False
+    waits_for_sleep: bool = False  # so sleep must not step aside for it
 
 
 class UnknownMethodError(LookupError):
@@ -67,19 +86,23 @@ def waits_for_sleep(method: str) -> bool:
 
 @cache
 def memory_methods() -> "Mapping[str, Method[MemoryStore]]":
-    from iai_mcp.api import injection, journal, knobs, memory, sleep, transfer
+    from iai_mcp.api import injection, knobs, memory, transfer, upkeep
 
-    subjects = (memory, journal, injection, knobs, sleep, transfer)
+    subjects = (memory, injection, knobs, transfer, upkeep)
     return {method.name: method for subject in subjects for method in subject.METHODS}
 
 
 @cache
 def agent_methods() -> "Mapping[str, Method[Workspace]]":
     """Loaded when the first of them is asked for."""
-    from iai_mcp.api import agents, documents, projects, sessions
+    from iai_mcp.api import agents, projects, sessions
 
-    subjects = (agents, documents, projects, sessions)
+    subjects = (agents, projects, sessions)
     return {method.name: method for subject in subjects for method in subject.METHODS}
+
+
+# What is known about a turn by name, and asked for by the same name.
+_NAMES = ("session_id", "host", "agent", "agent_id", "agent_name", "speaker", "role", "branch")
 
 
 def _as_stored(raw: Mapping[str, object], redact: "Redactor") -> Mapping[str, object]:

@@ -1,18 +1,15 @@
-"""Methods that keep what is stored safe and movable: backup, export, import, pins."""
+"""Methods that move memories: export, import, and calls that no line can carry."""
 
 import json
 import os
 import re
 import stat
 import uuid
-from pathlib import Path
 
 from iai_mcp import paths
-from iai_mcp.adapters.keys import backup
-from iai_mcp.adapters.looks import look_at
 from iai_mcp.api.memory_views import memory_view
-from iai_mcp.api.method import Json, Method
 from iai_mcp.api.reading import micros_of
+from iai_mcp.api.table import Json, Method
 from iai_mcp.client.bulky import ENDING, PREFIX
 from iai_mcp.client.bulky import METHOD as BULKY
 from iai_mcp.domain.errors import InvalidInput
@@ -22,16 +19,10 @@ from iai_mcp.protocol.messages import parse
 from iai_mcp.protocol.params import Params, meta_json
 from iai_mcp.store import MemoryStore
 
-
-def _backup(store: MemoryStore, params: Params) -> Json:
-    path = Path(params.text("path"))
-    if not path.is_absolute():
-        raise InvalidInput("path must be absolute: the daemon's directory is not yours")
-    if not look_at(str(path.parent), path.parent.is_dir):
-        raise InvalidInput(f"{path.parent} is not a directory")
-    made = backup.create(store.database, store.directory, path)
-    store.journal.record_event("backup", {"records": made["records"]}, store.clock.now())
-    return made
+_LONGEST_SALT = 64  # of the keyed hash that makes identities
+_PIECE = 2_000_000  # characters; in the worst of letters half a line
+_NAME = re.compile(re.escape(PREFIX) + r"[0-9a-f]{1,64}" + re.escape(ENDING))
+_LARGEST = 1 << 30  # SQLite keeps no longer text
 
 
 def _export(store: MemoryStore, params: Params) -> Json:
@@ -108,12 +99,6 @@ def _salt(written: str) -> bytes:
     return salt
 
 
-_LONGEST_SALT = 64  # of the keyed hash that makes identities
-_PIECE = 2_000_000  # characters; in the worst of letters half a line
-_NAME = re.compile(re.escape(PREFIX) + r"[0-9a-f]{1,64}" + re.escape(ENDING))
-_LARGEST = 1 << 30  # SQLite keeps no longer text
-
-
 def _call_spooled(store: MemoryStore, params: Params) -> Json:
     from iai_mcp.api.table import dispatch
 
@@ -140,7 +125,6 @@ def _read(name: str) -> object:
 
 
 METHODS: tuple[Method[MemoryStore], ...] = (
-    Method("backup", _backup),
     Method("export_page", _export),
     Method("export_piece", _export_piece),
     Method("import_records", _import, names_as_given=True),

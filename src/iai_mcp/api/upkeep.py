@@ -1,18 +1,24 @@
-"""Methods that show: events, and the shape of what is stored."""
+"""Methods about memory's own work: what happened, what is stored, sleep, its health, backups."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import takewhile
+from pathlib import Path
 
-from iai_mcp.api.method import Json, Method
+from iai_mcp.adapters.keys import backup
+from iai_mcp.adapters.looks import look_at
 from iai_mcp.api.reading import caller_of, micros_of
+from iai_mcp.api.table import Json, Method
 from iai_mcp.checks import examination
+from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.project_identity import is_within
 from iai_mcp.memory.room import Room, weight_of
 from iai_mcp.protocol.params import Params
 from iai_mcp.store import MemoryStore
 
 _HUBS = 5
+# A store that a command opened by itself has no model yet, and sleep begins with vectors.
+_MODEL_SECONDS = 20.0
 
 
 def _events(store: MemoryStore, params: Params) -> Json:
@@ -72,9 +78,43 @@ def _doctor(store: MemoryStore, params: Params) -> Json:
     return {"checks": [asdict(check) for check in checks]}
 
 
+def _consolidate(store: MemoryStore, params: Params) -> Json:
+    if not params.flag("wait"):
+        before = store.sleep.report()
+        store.nights.ask()
+        return {**before, "queued": True, "suggested": _suggested(store, params)}
+    store.embedder.wait(_MODEL_SECONDS)
+    report = store.nights.wait()
+    return {**report, "queued": False, "suggested": _suggested(store, params)}
+
+
+def _report(store: MemoryStore, params: Params) -> Json:
+    return {**store.sleep.report(), "suggested": _suggested(store, params)}
+
+
+def _suggested(store: MemoryStore, params: Params) -> list[Json]:
+    """What may be shown to whoever asks: a private project's words stay in it."""
+    project = params.text("project", "")
+    return store.sleep.suggested(store.access.closed_unless_named(caller_of(params), project))
+
+
+def _backup(store: MemoryStore, params: Params) -> Json:
+    path = Path(params.text("path"))
+    if not path.is_absolute():
+        raise InvalidInput("path must be absolute: the daemon's directory is not yours")
+    if not look_at(str(path.parent), path.parent.is_dir):
+        raise InvalidInput(f"{path.parent} is not a directory")
+    made = backup.create(store.database, store.directory, path)
+    store.journal.record_event("backup", {"records": made["records"]}, store.clock.now())
+    return made
+
+
 METHODS: tuple[Method[MemoryStore], ...] = (
     Method("events_query", _events, activity=False, tool="events_query", page=True),
     Method("topology", _topology, activity=False, tool="topology", page=True),
     Method("session_exit", _session_exit),
     Method("doctor", _doctor, activity=False, page=True),
+    Method("memory_consolidate", _consolidate, tool="memory_consolidate", waits_for_sleep=True),
+    Method("sleep_report", _report, page=True),
+    Method("backup", _backup),
 )
