@@ -123,14 +123,14 @@ class AnswerTooLongError(IaiError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Worded:
     """`text` and `structured` say the same; together they fit one line."""
 
     text: str
     structured: dict[str, object] | None
 
 
-def answer(result: dict[str, object], *, text_only: bool = False) -> Answer:
+def answer(result: dict[str, object], *, text_only: bool = False) -> Worded:
     """Word a result for the wire; `text_only` for clients that know no structured content.
 
     Raises:
@@ -147,10 +147,10 @@ def answer(result: dict[str, object], *, text_only: bool = False) -> Answer:
             "have: ask for less (a smaller limit or budget, or a narrower time)"
         )
     if text_only:
-        return Answer(text, None)
+        return Worded(text, None)
     if bare + quoted > room:
         text = "The answer is in the structured content only: it is too long to send twice."
-    return Answer(text, result)
+    return Worded(text, result)
 
 
 def _bytes(text: str) -> int:
