@@ -145,7 +145,6 @@ class MemoryStore:
             clock=self.clock,
             stopping=self.ending.is_set,
             read_turn=spooled_turn,
-            identity=self.capture.identity,
         )
         self.reaching = _Reaching(self)
 

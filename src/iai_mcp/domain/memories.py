@@ -50,6 +50,17 @@ class NewTurn:
     cue: str = ""
     meta: str = ""  # canonical JSON, "" when there is none
 
+    def identity(self, salt: bytes, occurrence: int = 0) -> bytes:
+        """What makes this turn of a transcript itself, after so many of the same words."""
+        return turn_identity(
+            salt,
+            self.session_id,
+            turn_id=self.id,
+            role=self.role,
+            text=self.text,
+            occurrence=occurrence if self.occurrence is None else self.occurrence,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:

@@ -69,7 +69,8 @@ class Capture:
             words = (new.role, new.text)
             try:
                 check_names(new)
-                kept.append(placed(new, self.identity(new, said[words]), project, now))
+                identity = new.identity(self.memories.salt, said[words])
+                kept.append(placed(new, identity, project, now))
             except InvalidInput:
                 errors += 1
             said[words] += 1
@@ -95,17 +96,6 @@ class Capture:
         identity = turn_identity(self.memories.salt, new.session_id, role=new.role, text=new.text)
         outcomes = self._add([placed(new, identity, project, from_micros(now))])
         return outcomes[0] if outcomes else NotKept(ALL_PRIVATE)
-
-    def identity(self, new: NewTurn, occurrence: int = 0) -> bytes:
-        """What makes a turn of a transcript itself, after so many of the same words."""
-        return turn_identity(
-            self.memories.salt,
-            new.session_id,
-            turn_id=new.id,
-            role=new.role,
-            text=new.text,
-            occurrence=occurrence if new.occurrence is None else new.occurrence,
-        )
 
     def _is_closed(self, new: NewTurn, caller: Caller) -> bool:
         key = self.access.projects.key_of(new.project, new.cwd)

@@ -27,9 +27,9 @@ class Reach:
     journal: Journal
     clock: Clock
     stopping: Callable[[], bool]
-    # The turn in a line of a session's file, if there is one; and what makes it itself.
-    read_turn: Callable[[str, Mapping[str, object]], NewTurn | None]
-    identity: Callable[[NewTurn], bytes]
+    read_turn: Callable[
+        [str, Mapping[str, object]], NewTurn | None
+    ]  # in a line of a session's file
     _turnstile: Lock = field(default_factory=Lock)
 
     def __call__(self) -> Reached:
@@ -55,7 +55,7 @@ class Reach:
 
     def _id(self, session: str, line: Mapping[str, object]) -> bytes | None:
         turn = self.read_turn(session, line)
-        return None if turn is None else self.identity(turn)
+        return None if turn is None else turn.identity(self.memories.salt)
 
     def _note(self, reached: Reached, memories: int) -> None:
         if reached.rewritten or reached.not_reached:
