@@ -9,7 +9,6 @@ from iai_mcp.adapters.keys import backup
 from iai_mcp.adapters.looks import look_at
 from iai_mcp.api.reading import caller_of, micros_of
 from iai_mcp.api.table import Json, Method
-from iai_mcp.checks import examination
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.project_identity import is_within
 from iai_mcp.memory.room import Room, weight_of
@@ -72,6 +71,9 @@ def _session_exit(store: MemoryStore, params: Params) -> Json:
 
 
 def _doctor(store: MemoryStore, params: Params) -> Json:
+    # Late: it knows all programs and their files, and whoever calls first would wait for that.
+    from iai_mcp.checks import examination
+
     checks = [*examination.of_store(store)]
     if not params.flag("store_only"):
         checks = [*examination.of_machine(), *checks]
