@@ -16,6 +16,7 @@ import pickle
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -124,11 +125,15 @@ def _talks(name: str, options: argparse.Namespace) -> list[Conversation]:
     ]
 
 
+def _clock(now: str) -> datetime | None:
+    moment = datetime.fromisoformat(now) if now else None
+    return moment.replace(tzinfo=moment.tzinfo or UTC) if moment else None
+
+
 def _measured(directory: Path, talks: Sequence[Conversation]) -> list[Raw]:
     os.environ["IAI_MCP_STORE"] = str(directory)
-    from iai_mcp.memory.asking import asking
-    from iai_mcp.memory.params import Params
-    from iai_mcp.memory.scoping import scope_of
+    from iai_mcp.memory.question import Question as Recalled
+    from iai_mcp.memory.scoping import Caller, Filter
     from iai_mcp.store import MemoryStore
 
     store = MemoryStore()
@@ -142,10 +147,10 @@ def _measured(directory: Path, talks: Sequence[Conversation]) -> list[Raw]:
         for asked in talk.questions:
             if asked.column not in COLUMNS:
                 continue
-            given = {"cue": asked.cue, "project": asked.project}
-            params = Params(given | ({"now": asked.now} if asked.now else {}))
-            scope = scope_of(params, store.memories, store.projects)
-            sought, cue = store.recall.sought(asking(params, store.clock.now()), scope, leg)
+            about = Filter(project=asked.project)
+            question = Recalled(cue=asked.cue, about=about, now=_clock(asked.now))
+            scope = store.access.scope(about, Caller())
+            sought, cue = store.recall.sought(question, scope, leg)
             pool = store.recall.finder.find(sought)
             memories = {m.key: m for m in store.memories.get(pool.keys[pool.eligible].tolist())}
             names = [

@@ -33,22 +33,23 @@ from iai_mcp.domain.briefing_text import estimated_tokens
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.memory.briefing import SessionStart
 from iai_mcp.memory.capture import Capture
-from iai_mcp.memory.changing import Contradict, Forget, Reinforce
+from iai_mcp.memory.changing import Contradict, Forget, Pin, Reinforce
 from iai_mcp.memory.embedding import EmbedBacklog
+from iai_mcp.memory.gate import Gate
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.knobs import KnobBoard
-from iai_mcp.memory.privacy import Privacy
 from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.reaching import Reach
 from iai_mcp.memory.recall import MeaningLeg, Recall
-from iai_mcp.memory.settling import Settle
+from iai_mcp.memory.scoping import Access, Privacy
 from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.memory.sleep.nights import Nights
 from iai_mcp.memory.timeline import Show, Timeline
-from iai_mcp.memory.turns import Turns
+from iai_mcp.memory.transfer import Transfer
 from iai_mcp.memory.uses import Uses
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.ports.memories import Stored
+from iai_mcp.protocol.turn_events import spooled_turn
 
 if TYPE_CHECKING:
     from iai_mcp.memory.sleep.sleep import Sleep
@@ -104,34 +105,37 @@ class MemoryStore:
         self.repeats = SqliteRepeats(self.database)
         self.topics = SqliteTopics(self.database)
         self.strengths = SqliteStrengths(self.database)
-        self.uses = Uses(self.memories, self.strengths, self.clock, self.later)
+        self.uses = Uses(self.strengths, self.clock, self.later)
+        self.access = access = Access(self.memories, self.projects)
         self.recall = Recall(
             memories=self.memories,
-            projects=self.projects,
+            access=access,
             finder=SqliteFinder(self.database, self.memories.sheet, lambda: self.vectors),
             meaning=self.meaning,
             clock=self.clock,
             knobs=self.knobs.current,
-            settle=Settle(self.memories, self.repeats, self.topics, self.strengths),
-            turn=Turns(_recalls_at_once()),
+            repeats=self.repeats,
+            topics=self.topics,
+            strengths=self.strengths,
+            turn=Gate(_recalls_at_once()),
         )
         self.capture = Capture(
             memories=self.memories,
             clock=self.clock,
             projects=LocalProjects(),
-            stored_projects=self.projects,
+            access=access,
             redact=self.redactor,
             consent=LocalConsent(),
             stored=self._stored,
         )
-        self.timeline = Timeline(self.memories, self.projects)
-        self.show = Show(self.memories, self.projects)
+        self.timeline = Timeline(self.memories, access)
+        self.show = Show(self.memories, access)
         self.privacy = Privacy(self.memories, self.projects)
-        self.contradict = Contradict(
-            self.memories, self.clock, self.projects, self.redactor, self._stored
-        )
-        self.reinforce = Reinforce(self.memories, self.clock, self.projects, self.uses.useful)
-        self.forget = Forget(self.memories, self.clock, self.projects, self.forgotten)
+        self.contradict = Contradict(self.memories, access, self.clock, self.redactor, self._stored)
+        self.reinforce = Reinforce(self.memories, access, self.clock, self.uses.useful)
+        self.pin = Pin(self.memories, access)
+        self.forget = Forget(self.memories, access, self.clock, self.forgotten)
+        self.transfer = Transfer(self.memories, self.projects, self.redactor)
         self.copies = KeptCopies(self.database, self.directory)
         self.reach = Reach(
             memories=self.memories,
@@ -140,22 +144,21 @@ class MemoryStore:
             journal=self.journal,
             clock=self.clock,
             stopping=self.ending.is_set,
+            read_turn=spooled_turn,
         )
         self.reaching = _Reaching(self)
 
         self.injections = Injections(self.memories, self.journal, self.clock, self.later)
         self.session_start = SessionStart(
             self.memories,
-            self.projects,
+            access,
             self._token_counter,
             self.injections,
             lambda: self.knobs.current().injection_depth,
         )
         self.prompt_injection = PromptInjection(
-            self.memories,
             self.projects,
             self.recall,
-            self.meaning,
             lambda: self.knobs.current().prompt_injection,
             self._token_counter,
             self.injections,

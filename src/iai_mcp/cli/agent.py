@@ -91,6 +91,6 @@ def run(arguments: argparse.Namespace) -> int:
         "launch": agent_launch.launch,
         "resume": agent_launch.launch,
     }
-    from iai_mcp.workspace.root import open_workspace
+    from iai_mcp.workspace import open_workspace
 
     return actions[arguments.action](open_workspace(), arguments)

@@ -6,10 +6,10 @@ import shlex
 import subprocess
 
 from iai_mcp.agents.removal import live_sessions
+from iai_mcp.api.table import call
 from iai_mcp.cli import output, workspace_door
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.workspace.methods import call
-from iai_mcp.workspace.root import Workspace
+from iai_mcp.workspace import Workspace
 
 
 def _params(workspace: Workspace, arguments: argparse.Namespace) -> dict[str, object]:

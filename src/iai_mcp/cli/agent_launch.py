@@ -4,12 +4,12 @@ import argparse
 import shlex
 
 from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest
+from iai_mcp.api.agent_views import contents_view, plan_view
 from iai_mcp.cli import output, workspace_door
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.domain.terminals import TerminalSize
-from iai_mcp.workspace.root import Workspace
-from iai_mcp.workspace.views import contents_view, plan_view
+from iai_mcp.workspace import Workspace
 
 
 def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:

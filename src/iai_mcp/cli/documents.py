@@ -19,8 +19,8 @@ def configure(parser: argparse.ArgumentParser, kind: str) -> None:
 
 
 def run(arguments: argparse.Namespace, kind: str) -> int:
-    from iai_mcp.workspace.methods import call
-    from iai_mcp.workspace.root import open_workspace
+    from iai_mcp.api.table import call
+    from iai_mcp.workspace import open_workspace
 
     workspace = open_workspace()
     params: dict[str, object] = {"project": workspace_door.project_of(workspace, arguments).text}

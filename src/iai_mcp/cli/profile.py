@@ -25,7 +25,7 @@ from iai_mcp.cli import output, workspace_door
 from iai_mcp.domain.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from iai_mcp.workspace.root import Workspace
+    from iai_mcp.workspace import Workspace
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from iai_mcp.workspace.root import open_workspace
+    from iai_mcp.workspace import open_workspace
 
     action = {
         "list": _list,
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(workspace: "Workspace", arguments: argparse.Namespace) -> None:
-    from iai_mcp.workspace.methods import call
+    from iai_mcp.api.table import call
 
     result = call(workspace, "profiles_list", {})
     rows = [
@@ -81,7 +81,7 @@ def _list(workspace: "Workspace", arguments: argparse.Namespace) -> None:
 
 
 def _detect(workspace: "Workspace", arguments: argparse.Namespace) -> None:
-    from iai_mcp.workspace.methods import call
+    from iai_mcp.api.table import call
 
     named = arguments.profiles or None
     result = call(workspace, "profiles_detect", {"profiles": named})
@@ -98,7 +98,7 @@ def _found(result: dict[str, object]) -> str:
 
 
 def _setup(workspace: "Workspace", arguments: argparse.Namespace) -> None:
-    from iai_mcp.workspace.methods import call
+    from iai_mcp.api.table import call
 
     if arguments.default or arguments.json or not output.is_terminal():
         result = call(workspace, "profiles_setup", {"profile": arguments.default})
@@ -109,7 +109,7 @@ def _setup(workspace: "Workspace", arguments: argparse.Namespace) -> None:
 
 def walk_through(workspace: "Workspace") -> None:
     """Show a person once what is installed, and let them choose what new agents use."""
-    from iai_mcp.workspace.methods import call
+    from iai_mcp.api.table import call
 
     output.say("Looking for agent programs on this machine ...")
     result = call(workspace, "profiles_detect", {})
@@ -155,14 +155,14 @@ def _command(given: str | None) -> tuple[str | None, list[str]]:
 
 
 def _add(workspace: "Workspace", arguments: argparse.Namespace) -> None:
-    from iai_mcp.workspace.methods import call
+    from iai_mcp.api.table import call
 
     result = call(workspace, "profiles_add", _fields(arguments))
     output.emit(result, f"profile {_id(result)} is ready", as_json=arguments.json)
 
 
 def _edit(workspace: "Workspace", arguments: argparse.Namespace) -> None:
-    from iai_mcp.workspace.methods import call
+    from iai_mcp.api.table import call
 
     params = {**_fields(arguments), "profile": arguments.profile}
     result = call(workspace, "profiles_edit", params)
@@ -170,7 +170,7 @@ def _edit(workspace: "Workspace", arguments: argparse.Namespace) -> None:
 
 
 def _remove(workspace: "Workspace", arguments: argparse.Namespace) -> None:
-    from iai_mcp.workspace.methods import call
+    from iai_mcp.api.table import call
 
     result = call(workspace, "profiles_remove", {"profile": arguments.profile})
     output.emit(result, f"profile {_id(result)} is gone", as_json=arguments.json)

@@ -40,8 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
         from iai_mcp.cli import project_mapping
 
         return project_mapping.run(arguments)
-    from iai_mcp.workspace.methods import call
-    from iai_mcp.workspace.root import open_workspace
+    from iai_mcp.api.table import call
+    from iai_mcp.workspace import open_workspace
 
     workspace = open_workspace()
     if arguments.action == "list":

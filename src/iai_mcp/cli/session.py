@@ -18,11 +18,11 @@ import os
 import sys
 import time
 
+from iai_mcp.api import session_views as views
 from iai_mcp.cli import output
 from iai_mcp.domain.errors import IaiError, InvalidInput
 from iai_mcp.terminal import sessions
 from iai_mcp.terminal.records import SessionRecord
-from iai_mcp.workspace import session_views as views
 
 _UNTIL = ("idle", "waiting", "running", "exited")
 

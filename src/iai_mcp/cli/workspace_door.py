@@ -11,7 +11,7 @@ from iai_mcp.domain.errors import InvalidInput, IoFailed, NotFound
 
 if TYPE_CHECKING:
     from iai_mcp.domain.projects import ProjectPath
-    from iai_mcp.workspace.root import Workspace
+    from iai_mcp.workspace import Workspace
 
 
 class FreeTextParser(Parser):

@@ -9,13 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from iai_mcp.adapters.allocator import LARGE
+from iai_mcp.api.reading import VISITOR
 from iai_mcp.core import UnknownMethodError
 from iai_mcp.daemon import control, succession
 from iai_mcp.daemon.fair_pool import ClientGone, Place
 from iai_mcp.daemon.incoming import LONG_LINE, Incoming
 from iai_mcp.daemon.mcp_session import Large, ParseFailure, serve_session
 from iai_mcp.domain.errors import Busy, IaiError, InvalidInput
-from iai_mcp.memory.scoping import VISITOR
 from iai_mcp.protocol import messages
 from iai_mcp.protocol.codes import FAILED, INVALID_PARAMS, UNKNOWN_METHOD
 from iai_mcp.protocol.frames import Oversize

@@ -18,13 +18,12 @@ from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from pydantic import ValidationError
 
 from iai_mcp import __version__
+from iai_mcp.api.tools import answer, checked, method_and_params
 from iai_mcp.daemon.mcp_session import Call, Context, Large, ParseFailure, Receive, Send
 from iai_mcp.domain.errors import IaiError, InvalidInput
 from iai_mcp.protocol import mcp as identity
 from iai_mcp.protocol.codes import FAILED, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
 from iai_mcp.protocol.tools import DEFINITIONS
-from iai_mcp.tools.arguments import checked, method_and_params
-from iai_mcp.tools.results import answer
 
 logger = logging.getLogger(__name__)
 

@@ -18,6 +18,8 @@ from iai_mcp.daemon.succession import Estate, Heir
 from iai_mcp.domain import pieces
 from iai_mcp.domain.errors import IaiError, IoFailed
 from iai_mcp.domain.lifecycle import Thresholds
+from iai_mcp.memory.briefing import NewSession
+from iai_mcp.memory.scoping import Caller
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.settings import Settings
 from iai_mcp.store import MemoryStore
@@ -118,7 +120,7 @@ def _lifecycle(
     def session_opened(cwd: str) -> None:
         if cwd:
             try:
-                dispatch(store, "session_start_payload", {"cwd": cwd})
+                store.session_start(NewSession(caller=Caller(cwd=cwd)))
             except IaiError as failed:
                 _log.info("prewarm_failed", extra={"reason": failed.code})
 

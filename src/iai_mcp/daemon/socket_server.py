@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from iai_mcp import __version__, concurrency, paths
-from iai_mcp.core import dispatch
+from iai_mcp.api.table import dispatch, is_activity, waits_for_sleep
 from iai_mcp.daemon import control, succession
 from iai_mcp.daemon.connection import Connection
 from iai_mcp.daemon.fair_pool import FairPool, Lane, Place
@@ -39,9 +39,7 @@ _TURNS_UNTIL_HANDLED = (
 
 
 # Watching is not activity, nor is asking for sleep: none of these keeps the daemon awake.
-_NOT_ACTIVITY = frozenset(
-    {"status", "topology", "events_query", "doctor", "force_rem", "user_initiated_sleep"}
-)
+_QUIET_CONTROLS = frozenset({"status", "force_rem", "user_initiated_sleep"})
 
 _T = TypeVar("_T")
 _Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -187,7 +185,7 @@ class SocketServer:
 
     def _answering(self, method: str) -> contextlib.AbstractContextManager[None]:
         """Sleep steps aside for a call in flight; not for the one that waits for sleep itself."""
-        if method == "memory_consolidate" or not isinstance(self.store, MemoryStore):
+        if waits_for_sleep(method) or not isinstance(self.store, MemoryStore):
             return contextlib.nullcontext()
         return self.store.courtesy.answering()
 
@@ -210,7 +208,7 @@ class SocketServer:
             self.store.give_back()
 
     def note_activity(self, what: str) -> None:
-        if what not in _NOT_ACTIVITY:
+        if what not in _QUIET_CONTROLS and is_activity(what):
             self.last_activity_ts = time.monotonic()
             self.on_activity()
 

@@ -1,4 +1,6 @@
-"""What is remembered: a `Turn` as it arrives, a `CleanTurn` that may be stored, a `Memory` that was."""
+"""What is remembered: a `NewTurn` as it is delivered, a `Turn` with its identity, a `CleanTurn` that
+may be stored, a `Memory` that was.
+"""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -25,6 +27,39 @@ class Provenance:
     agent_id: str = ""
     agent_name: str = ""
     branch: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTurn:
+    """Something that was said, as it is delivered. Empty strings mean unknown."""
+
+    text: str
+    role: str = "user"
+    at: Instant | None = None
+    session_id: str = ""
+    id: str = ""  # the host's own, within the session
+    occurrence: int | None = None  # how often these words came before, where the deliverer counts
+    project: str = ""  # a name or a path
+    cwd: str = ""
+    host: str = ""
+    agent_id: str = ""
+    agent_name: str = ""
+    branch: str = ""
+    speaker: str = ""
+    tier: str = "episodic"
+    cue: str = ""
+    meta: str = ""  # canonical JSON, "" when there is none
+
+    def identity(self, salt: bytes, occurrence: int = 0) -> bytes:
+        """What makes this turn of a transcript itself, after so many of the same words."""
+        return turn_identity(
+            salt,
+            self.session_id,
+            turn_id=self.id,
+            role=self.role,
+            text=self.text,
+            occurrence=occurrence if self.occurrence is None else self.occurrence,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

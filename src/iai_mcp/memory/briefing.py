@@ -1,15 +1,14 @@
 """What a new session is told: who and what this project is, what holds, and the latest words."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from iai_mcp.domain import briefing
 from iai_mcp.domain.briefing_text import Briefing, CountTokens, Section, compose, sessions_section
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.project_identity import from_key
 from iai_mcp.memory.injections import Injections
-from iai_mcp.memory.params import Params
-from iai_mcp.memory.scoping import NOWHERE, closed_to
+from iai_mcp.memory.scoping import NOWHERE, Access, Caller
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Projects
 
@@ -27,30 +26,36 @@ _UNFILED = Scope(projects=("",))
 _UNFILED_AT_MOST = 60
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSession:
+    """A session that begins."""
+
+    session_id: str = ""
+    agent_id: str = ""
+    project: str = ""  # a name or a path
+    caller: Caller = field(default_factory=Caller)
+    budget: int | None = None  # tokens; None leaves it to the setting
+
+
 @dataclass(frozen=True, slots=True)
 class SessionStart:
     """Facts about one project, for a session that begins there."""
 
     memories: Memories
-    projects: Projects
+    access: Access
     count_tokens: Callable[[], CountTokens]
     injections: Injections
     depth: Callable[[], int]  # tokens that a session is told unless the call says otherwise
 
-    def __call__(self, params: Params) -> dict[str, object]:
-        budget = params.integer("budget_tokens", self.depth(), 0, 100_000)
-        session = params.text("session_id", "")
-        key = self.projects.key_of(params.text("project", ""), params.text("cwd", ""))
-        scope = project_scope(key, self.memories, self.projects)
-        closed = closed_to(params, self.memories, self.projects, scope.projects)
-        scope = replace(scope, not_projects=closed)
-        made = self._briefing(key, scope, session, params.text("agent_id", ""), budget)
-        self.injections.record("session_start", session, key, made)
-        return {
-            "text": made.text,
-            "tokens": made.tokens,
-            "sources": [asdict(source) for source in made.sources],
-        }
+    def __call__(self, new: NewSession) -> Briefing:
+        budget = self.depth() if new.budget is None else new.budget
+        projects = self.access.projects
+        key = projects.key_of(new.project, new.caller.cwd)
+        scope = project_scope(key, self.memories, projects)
+        scope = replace(scope, not_projects=self.access.closed_to(new.caller, scope.projects))
+        made = self._briefing(key, scope, new.session_id, new.agent_id, budget)
+        self.injections.record("session_start", new.session_id, key, made)
+        return made
 
     def _briefing(
         self, key: str, scope: Scope, session: str, agent_id: str, budget: int

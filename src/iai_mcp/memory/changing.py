@@ -1,19 +1,16 @@
-"""Contradict, reinforce and forget: the ways a memory changes after it was captured."""
+"""Contradict, reinforce, pin and forget: the ways a memory changes after it was captured."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from iai_mcp.domain.errors import AlreadyExists, InvalidInput, NotFound
-from iai_mcp.domain.instants import from_micros, iso
+from iai_mcp.domain.errors import AlreadyExists, InvalidInput
+from iai_mcp.domain.instants import Instant, from_micros
 from iai_mcp.domain.memories import Memory, Turn, clean, turn_identity
-from iai_mcp.memory.params import Params
-from iai_mcp.memory.scoping import scope_of, within_reach
-from iai_mcp.memory.showing import record
+from iai_mcp.memory.scoping import Access, Caller, Filter
 from iai_mcp.ports.memories import Memories, Stored
-from iai_mcp.ports.surroundings import Clock, Projects, Redactor
+from iai_mcp.ports.surroundings import Clock, Redactor
 
-_SHOWN_AT_MOST = 100
 _SHOWN_OF_EACH = 1000  # characters
 _IDS = 100_000  # named in an answer; of more than that it says how many there were
 _AT_ONCE = 1000  # forgotten in one transaction: others write in between
@@ -22,19 +19,33 @@ _REINFORCED_AT_MOST = 50  # pairs grow with the square
 
 
 @dataclass(frozen=True, slots=True)
+class Contradicted:
+    """The memory that no longer holds, and the one that does."""
+
+    old_id: str
+    new_id: str
+    at: int  # microseconds
+
+
+@dataclass(frozen=True, slots=True)
 class Contradict:
     """A new fact that supersedes an old one: both stay, linked, and the newer comes first."""
 
     memories: Memories
+    access: Access
     clock: Clock
-    projects: Projects
     redact: Redactor
     stored: Callable[[Sequence[Stored]], None]
 
-    def __call__(self, params: Params) -> dict[str, object]:
-        params.text("id")  # the first that is missing is named
-        fact = params.text("new_fact")
-        old = named(params, self.memories, self.projects)
+    def __call__(
+        self, public_id: str, fact: str, caller: Caller, at: Instant | None = None
+    ) -> Contradicted:
+        """
+        Raises:
+            NotFound: there is no such memory.
+            AlreadyExists: that fact was forgotten.
+        """
+        old = self.access.one(public_id, caller)
         now = self.clock.now()
         raw = Turn(
             identity=turn_identity(
@@ -44,7 +55,7 @@ class Contradict:
             ),
             text=fact,
             role=old.role,
-            at=params.instant("ts") or from_micros(now),
+            at=at or from_micros(now),
             speaker=old.speaker,
             tier=old.tier,
             provenance=old.provenance,
@@ -56,12 +67,16 @@ class Contradict:
                 "that fact was forgotten before, and what was forgotten stays away: word it differently"
             )
         self.stored([outcome])
-        return {
-            "original_id": old.id,
-            "new_record_id": outcome.id,
-            "edge_type": "contradicts",
-            "ts": iso(now),
-        }
+        return Contradicted(old.id, outcome.id, now)
+
+
+@dataclass(frozen=True, slots=True)
+class Reinforced:
+    """What was linked."""
+
+    links: int
+    known: tuple[str, ...]  # ids
+    unknown: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,27 +84,66 @@ class Reinforce:
     """Memories that answered together are linked, so that one brings up the other."""
 
     memories: Memories
+    access: Access
     clock: Clock
-    projects: Projects
-    useful: Callable[[Sequence[str]], None]  # told which were
+    useful: Callable[[Sequence[int]], None]  # told the keys of those that were
 
-    def __call__(self, params: Params) -> dict[str, object]:
-        params.need("ids")
-        ids = params.texts("ids")
+    def __call__(self, ids: Sequence[str], caller: Caller) -> Reinforced:
         if not ids:
             raise InvalidInput("ids must name at least one memory")
         if len(ids) > _REINFORCED_AT_MOST:
             raise InvalidInput(f"reinforce {_REINFORCED_AT_MOST} memories at a time at most")
-        found = within_reach(self.memories.find(ids), params, self.memories, self.projects)
+        found = self.access.within(self.memories.find(ids), caller)
         pairs = list(combinations(sorted({memory.key for memory in found}), 2))
-        boosted = self.memories.link(pairs, "together", _REINFORCE_STEP, self.clock.now())
-        known = [memory.id for memory in found]
-        self.useful(known)
-        return {
-            "edges_boosted": boosted,
-            "reinforced": known,
-            "unknown": [i for i in ids if i.lower() not in known],
-        }
+        linked = self.memories.link(pairs, "together", _REINFORCE_STEP, self.clock.now())
+        self.useful([memory.key for memory in found])
+        known = tuple(memory.id for memory in found)
+        return Reinforced(linked, known, tuple(i for i in ids if i.lower() not in known))
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A pinned memory never fades."""
+
+    memories: Memories
+    access: Access
+
+    def __call__(self, public_id: str, pinned: bool, caller: Caller) -> str:
+        """Pin it or let it fade again; its id."""
+        memory = self.access.one(public_id, caller)
+        self.memories.pin(memory.key, pinned)
+        return memory.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What to forget: all that is given has to hold, and something has to be given."""
+
+    ids: tuple[str, ...] | None = None
+    words: str | None = None  # that the text contains, in any case
+    about: Filter = field(default_factory=Filter)
+    caller: Caller = field(default_factory=Caller)
+
+    def __post_init__(self) -> None:
+        about = self.about
+        named = self.ids not in (None, ("",)) or self.words or about.session_id
+        placed = about.project not in ("", "*")
+        if not named and not placed and about.since is None and about.until is None:
+            raise InvalidInput(
+                "say what to forget: give at least one of "
+                "ids, query, session_id, project, after, before"
+            )
+        if self.words is not None and not self.words.strip():
+            raise InvalidInput("query is blank: give the words that the memories contain")
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """How many went; `ids` names those that match, the first hundred thousand of them."""
+
+    count: int
+    ids: Sequence[str]
+    matches: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +151,12 @@ class Forget:
     """Remove memories for good: text, vectors, index entries. A tombstone keeps them away."""
 
     memories: Memories
+    access: Access
     clock: Clock
-    projects: Projects
     forgotten: Callable[[Sequence[int]], None]  # told which keys went
 
-    def __call__(self, params: Params) -> dict[str, object]:
-        keys = self._matches(params)
-        if params.flag("dry_run"):
-            told = _told(0, self.memories.ids_of(keys[:_IDS]), len(keys))
-            shown = params.integer("show", 0, 0, _SHOWN_AT_MOST)  # for whoever asks a person first
-            found = self.memories.get(keys[:shown], _SHOWN_OF_EACH)
-            return {**told, "records": [record(m) for m in found]} if shown else told
+    def __call__(self, selection: Selection) -> Forgotten:
+        keys = self._matches(selection)
         ids: list[str] = []
         for start in range(0, len(keys), _AT_ONCE):
             part = keys[start : start + _AT_ONCE]
@@ -115,69 +164,24 @@ class Forget:
             self.forgotten(part)
         if ids:
             self.memories.purge()
-        return _told(len(ids), ids[:_IDS], len(ids))
+        return Forgotten(len(ids), ids[:_IDS], len(ids))
 
-    def _matches(self, params: Params) -> Sequence[int]:
+    def rehearsed(self, selection: Selection, shown: int = 0) -> tuple[Forgotten, list[Memory]]:
+        """What would go, and the first of it, for whoever asks a person first."""
+        keys = self._matches(selection)
+        would = Forgotten(0, self.memories.ids_of(keys[:_IDS]), len(keys))
+        return would, self.memories.get(keys[:shown], _SHOWN_OF_EACH)
+
+    def _matches(self, selection: Selection) -> Sequence[int]:
         """The keys of what is to go; never the words, of which there may be any amount."""
-        filters = ("ids", "query", "session_id", "project", "after", "before")
-        if not any(_narrows(params, name) for name in filters):
-            raise InvalidInput(f"say what to forget: give at least one of {', '.join(filters)}")
-        named = params.has("ids")
-        scope = scope_of(
-            params,
-            self.memories,
-            self.projects,
-            since="after",
-            until="before",
-            all_of_the_owners=True,
-        )
+        named = selection.ids is not None
+        scope = self.access.scope(selection.about, selection.caller, all_of_the_owners=True)
         # What was derived goes with its sources; by itself only where somebody names it.
         scope = replace(scope, said=not named)
-        words = params.text("query", "")
-        if params.has("query") and not words.strip():
-            raise InvalidInput("query is blank: give the words that the memories contain")
+        words = selection.words
         within = self.memories.containing(words, scope) if words else self.memories.keys(scope)
-        if not named:
+        if selection.ids is None:
             return within or []
-        keys = self.memories.keys_of(params.texts("ids"))
+        keys = self.memories.keys_of(selection.ids)
         allowed = None if within is None else set(within)
         return [key for key in keys if allowed is None or key in allowed]
-
-
-def _told(forgotten: int, ids: Sequence[str], matches: int) -> dict[str, object]:
-    told: dict[str, object] = {"forgotten": forgotten, "ids": list(ids), "matches": matches}
-    return {**told, "more": True} if len(ids) < matches else told
-
-
-def _narrows(params: Params, name: str) -> bool:
-    """Whether this filter is given and leaves anything out: a blank one and `*` mean everything."""
-    return params.has(name) and params.raw(name) not in (("", "*") if name == "project" else ("",))
-
-
-def named(params: Params, memories: Memories, projects: Projects) -> Memory:
-    """The memory that a call names by its `id`.
-
-    Raises:
-        NotFound: there is none that this caller may touch.
-    """
-    identity = params.text("id")
-    found = within_reach(memories.find([identity]), params, memories, projects)
-    if not found:
-        raise unknown(identity)
-    return found[0]
-
-
-def one(memories: Memories, public_id: str) -> Memory:
-    """The memory of that id, for whoever all of them belong to.
-
-    Raises:
-        NotFound: there is none.
-    """
-    found = memories.find([public_id])
-    if not found:
-        raise unknown(public_id)
-    return found[0]
-
-
-def unknown(public_id: str) -> NotFound:
-    return NotFound(f"there is no memory with id {public_id[:64]!r}: recall it first to get its id")

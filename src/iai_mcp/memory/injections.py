@@ -1,14 +1,13 @@
 """What was put into which session, and why: kept so that people can ask."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from threading import Lock
 
-from iai_mcp.domain.briefing_text import Briefing
-from iai_mcp.memory.params import Params
-from iai_mcp.memory.room import Room
-from iai_mcp.memory.showing import record
+from iai_mcp.domain.briefing_text import Briefing, Source
+from iai_mcp.domain.memories import Memory
+from iai_mcp.memory.room import Room, weight
 from iai_mcp.ports.journal import Journal
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.surroundings import Clock
@@ -17,6 +16,27 @@ KIND = "injection"
 _SESSIONS_IN_MIND = 256
 _READ_AT_MOST = 10_000
 _SHOWN_OF_EACH = 4_000  # characters
+_AROUND = 2_000  # bytes of one injection beside the words of its memories, and of a forgotten one
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A memory that went in, and why; None for one that was forgotten since."""
+
+    source: Source
+    memory: Memory | None
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """What one session was given at one moment."""
+
+    moment: str
+    session_id: str
+    project: str
+    tokens: int
+    used: tuple[Used, ...]
+    at: str  # ISO-8601
 
 
 @dataclass(slots=True)
@@ -40,7 +60,7 @@ class Injections:
             self._given.move_to_end(session_id)
             while len(self._given) > _SESSIONS_IN_MIND:
                 self._given.popitem(last=False)
-        data: dict[str, object] = {
+        data = {
             "moment": moment,
             "session_id": session_id,
             "project": project,
@@ -55,50 +75,49 @@ class Injections:
         with self._turnstile:
             return frozenset(self._given.get(session_id, ())) if session_id else frozenset()
 
-    def show(self, params: Params) -> dict[str, object]:
-        """The latest injections, newest first, with the memories that went in."""
-        session, project = params.text("session_id", ""), params.text("project", "")
-        limit = params.integer("limit", 20, 1, 1000)
-        found = [
-            event
-            for event in reversed(self.journal.events(KIND, None, _READ_AT_MOST))
-            if _about(event, "session_id", session) and _about(event, "project", project)
-        ]
+    def latest(
+        self, limit: int = 20, session_id: str = "", project: str = ""
+    ) -> tuple[tuple[Injection, ...], bool]:
+        """The latest injections, newest first, with the memories that went in; whether more did not fit.
+
+        `session_id` may be the beginning of one: people paste it as listings show it.
+        """
         room = Room()
-        shown: list[dict[str, object]] = []
-        for event in found[:limit]:
-            told = self._shown(event)
-            if not room.takes(told):
-                return {"injections": shown, "more": True}
-            shown.append(told)
-        return {"injections": shown}
+        found: list[Injection] = []
+        for event in reversed(self.journal.events(KIND, None, _READ_AT_MOST)):
+            data = event["data"]
+            details: Mapping[str, object] = data if isinstance(data, dict) else {}
+            whose, where = str(details.get("session_id", "")), str(details.get("project", ""))
+            if not whose.startswith(session_id) or (project and where != project):
+                continue
+            if len(found) == limit:
+                break
+            told = self._told(details, str(event["ts"]))
+            if not room.takes(_weight(told)):
+                return tuple(found), True
+            found.append(told)
+        return tuple(found), False
 
-    def _shown(self, event: dict[str, object]) -> dict[str, object]:
-        data = event["data"]
-        details = data if isinstance(data, dict) else {}
-        sources = [one for one in details.get("sources", []) if isinstance(one, dict)]
-        texts = self._texts([str(one.get("id")) for one in sources])
-        return {
-            **details,
-            "ts": event["ts"],
-            "sources": [{**one, **texts.get(str(one.get("id")), _GONE)} for one in sources],
-        }
-
-    def _texts(self, ids: Sequence[str]) -> dict[str, dict[str, object]]:
-        shown = ("text", "role", "ts", "session_id", "host", "agent")
-        return {
-            memory.id: {name: record(memory)[name] for name in shown}
-            for memory in self.memories.find(ids, _SHOWN_OF_EACH)
-        }
-
-
-_GONE: dict[str, object] = {"text": None, "forgotten": True}
+    def _told(self, details: Mapping[str, object], at: str) -> Injection:
+        kept = details.get("sources")
+        sources = [
+            Source(str(one.get("id")), str(one.get("why")))
+            for one in (kept if isinstance(kept, list) else [])
+            if isinstance(one, dict)
+        ]
+        wanted = [source.id for source in sources]
+        known = {memory.id: memory for memory in self.memories.find(wanted, _SHOWN_OF_EACH)}
+        tokens = details.get("tokens")
+        return Injection(
+            moment=str(details.get("moment", "")),
+            session_id=str(details.get("session_id", "")),
+            project=str(details.get("project", "")),
+            tokens=tokens if isinstance(tokens, int) else 0,
+            used=tuple(Used(source, known.get(source.id)) for source in sources),
+            at=at,
+        )
 
 
-def _about(event: dict[str, object], name: str, wanted: str) -> bool:
-    data = event["data"]
-    if not wanted or not isinstance(data, dict):
-        return not wanted
-    value = str(data.get(name, ""))
-    # People paste the beginning of a session id, as listings show it.
-    return value == wanted or (name == "session_id" and value.startswith(wanted))
+def _weight(told: Injection) -> int:
+    used = (_AROUND if one.memory is None else weight(one.memory) for one in told.used)
+    return _AROUND + sum(used)

@@ -4,9 +4,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
-from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.memory.capture import identity_of
-from iai_mcp.memory.params import Params
+from iai_mcp.domain.memories import NewTurn
 from iai_mcp.ports.copies import Copies, Leftovers, Reached
 from iai_mcp.ports.journal import Journal
 from iai_mcp.ports.memories import Memories
@@ -29,6 +27,9 @@ class Reach:
     journal: Journal
     clock: Clock
     stopping: Callable[[], bool]
+    read_turn: Callable[
+        [str, Mapping[str, object]], NewTurn | None
+    ]  # in a line of a session's file
     _turnstile: Lock = field(default_factory=Lock)
 
     def __call__(self) -> Reached:
@@ -52,11 +53,9 @@ class Reach:
     def _dropped_from_files(self, identities: Container[bytes | None]) -> Sequence[str]:
         return self.leftovers.drop(lambda session, turn: self._id(session, turn) in identities)
 
-    def _id(self, session: str, turn: Mapping[str, object]) -> bytes | None:
-        try:
-            return identity_of(self.memories.salt, Params(turn), session, 0)
-        except InvalidInput:
-            return None
+    def _id(self, session: str, line: Mapping[str, object]) -> bytes | None:
+        turn = self.read_turn(session, line)
+        return None if turn is None else turn.identity(self.memories.salt)
 
     def _note(self, reached: Reached, memories: int) -> None:
         if reached.rewritten or reached.not_reached:

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from iai_mcp.domain.excerpts import excerpt
 from iai_mcp.domain.memories import Memory
 from iai_mcp.ports.memories import Memories, Placed
 
@@ -11,7 +12,23 @@ from iai_mcp.ports.memories import Memories, Placed
 ANSWER_BYTES = 15 * 1024 * 1024
 _READ_AT_ONCE = 4 * 1024 * 1024  # bytes of memories
 _AROUND = 400  # bytes of a memory beside its words
+_LABELS = 900  # bytes of what says which is which, and of the score and its reasons
 _written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A memory as an answer holds it: its `text` may be an excerpt."""
+
+    memory: Memory
+    characters: int | None = None  # of the whole text, where this is an excerpt
+
+    def cut(self, about: str, length: int) -> "Shown":
+        """The same with an excerpt of its text, if it is longer than that."""
+        text = self.memory.text
+        if len(text) <= length:
+            return self
+        return Shown(replace(self.memory, text=excerpt(text, about, length)), len(text))
 
 
 @dataclass(slots=True)
@@ -20,24 +37,31 @@ class Room:
 
     left: int = ANSWER_BYTES
 
-    def takes(self, shown: object) -> bool:
-        """Whether `shown` still fits; if so, its place is taken."""
-        weight = weight_of(shown)
+    def takes(self, weight: int) -> bool:
+        """Whether so many bytes still fit; if so, their place is taken."""
         if weight > self.left:
             return False
         self.left -= weight
         return True
 
 
-def weight_of(shown: object) -> int:
-    """The bytes of `shown` in the longer of the two forms that an answer travels in.
+def weight_of(value: object) -> int:
+    """The bytes of `value` in the longer of the two forms that an answer travels in.
 
     Agents' programs get it as JSON with blanks, or as a string of JSON, in which quotes are escaped.
     """
-    text = _written(shown)
+    text = _written(value)
     blanks = text.count(",") + text.count(":")
     escapes = text.count('"') + text.count("\\")
     return len(text.encode("utf-8", "surrogatepass")) + max(escapes, blanks)
+
+
+def weight(memory: Memory) -> int:
+    """The bytes that a memory takes of an answer, with all that is told about it; rather too many."""
+    whence = memory.provenance
+    names = (whence.session_id, whence.project, whence.host, whence.agent_id, whence.agent_name)
+    told = (memory.text, memory.speaker, memory.role, memory.cue, whence.branch, *names)
+    return weight_of((*told, dict(memory.meta))) + _LABELS
 
 
 def in_portions(memories: Memories, placed: Iterable[Placed]) -> Iterator[tuple[Placed, Memory]]:

@@ -1,81 +1,137 @@
 """From the filters of a call to the scope of the store, and what is closed to whoever calls."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from iai_mcp.domain.errors import PlaceSilent
+from iai_mcp.domain.errors import InvalidInput, NotFound, PlaceSilent
 from iai_mcp.domain.memories import Memory
-from iai_mcp.memory.params import Params
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Projects
 
 # No project has this key: a filter that matches nothing must find nothing.
 NOWHERE = "\x00nowhere"
-# Says that the caller is not the owner of the memory, as commands and hooks are: its place was
-# fixed when it connected, and to name another one opens nothing.
-VISITOR = "visitor"
 
 
-def scope_of(
-    params: Params,
-    memories: Memories,
-    projects: Projects,
-    *,
-    since: str = "since",
-    until: str = "until",
-    all_of_the_owners: bool = False,
-) -> Scope:
-    """The scope that the call's filters describe; `project=*` widens to everything.
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, and from where.
 
-    A private project is out of it for whoever works elsewhere, even if they name it.
-    `all_of_the_owners`: to its owner the call concerns all that is stored, as forgetting does.
+    A visitor is not the owner of the memory, as commands and hooks are: its place was fixed when it
+    connected, and to name another one opens nothing.
     """
-    after, before = params.instant(since), params.instant(until)
-    as_of = params.instant("as_of")
-    named = project_keys(params.text("project", ""), memories, projects)
-    open_to_all = all_of_the_owners and not params.flag(VISITOR)
-    return Scope(
-        projects=named,
-        not_projects=() if open_to_all else closed_to(params, memories, projects, named),
-        session_id=params.text("session_id", ""),
-        host=params.text("host", ""),
-        agent=params.text("agent", ""),
-        role=params.text("role", ""),
-        since=None if after is None else after.micros,
-        until=None if before is None else before.micros,
-        known_at=None if as_of is None else as_of.micros,
-    )
+
+    cwd: str = ""
+    visitor: bool = False
 
 
-def project_keys(project: str, memories: Memories, projects: Projects) -> tuple[str, ...]:
-    """The stored keys a filter stands for; () for no filter or `*`."""
-    if not project or project == "*":
-        return ()
-    return tuple(projects.matching(project, memories.projects())) or (NOWHERE,)
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which memories a call is about, in its own words. Empty means all; all have to hold."""
+
+    project: str = ""  # a name or a path; "*" is every project
+    session_id: str = ""
+    host: str = ""
+    agent: str = ""  # an agent's id or name
+    role: str = ""
+    since: int | None = None  # microseconds, inclusive
+    until: int | None = None  # microseconds, exclusive
+    as_of: int | None = None  # microseconds: as it would have been answered then
 
 
-def closed_to(
-    params: Params, memories: Memories, projects: Projects, named: Sequence[str] = ()
-) -> tuple[str, ...]:
-    """The private projects that this call may not look into: all but the one it comes from.
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a caller may look into."""
 
-    An owner who does not say where they are may look into those that they name.
-    """
-    private = memories.private_projects()
-    if not private:
-        return ()
-    cwd = params.text("cwd", "")
-    try:
-        here = projects.place_of(cwd)
-    except PlaceSilent:
-        here = ""
-    closed = projects.closed(private, memories.projects(), here)
-    asked_by_name = not cwd and not params.flag(VISITOR)
-    return tuple(key for key in closed if not (asked_by_name and key in named))
+    memories: Memories
+    projects: Projects
+
+    def scope(self, wanted: Filter, caller: Caller, *, all_of_the_owners: bool = False) -> Scope:
+        """The scope that a filter describes.
+
+        A private project is out of it for whoever works elsewhere, even if they name it.
+        `all_of_the_owners`: to its owner the call concerns all that is stored, as forgetting does.
+        """
+        named = self._keys(wanted.project)
+        open_to_all = all_of_the_owners and not caller.visitor
+        return Scope(
+            projects=named,
+            not_projects=() if open_to_all else self.closed_to(caller, named),
+            session_id=wanted.session_id,
+            host=wanted.host,
+            agent=wanted.agent,
+            role=wanted.role,
+            since=wanted.since,
+            until=wanted.until,
+            known_at=wanted.as_of,
+        )
+
+    def closed_to(self, caller: Caller, named: Sequence[str] = ()) -> tuple[str, ...]:
+        """The private projects that a call may not look into: all but the one it comes from.
+
+        An owner who does not say where they are may look into those that they name.
+        """
+        private = self.memories.private_projects()
+        if not private:
+            return ()
+        try:
+            here = self.projects.place_of(caller.cwd)
+        except PlaceSilent:
+            here = ""
+        closed = self.projects.closed(private, self.memories.projects(), here)
+        asked_by_name = not caller.cwd and not caller.visitor
+        return tuple(key for key in closed if not (asked_by_name and key in named))
+
+    def closed_unless_named(self, caller: Caller, project: str) -> tuple[str, ...]:
+        """The same for a call that names a project."""
+        return self.closed_to(caller, self._keys(project))
+
+    def within(self, found: Iterable[Memory], caller: Caller) -> list[Memory]:
+        """Those that a call may touch by their ids: a visitor's ends where private projects begin."""
+        closed = self.closed_to(caller) if caller.visitor else ()
+        return [memory for memory in found if memory.provenance.project not in closed]
+
+    def one(self, public_id: str, caller: Caller) -> Memory:
+        """The memory that a call names.
+
+        Raises:
+            NotFound: there is none that this caller may touch.
+        """
+        found = self.within(self.memories.find([public_id]), caller)
+        if not found:
+            raise unknown(public_id)
+        return found[0]
+
+    def _keys(self, project: str) -> tuple[str, ...]:
+        """The stored keys a name or a path stands for; () for none and for every project."""
+        if not project or project == "*":
+            return ()
+        return tuple(self.projects.matching(project, self.memories.projects())) or (NOWHERE,)
 
 
-def within_reach(
-    found: Iterable[Memory], params: Params, memories: Memories, projects: Projects
-) -> list[Memory]:
-    """Those that a call may touch by their ids: a visitor's ends where private projects begin."""
-    closed = closed_to(params, memories, projects) if params.flag(VISITOR) else ()
-    return [memory for memory in found if memory.provenance.project not in closed]
+def unknown(public_id: str) -> NotFound:
+    return NotFound(f"there is no memory with id {public_id[:64]!r}: recall it first to get its id")
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """Projects whose memories stay among themselves."""
+
+    memories: Memories
+    projects: Projects
+
+    def private(self) -> list[str]:
+        """The keys of those that are."""
+        return self.memories.private_projects()
+
+    def mark(self, project: str, cwd: str, private: bool) -> None:
+        """Make a project private, or open again.
+
+        Raises:
+            InvalidInput: none was named.
+        """
+        key = self.projects.key_of(project, cwd)
+        if not key:
+            raise InvalidInput("say which project: give its name or its path")
+        # A name stands for every project of that name, and a mapped one for what it was.
+        for known in {key, *self.projects.closed([key], self.memories.projects(), "")}:
+            self.memories.set_private(known, private)

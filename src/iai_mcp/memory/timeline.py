@@ -1,97 +1,99 @@
 """What was said, in the order it was said; and one memory whole."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.memory.changing import one, unknown
-from iai_mcp.memory.params import Params
-from iai_mcp.memory.room import ANSWER_BYTES, Room, in_portions, weight_of
-from iai_mcp.memory.scoping import scope_of
-from iai_mcp.memory.showing import cut, record
+from iai_mcp.domain.memories import Memory
+from iai_mcp.memory.room import ANSWER_BYTES, Room, Shown, in_portions, weight
+from iai_mcp.memory.scoping import Access, Caller, Filter, unknown
 from iai_mcp.ports.memories import Memories, Placed
-from iai_mcp.ports.surroundings import Projects
 
+DEFAULT_TURNS = 100
 _EXCERPT = 4_000  # characters of a turn that no answer can hold
 _PIECE = 1_000_000  # characters; in the worst of letters a fifth of a line carries as many
-_MOST_AROUND = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Turns, oldest first. `more`: the time and key of the oldest, where older ones did not fit."""
+
+    turns: tuple[Shown, ...]
+    more: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The newest turns of a project, a session or a time, oldest first, as many as an answer holds.
-
-    `more` says where the older ones begin that did not fit: the next call's `cursor`.
-    """
+    """The newest turns of a project, a session or a time, as many as an answer holds."""
 
     memories: Memories
-    projects: Projects
+    access: Access
 
-    def __call__(self, params: Params) -> dict[str, object]:
-        limit = params.integer("limit", 100, 1, 100_000)
-        scope = replace(scope_of(params, self.memories, self.projects), said=True)
-        placed = self.memories.newest(scope, limit, _place(params.text("cursor", "")))
+    def __call__(
+        self,
+        about: Filter,
+        caller: Caller,
+        limit: int = DEFAULT_TURNS,
+        before: tuple[int, int] | None = None,
+    ) -> Stretch:
+        """`before` is what an answer gave as `more`."""
+        scope = replace(self.access.scope(about, caller), said=True)
+        placed = self.memories.newest(scope, limit, before)
         room = Room()
-        shown: list[dict[str, object]] = []
+        shown: list[Shown] = []
         last: Placed | None = None
         for place, memory in in_portions(self.memories, placed):
-            turn = record(memory)
-            if not room.takes(turn):
-                cut_short = cut(turn, "", _EXCERPT)
-                if weight_of(turn) <= ANSWER_BYTES or not room.takes(cut_short):
+            turn, bytes_of_it = Shown(memory), weight(memory)
+            if not room.takes(bytes_of_it):
+                turn = turn.cut("", _EXCERPT)
+                if bytes_of_it <= ANSWER_BYTES or not room.takes(weight(turn.memory)):
                     assert last is not None  # noqa: S101 - an empty answer holds what was cut short
-                    return {"records": shown[::-1], "more": f"{last.at}.{last.key}"}
-                turn = cut_short
+                    return Stretch(tuple(shown[::-1]), (last.at, last.key))
             shown.append(turn)
             last = place
-        return {"records": shown[::-1]}
+        return Stretch(tuple(shown[::-1]))
 
 
-def _place(cursor: str) -> tuple[int, int] | None:
-    if not cursor:
-        return None
-    try:
-        at, key = map(int, cursor.split("."))
-    except ValueError as bad:
-        raise InvalidInput("cursor must be what an answer gave as 'more'") from bad
-    return at, key
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """One memory, or a piece of a very long one, with the turns around it."""
+
+    memory: Memory  # its text is the piece
+    characters: int  # of the whole text
+    next: int | None  # where the piece after this one begins, if there is one
+    before: tuple[Shown, ...]
+    after: tuple[Shown, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """One memory whole, with the turns around it; a very long one in pieces.
-
-    The piece begins at `offset`, in characters; `next` is where the one after it does.
-    """
+    """One memory whole, with the turns around it; a very long one in pieces."""
 
     memories: Memories
-    projects: Projects
+    access: Access
 
-    def __call__(self, params: Params) -> dict[str, object]:
-        memory = one(self.memories, params.text("id"))
-        closed = scope_of(params, self.memories, self.projects).not_projects
-        if memory.provenance.project in closed:
-            raise unknown(memory.id)
-        room = Room()
-        shown = _from(record(memory), params.integer("offset", 0, 0, 1 << 40), room)
-        around = params.integer("around", 0, 0, _MOST_AROUND)
-        sides = self.memories.neighbours(memory, around, 2 * _EXCERPT)
-        before, after = (
-            [cut(record(m), "", _EXCERPT) for m in side if m.provenance.project not in closed]
-            for side in sides
-        )
-        return {
-            "record": shown,
-            "before": [turn for turn in before if room.takes(turn)],
-            "after": [turn for turn in after if room.takes(turn)],
-        }
+    def __call__(
+        self, public_id: str, project: str, caller: Caller, offset: int = 0, around: int = 0
+    ) -> Opened:
+        """The piece that begins at `offset`, in characters.
+
+        Raises:
+            NotFound: there is no such memory, or it is closed to the caller.
+        """
+        found = self.memories.find([public_id])
+        closed = self.access.closed_unless_named(caller, project)
+        if not found or found[0].provenance.project in closed:
+            raise unknown(public_id if not found else found[0].id)
+        whole, room = found[0], Room()
+        piece, following = replace(whole, text=whole.text[offset:]), None
+        if not room.takes(weight(piece)):
+            following = offset + _PIECE
+            piece = replace(whole, text=whole.text[offset:following])
+            room.takes(weight(piece))
+        sides = self.memories.neighbours(whole, around, 2 * _EXCERPT)
+        before, after = (_fitting(side, closed, room) for side in sides)
+        return Opened(piece, len(whole.text), following, before, after)
 
 
-def _from(shown: dict[str, object], offset: int, room: Room) -> dict[str, object]:
-    text = str(shown["text"])
-    shown = {**shown, "text": text[offset:], "characters": len(text)}
-    if room.takes(shown):
-        return shown
-    end = offset + _PIECE
-    shown = {**shown, "text": text[offset:end], "next": end}
-    room.takes(shown)
-    return shown
+def _fitting(side: Sequence[Memory], closed: Sequence[str], room: Room) -> tuple[Shown, ...]:
+    turns = (Shown(m).cut("", _EXCERPT) for m in side if m.provenance.project not in closed)
+    return tuple(turn for turn in turns if room.takes(weight(turn.memory)))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
-from iai_mcp.ports.memories import Memories
+from iai_mcp.memory.question import Answer
 from iai_mcp.ports.strengths import Strengths, Use
 from iai_mcp.ports.surroundings import Clock
 
@@ -20,36 +20,31 @@ class Uses:
     the last few, which only means that they do not rise.
     """
 
-    memories: Memories
     strengths: Strengths
     clock: Clock
     later: Callable[[Callable[[], None]], None]  # runs it soon, off the caller's path
-    _waiting: list[tuple[str, int, int]] = field(default_factory=list)
+    _waiting: list[Use] = field(default_factory=list)
     _turnstile: Lock = field(default_factory=Lock)
 
-    def hits(self, result: dict[str, object]) -> None:
+    def hits(self, answer: Answer) -> None:
         """An answer of recall was given."""
-        found = result.get("hits")
-        first = found[:_COUNTED_HITS] if isinstance(found, list) else []
-        self._note([str(hit["id"]) for hit in first if isinstance(hit, dict)], HIT)
+        self._note([hit.memory.key for hit in answer.hits[:_COUNTED_HITS]], HIT)
 
-    def useful(self, ids: Sequence[str]) -> None:
+    def useful(self, keys: Sequence[int]) -> None:
         """Somebody said that these were useful."""
-        self._note(ids, USEFUL)
+        self._note(keys, USEFUL)
 
     def flush(self) -> None:
         """Write down what waits."""
         with self._turnstile:
             waiting, self._waiting = self._waiting, []
-        if not waiting:
-            return
-        keys = {memory.id: memory.key for memory in self.memories.find([one[0] for one in waiting])}
-        self.strengths.note([Use(keys[i], at, weight) for i, at, weight in waiting if i in keys])
+        if waiting:
+            self.strengths.note(waiting)
 
-    def _note(self, ids: Sequence[str], weight: int) -> None:
+    def _note(self, keys: Sequence[int], weight: int) -> None:
         now = self.clock.now()
         with self._turnstile:
-            self._waiting += [(identity, now, weight) for identity in ids]
+            self._waiting += [Use(key, now, weight) for key in keys]
             full = len(self._waiting) >= _KEPT_BACK
         if full:
             self.later(self.flush)

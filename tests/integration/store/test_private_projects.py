@@ -161,3 +161,14 @@ def test_events_of_a_private_project_are_for_its_owner(
 def test_whether_a_caller_visits_is_yes_or_no(store: MemoryStore) -> None:
     with pytest.raises(InvalidInput, match="visitor must be true or false"):
         dispatch(store, "memory_forget", {"query": "x", "visitor": "perhaps"})
+
+
+def test_a_visitor_from_nowhere_gets_nothing_into_a_prompt_by_naming_a_private_project(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    project = repository(tmp_path / "closed")
+    tell(store, f"remember that {SECRET}", project)
+    close(store, project)
+
+    assert seen(store, "prompt_injection", project=str(project))
+    assert not seen(store, "prompt_injection", project=str(project), visitor=True)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from tests.terminal_kit import Desk
 
+from iai_mcp.api.table import call
 from iai_mcp.domain.errors import InvalidInput, MissingParam, NotFound
 from iai_mcp.domain.terminals import SessionLabel
-from iai_mcp.workspace.methods import call
-from iai_mcp.workspace.root import Workspace, open_workspace
+from iai_mcp.workspace import Workspace, open_workspace
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tests.support.daemon import until
 
-from iai_mcp.memory.turns import Turns
+from iai_mcp.memory.gate import Gate
 
 
 def test_never_more_inside_than_may_be() -> None:
-    turns, lock = Turns(2), threading.Lock()
+    turns, lock = Gate(2), threading.Lock()
     inside, most = 0, 0
 
     def visit(_: int) -> None:
@@ -30,7 +30,7 @@ def test_never_more_inside_than_may_be() -> None:
 
 
 def test_who_waits_longest_is_next() -> None:
-    turns, order = Turns(1), []
+    turns, order = Gate(1), []
     threads = []
 
     def visit(number: int) -> None:
@@ -49,7 +49,7 @@ def test_who_waits_longest_is_next() -> None:
 
 
 def test_whoever_fails_inside_lets_the_next_one_in() -> None:
-    turns = Turns(1)
+    turns = Gate(1)
     with pytest.raises(KeyError), turns:
         raise KeyError
     with turns:

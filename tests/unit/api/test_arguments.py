@@ -2,9 +2,9 @@
 
 import pytest
 
+from iai_mcp.api.tools import checked, method_and_params
 from iai_mcp.domain.errors import InvalidInput, MissingParam
 from iai_mcp.protocol.tools import DEFINITIONS, NAMES
-from iai_mcp.tools.arguments import checked, method_and_params
 
 
 def taken(tool: str) -> dict:

@@ -4,7 +4,7 @@ import threading
 from collections import deque
 
 
-class Turns:
+class Gate:
     """At most so many inside; whoever waits longest is next.
 
     A semaphore lets whoever asks at the right moment pass those who wait: under load some callers

@@ -1,19 +1,19 @@
-"""The calls about projects and profiles, by their wire names."""
+"""Methods about projects and profiles."""
 
 from dataclasses import replace
 
 from iai_mcp.agents.profiles import NewProfile
+from iai_mcp.api.agent_views import detection_view, profile_view, project_view
+from iai_mcp.api.table import Json, Method
 from iai_mcp.domain.agent_profiles import AgentProfile, parse_injection
 from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.memory.params import Params
-from iai_mcp.workspace.params import optional_text, optional_texts
-from iai_mcp.workspace.root import Workspace
-from iai_mcp.workspace.views import Json, detection_view, profile_view, project_view
+from iai_mcp.protocol.params import Params
+from iai_mcp.workspace import Workspace
 
 
 def add_project(workspace: Workspace, params: Params) -> Json:
     path = workspace.project(params.text("path"), "/")
-    project = workspace.projects.add(path, optional_text(params, "name"))
+    project = workspace.projects.add(path, params.optional_text("name"))
     return {"project": project_view(project)}
 
 
@@ -42,7 +42,7 @@ def list_profiles(workspace: Workspace, _params: Params) -> Json:
 
 
 def detect_profiles(workspace: Workspace, params: Params) -> Json:
-    named = optional_texts(params, "profiles")
+    named = params.optional_texts("profiles")
     wanted = [workspace.profiles.named(each) for each in named] if named else None
     profiles = wanted or workspace.profiles.all()
     names = {profile.id: profile.name for profile in profiles}
@@ -56,10 +56,10 @@ def add_profile(workspace: Workspace, params: Params) -> Json:
             name=params.text("name"),
             command=params.text("command"),
             injection=parse_injection(params.text("injection")),
-            args=optional_texts(params, "args") or (),
-            detect=optional_text(params, "detect"),
-            cwd_template=optional_text(params, "cwd_template"),
-            host=optional_text(params, "host"),
+            args=params.optional_texts("args") or (),
+            detect=params.optional_text("detect"),
+            cwd_template=params.optional_text("cwd_template"),
+            host=params.optional_text("host"),
         )
     )
     return {"profile": _view(workspace, profile)}
@@ -67,17 +67,17 @@ def add_profile(workspace: Workspace, params: Params) -> Json:
 
 def edit_profile(workspace: Workspace, params: Params) -> Json:
     profile = workspace.profiles.named(params.text("profile"))
-    injection = optional_text(params, "injection")
-    args = optional_texts(params, "args")
+    injection = params.optional_text("injection")
+    args = params.optional_texts("args")
     changed = replace(
         profile,
-        name=optional_text(params, "name") or profile.name,
-        command=optional_text(params, "command") or profile.command,
+        name=params.optional_text("name") or profile.name,
+        command=params.optional_text("command") or profile.command,
         injection=parse_injection(injection) if injection else profile.injection,
         args=profile.args if args is None else args,
-        detect=optional_text(params, "detect") or profile.detect,
-        cwd_template=optional_text(params, "cwd_template") or profile.cwd_template,
-        host=optional_text(params, "host") or profile.host,
+        detect=params.optional_text("detect") or profile.detect,
+        cwd_template=params.optional_text("cwd_template") or profile.cwd_template,
+        host=params.optional_text("host") or profile.host,
     )
     return {"profile": _view(workspace, workspace.profiles.edit(changed))}
 
@@ -89,7 +89,20 @@ def remove_profile(workspace: Workspace, params: Params) -> Json:
 
 def choose_default(workspace: Workspace, params: Params) -> Json:
     """Ends the first-use walk; `profile` becomes the one that new agents get."""
-    chosen = optional_text(params, "profile")
+    chosen = params.optional_text("profile")
     profile = workspace.profiles.named(chosen) if chosen else None
     workspace.profile_store.mark_configured(profile.id if profile else None)
     return {"configured": True, "default": workspace.profile_store.default_profile()}
+
+
+METHODS: tuple[Method[Workspace], ...] = (
+    Method("projects_add", add_project),
+    Method("projects_list", list_projects, page=True),
+    Method("projects_remove", remove_project),
+    Method("profiles_list", list_profiles, page=True),
+    Method("profiles_detect", detect_profiles),
+    Method("profiles_add", add_profile),
+    Method("profiles_edit", edit_profile),
+    Method("profiles_remove", remove_profile),
+    Method("profiles_setup", choose_default),
+)

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from iai_mcp.api.tools import AnswerTooLongError, answer
 from iai_mcp.protocol.codes import MAX_LINE
-from iai_mcp.tools.results import AnswerTooLongError, answer
 
 
 def wire_size(text: str, structured: object) -> int:

@@ -1,36 +1,37 @@
-"""The calls about agents, by their wire names."""
+"""Methods about agents, and the templates and skills that they are made of."""
 
 from iai_mcp.agents.agents import AgentChange, NewAgent
 from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest
 from iai_mcp.agents.removal import live_sessions
-from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.terminals import LARGEST, TerminalSize
-from iai_mcp.memory.params import Params
-from iai_mcp.workspace.params import optional_flag, optional_text, optional_texts
-from iai_mcp.workspace.root import Workspace
-from iai_mcp.workspace.views import (
-    Json,
+from iai_mcp.api.agent_views import (
     agent_view,
     contents_view,
     plan_view,
     pruned_view,
     session_view,
     sync_view,
+    template_view,
 )
+from iai_mcp.api.table import Json, Method
+from iai_mcp.domain.composing import Skill
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.terminals import LARGEST, TerminalSize
+from iai_mcp.protocol.params import Params
+from iai_mcp.workspace import Workspace
 
 
 def project_of(workspace: Workspace, params: Params) -> ProjectPath:
     """`project` as it is, or the project around `cwd`. The caller's, never this process's own."""
-    named = optional_text(params, "project")
-    cwd = optional_text(params, "cwd")
+    named = params.optional_text("project")
+    cwd = params.optional_text("cwd")
     if named is None and cwd is None:
         params.text("project")
     return workspace.project(named, cwd or "/")
 
 
 def create(workspace: Workspace, params: Params) -> Json:
-    wanted = optional_text(params, "profile")
+    wanted = params.optional_text("profile")
     name = params.text("name")
     profile = workspace.profiles.named(wanted) if wanted else workspace.profiles.default()
     agent = workspace.agents.create(
@@ -38,10 +39,10 @@ def create(workspace: Workspace, params: Params) -> Json:
         NewAgent(
             name=name,
             profile_id=profile.id,
-            context=optional_text(params, "context"),
-            template=optional_text(params, "template"),
+            context=params.optional_text("context"),
+            template=params.optional_text("template"),
             synchronized=params.flag("synchronized"),
-            skills=optional_texts(params, "skills") or (),
+            skills=params.optional_texts("skills") or (),
         ),
     )
     return {"agent": agent_view(agent)}
@@ -71,13 +72,13 @@ def show(workspace: Workspace, params: Params) -> Json:
 
 
 def edit(workspace: Workspace, params: Params) -> Json:
-    wanted = optional_text(params, "profile")
+    wanted = params.optional_text("profile")
     change = AgentChange(
-        name=optional_text(params, "name"),
-        context=optional_text(params, "context"),
+        name=params.optional_text("name"),
+        context=params.optional_text("context"),
         profile_id=workspace.profiles.named(wanted).id if wanted else None,
-        synchronized=optional_flag(params, "synchronized"),
-        skills=optional_texts(params, "skills"),
+        synchronized=params.optional_flag("synchronized"),
+        skills=params.optional_texts("skills"),
     )
     project = project_of(workspace, params)
     agent = workspace.agents.update(project, params.text("agent"), change)
@@ -117,7 +118,7 @@ def plan_of(workspace: Workspace, params: Params, *, rehearsal: bool) -> LaunchP
                 params.integer("rows", size.rows, 1, LARGEST),
                 params.integer("cols", size.cols, 1, LARGEST),
             ),
-            prompt=optional_text(params, "prompt"),
+            prompt=params.optional_text("prompt"),
             resume=params.flag("resume"),
             trusted=workspace.project_store.trust(project) is True,
             rehearsal=rehearsal,
@@ -134,3 +135,78 @@ def launch(workspace: Workspace, params: Params) -> Json:
         )
     plan = plan_of(workspace, params, rehearsal=True)
     return {**plan_view(plan, None), "contents": contents_view(plan)}
+
+
+def _where(params: Params) -> str:
+    where = params.optional_text("where") or "project"
+    if where not in ("project", "user"):
+        raise InvalidInput("'where' has to be project or user")
+    return where
+
+
+def list_templates(workspace: Workspace, params: Params) -> Json:
+    found = workspace.templates.list(project_of(workspace, params))
+    return {"templates": [template_view(template) for template in found]}
+
+
+def show_template(workspace: Workspace, params: Params) -> Json:
+    template = workspace.templates.current(project_of(workspace, params), params.text("id"))
+    return {"template": {**template_view(template), "text": template.text}}
+
+
+def save_template(workspace: Workspace, params: Params) -> Json:
+    template = workspace.templates.save(
+        project_of(workspace, params),
+        params.text("id"),
+        params.text("text"),
+        where=_where(params),
+    )
+    return {"template": template_view(template)}
+
+
+def delete_template(workspace: Workspace, params: Params) -> Json:
+    template_id = params.text("id")
+    workspace.templates.delete(project_of(workspace, params), template_id)
+    return {"id": template_id, "deleted": True}
+
+
+def list_skills(workspace: Workspace, params: Params) -> Json:
+    found = workspace.skills.list(project_of(workspace, params))
+    return {"skills": [{"id": skill.name, "characters": len(skill.text)} for skill in found]}
+
+
+def show_skill(workspace: Workspace, params: Params) -> Json:
+    skill = workspace.skills.get(project_of(workspace, params), params.text("id"))
+    return {"skill": {"id": skill.name, "text": skill.text}}
+
+
+def save_skill(workspace: Workspace, params: Params) -> Json:
+    skill = Skill(params.text("id"), params.text("text"))
+    workspace.skills.save(project_of(workspace, params), skill, where=_where(params))
+    return {"skill": {"id": skill.name}}
+
+
+def delete_skill(workspace: Workspace, params: Params) -> Json:
+    name = params.text("id")
+    workspace.skills.delete(project_of(workspace, params), name)
+    return {"id": name, "deleted": True}
+
+
+METHODS: tuple[Method[Workspace], ...] = (
+    Method("agents_create", create),
+    Method("agents_list", list_all, page=True),
+    Method("agents_show", show, page=True),
+    Method("agents_edit", edit),
+    Method("agents_delete", delete),
+    Method("agents_sync", sync),
+    Method("agents_prune", prune),
+    Method("agents_launch", launch),
+    Method("templates_list", list_templates, page=True),
+    Method("templates_show", show_template, page=True),
+    Method("templates_save", save_template),
+    Method("templates_delete", delete_template),
+    Method("skills_list", list_skills, page=True),
+    Method("skills_show", show_skill, page=True),
+    Method("skills_save", save_skill),
+    Method("skills_delete", delete_skill),
+)

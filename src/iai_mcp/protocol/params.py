@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from iai_mcp.domain.errors import InvalidInput, MissingParam
 from iai_mcp.domain.instants import Instant, instant
 from iai_mcp.domain.memories import META_LIMIT, encodable
-from iai_mcp.ports.surroundings import Redactor
 
 
 class Params:
@@ -71,6 +70,16 @@ class Params:
             raise InvalidInput(f"{name} must be a list of strings")
         return [encodable(one) for one in value]
 
+    def optional_text(self, name: str) -> str | None:
+        """Where absent is not the same as empty."""
+        return self.text(name) if self.has(name) else None
+
+    def optional_flag(self, name: str) -> bool | None:
+        return self.flag(name) if self.has(name) else None
+
+    def optional_texts(self, name: str) -> tuple[str, ...] | None:
+        return tuple(self.texts(name)) if self.has(name) else None
+
     def objects(self, name: str) -> list[object]:
         value = self.need(name)
         if not isinstance(value, list):
@@ -80,20 +89,6 @@ class Params:
     def meta(self) -> str:
         """`meta` as canonical JSON, "" when there is none."""
         return meta_json(self._raw.get("meta"))
-
-
-# What is known about a turn by name, and asked for by the same name.
-_NAMES = ("session_id", "host", "agent", "agent_id", "agent_name", "speaker", "role", "branch")
-
-
-def as_stored(raw: Mapping[str, object], redact: Redactor) -> Mapping[str, object]:
-    """The params of a call whose names are those that are stored: without secrets."""
-    cleaned: dict[str, object] = {}
-    for name in _NAMES:
-        value = raw.get(name)
-        if isinstance(value, str) and value:
-            cleaned[name] = redact(encodable(value)).text
-    return {**raw, **cleaned} if cleaned else raw
 
 
 def meta_json(value: object) -> str:

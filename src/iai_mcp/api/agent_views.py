@@ -6,14 +6,13 @@ from typing import assert_never
 from iai_mcp.agents.launch_plan import LaunchPlan
 from iai_mcp.agents.removal import Pruned
 from iai_mcp.agents.synchronizing import SyncOutcome
+from iai_mcp.api.table import Json
 from iai_mcp.domain.agent_profiles import AgentProfile, Detection
 from iai_mcp.domain.agents import Agent, FromTemplate, Origin, Scratch
 from iai_mcp.domain.instants import iso
 from iai_mcp.domain.projects import Project
 from iai_mcp.domain.templates import Template
 from iai_mcp.domain.terminals import TerminalSession
-
-Json = dict[str, object]
 
 
 def agent_view(agent: Agent) -> Json:

@@ -1,4 +1,4 @@
-"""The calls about terminal sessions, by their wire names.
+"""Methods about terminal sessions.
 
 Attaching is not among them: nothing is sent unasked on this socket, and a session's own socket
 is there for that.
@@ -7,16 +7,15 @@ is there for that.
 import base64
 import binascii
 
+from iai_mcp.api import session_views as views
+from iai_mcp.api.table import Json, Method
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.terminals import LARGEST, TerminalSize
-from iai_mcp.memory.params import Params
+from iai_mcp.protocol.params import Params
 from iai_mcp.terminal import sessions
 from iai_mcp.terminal.pty import HolderPty
 from iai_mcp.terminal.records import SessionRecord
-from iai_mcp.workspace import session_views as views
-from iai_mcp.workspace.params import optional_text
-from iai_mcp.workspace.root import Workspace
-from iai_mcp.workspace.session_views import Json
+from iai_mcp.workspace import Workspace
 
 _UNTIL = ("idle", "waiting", "running", "exited")
 _LONGEST_WAIT = 300  # seconds: a call that waits has a thread of the daemon for itself
@@ -80,13 +79,26 @@ def resize(_workspace: Workspace, params: Params) -> Json:
 
 
 def prune(_workspace: Workspace, params: Params) -> Json:
-    project, cwd = optional_text(params, "project"), optional_text(params, "cwd")
+    project, cwd = params.optional_text("project"), params.optional_text("cwd")
     return views.pruned_view(sessions.prune(project, cwd))
 
 
 def _found(params: Params) -> list[SessionRecord]:
-    return sessions.found(optional_text(params, "project"), optional_text(params, "cwd"))
+    return sessions.found(params.optional_text("project"), params.optional_text("cwd"))
 
 
 def _named(params: Params) -> SessionRecord:
     return sessions.resolve(params.text("session"), _found(params))
+
+
+METHODS: tuple[Method[Workspace], ...] = (
+    Method("sessions_list", list_all, page=True),
+    Method("sessions_send", send),
+    Method("sessions_broadcast", broadcast),
+    Method("sessions_logs", logs, page=True),
+    Method("sessions_kill", kill),
+    Method("sessions_wait", wait),
+    Method("sessions_write", write),
+    Method("sessions_resize", resize),
+    Method("sessions_prune", prune),
+)

@@ -1,0 +1,243 @@
+"""Methods of the memory: recall, remember, correct, forget."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+
+from iai_mcp.api.memory_views import answer_view, memory_view, shown_view
+from iai_mcp.api.reading import caller_of, filter_of
+from iai_mcp.api.table import Json, Method
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.instants import Instant, iso
+from iai_mcp.domain.memories import NewTurn
+from iai_mcp.memory.capture import NotKept, check_names
+from iai_mcp.memory.changing import Forgotten, Selection
+from iai_mcp.memory.question import DEFAULT_BUDGET, DEFAULT_HITS, LONGEST_CUE, Question
+from iai_mcp.memory.timeline import DEFAULT_TURNS
+from iai_mcp.ports.vectors import Matrix
+from iai_mcp.protocol.params import Params
+from iai_mcp.protocol.turn_events import lenient_instant, read_turn
+from iai_mcp.store import MemoryStore
+
+_MOST_CONTEXT = 20
+_LONGEST_LANGUAGE = 16
+_MOST_SHOWN = 100
+
+
+def _question(params: Params) -> Question:
+    cue = params.text("cue").strip()[:LONGEST_CUE]
+    group_by = params.text("group_by", "")
+    if group_by not in ("", "session"):
+        raise InvalidInput("group_by can only be 'session'")
+    return Question(
+        cue=cue,
+        about=filter_of(params),
+        caller=caller_of(params),
+        limit=params.integer("k", DEFAULT_HITS, 1, 100),
+        budget=params.integer("budget_tokens", DEFAULT_BUDGET, 1, 1_000_000),
+        context=params.integer("context", 0, 0, _MOST_CONTEXT),
+        by_session=group_by == "session",
+        fold=params.flag("fold", True),
+        explain=params.flag("explain"),
+        language=params.text("language", "")[:_LONGEST_LANGUAGE].partition("-")[0].lower() or None,
+        now=_clock(params.instant("now")),
+        vector=_vector(params.raw("cue_embedding")),
+    )
+
+
+def _clock(given: Instant | None) -> datetime | None:
+    """The caller's clock, with its own offset."""
+    if given is None:
+        return None
+    moment = datetime.fromisoformat(given.text)
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def _vector(raw: object) -> Matrix | None:
+    if raw is None:
+        return None
+    if not isinstance(raw, list) or not raw or not all(map(_is_number, raw)):
+        raise InvalidInput("cue_embedding must be a list of numbers")
+    try:
+        vector = np.array(raw, dtype=np.float32)
+    except OverflowError as beyond:
+        raise InvalidInput("cue_embedding must be a list of finite numbers") from beyond
+    if not np.isfinite(vector).all():
+        raise InvalidInput("cue_embedding must be a list of finite numbers")
+    return vector / max(float(np.linalg.norm(vector)), 1e-12)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _recall(store: MemoryStore, params: Params) -> Json:
+    asked = _question(params)  # what is missing is said before anybody waits for a model
+    store.embedder.wait(store.settings.model_wait_ms / 1000)
+    found = store.recall(asked)
+    store.uses.hits(found)
+    return answer_view(found)
+
+
+def _capture(store: MemoryStore, params: Params) -> Json:
+    if not params.text("text").strip():
+        return _not_kept("the text is blank")
+    outcome = store.capture.one(_by_hand(params), caller_of(params))
+    if isinstance(outcome, NotKept):
+        return _not_kept(outcome.reason)
+    if outcome.status == "forgotten":
+        return _not_kept("it was forgotten before, and what was forgotten stays away", outcome.id)
+    reason = "it was captured before" if outcome.status == "duplicate" else "new"
+    return {"status": outcome.status, "record_id": outcome.id, "reason": reason}
+
+
+def _by_hand(params: Params) -> NewTurn:
+    return NewTurn(
+        text=params.text("text"),
+        role=params.text("role", "user") or "user",
+        at=params.instant("ts"),
+        session_id=params.text("session_id", ""),
+        project=params.text("project", ""),
+        cwd=params.text("cwd", ""),
+        host=params.text("host", ""),
+        agent_id=params.text("agent_id", ""),
+        agent_name=params.text("agent_name", ""),
+        branch=params.text("branch", ""),
+        speaker=params.text("speaker", ""),
+        tier=params.text("tier", "episodic"),
+        cue=params.text("cue", ""),
+        meta=params.meta(),
+    )
+
+
+def _not_kept(reason: str, public_id: str | None = None) -> Json:
+    return {"status": "skipped", "record_id": public_id, "reason": reason}
+
+
+def _capture_events(store: MemoryStore, params: Params) -> Json:
+    shared = NewTurn(
+        text="",
+        session_id=params.text("session_id"),
+        project=params.text("project", ""),
+        cwd=params.text("cwd", ""),
+        host=params.text("host", ""),
+    )
+    check_names(shared)
+    turns: list[NewTurn] = []
+    blank = unreadable = 0
+    for event in params.objects("events"):
+        try:
+            turn = read_turn(event, shared)
+        except InvalidInput:
+            unreadable += 1
+            continue
+        if turn is None:
+            blank += 1
+        else:
+            turns.append(turn)
+    done = store.capture(turns, lenient_instant(params.raw("deferred_at")))
+    return {
+        "inserted": done.inserted,
+        "duplicates": done.duplicates,
+        "skipped": done.skipped + blank,
+        "errors": done.errors + unreadable,
+    }
+
+
+def _contradict(store: MemoryStore, params: Params) -> Json:
+    done = store.contradict(
+        params.text("id"), params.text("new_fact"), caller_of(params), params.instant("ts")
+    )
+    return {
+        "original_id": done.old_id,
+        "new_record_id": done.new_id,
+        "edge_type": "contradicts",
+        "ts": iso(done.at),
+    }
+
+
+def _reinforce(store: MemoryStore, params: Params) -> Json:
+    params.need("ids")
+    done = store.reinforce(params.texts("ids"), caller_of(params))
+    return {
+        "edges_boosted": done.links,
+        "reinforced": list(done.known),
+        "unknown": list(done.unknown),
+    }
+
+
+def _pin(store: MemoryStore, params: Params) -> Json:
+    pinned = params.flag("pinned", True)
+    return {"id": store.pin(params.text("id"), pinned, caller_of(params)), "pinned": pinned}
+
+
+def _forget(store: MemoryStore, params: Params) -> Json:
+    selection = Selection(
+        ids=params.optional_texts("ids"),
+        words=params.optional_text("query"),
+        about=filter_of(params, since="after", until="before"),
+        caller=caller_of(params),
+    )
+    if params.flag("dry_run"):
+        shown = params.integer("show", 0, 0, _MOST_SHOWN)  # for whoever asks a person first
+        would, first = store.forget.rehearsed(selection, shown)
+        told = _forgotten_view(would)
+        return {**told, "records": [memory_view(m) for m in first]} if shown else told
+    done = store.forget(selection)
+    told = _forgotten_view(done)
+    return {**told, "copies": store.reach_copies()} if done.count else told
+
+
+def _forgotten_view(done: Forgotten) -> Json:
+    told: Json = {"forgotten": done.count, "ids": list(done.ids), "matches": done.matches}
+    return {**told, "more": True} if len(done.ids) < done.matches else told
+
+
+def _timeline(store: MemoryStore, params: Params) -> Json:
+    found = store.timeline(
+        filter_of(params),
+        caller_of(params),
+        params.integer("limit", DEFAULT_TURNS, 1, 100_000),
+        _place(params.text("cursor", "")),
+    )
+    told: Json = {"records": [shown_view(turn) for turn in found.turns]}
+    return told if found.more is None else {**told, "more": "{}.{}".format(*found.more)}
+
+
+def _place(cursor: str) -> tuple[int, int] | None:
+    if not cursor:
+        return None
+    try:
+        at, key = map(int, cursor.split("."))
+    except ValueError as bad:
+        raise InvalidInput("cursor must be what an answer gave as 'more'") from bad
+    return at, key
+
+
+def _show(store: MemoryStore, params: Params) -> Json:
+    found = store.show(
+        params.text("id"),
+        params.text("project", ""),
+        caller_of(params),
+        offset=params.integer("offset", 0, 0, 1 << 40),
+        around=params.integer("around", 0, 0, _MOST_CONTEXT),
+    )
+    told = {**memory_view(found.memory), "characters": found.characters}
+    return {
+        "record": told if found.next is None else {**told, "next": found.next},
+        "before": [shown_view(turn) for turn in found.before],
+        "after": [shown_view(turn) for turn in found.after],
+    }
+
+
+METHODS: tuple[Method[MemoryStore], ...] = (
+    Method("memory_recall", _recall, tool="memory_recall", page=True),
+    Method("memory_capture", _capture, tool="memory_capture", names_as_given=True),
+    Method("capture_events", _capture_events, names_as_given=True),
+    Method("memory_contradict", _contradict, tool="memory_contradict"),
+    Method("memory_reinforce", _reinforce, tool="memory_reinforce"),
+    Method("memory_pin", _pin),
+    Method("memory_forget", _forget, tool="memory_forget"),
+    Method("memory_timeline", _timeline, tool="memory_timeline", page=True),
+    Method("memory_show", _show, page=True),
+)

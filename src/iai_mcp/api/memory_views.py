@@ -1,0 +1,86 @@
+"""Memories and answers as the JSON that leaves us: the same keys everywhere."""
+
+from iai_mcp.api.table import Json
+from iai_mcp.domain.briefing_text import Briefing
+from iai_mcp.domain.instants import iso
+from iai_mcp.domain.memories import Memory
+from iai_mcp.memory.question import Answer, Hit
+from iai_mcp.memory.room import Shown
+
+
+def memory_view(memory: Memory) -> Json:
+    """The keys that hits, timelines and exports share."""
+    whence = memory.provenance
+    return {
+        "id": memory.id,
+        "text": memory.text,
+        "role": memory.role,
+        "speaker": memory.speaker or None,
+        "tier": memory.tier,
+        "session_id": whence.session_id or None,
+        "project": whence.project or None,
+        "host": whence.host or None,
+        "agent_id": whence.agent_id or None,
+        "agent": whence.agent_name or None,
+        "branch": whence.branch or None,
+        "ts": memory.at.text,
+        "valid_from": _moment(memory.valid_from),
+        "valid_to": _moment(memory.valid_to),
+        "pinned": memory.pinned,
+        "derived": memory.derived,
+        "meta": dict(memory.meta),
+    }
+
+
+def shown_view(shown: Shown) -> Json:
+    return {**memory_view(shown.memory), **_excerpt(shown)}
+
+
+def hit_view(hit: Hit) -> Json:
+    told = memory_view(hit.memory)
+    told["score"] = round(hit.score, 4)
+    told["reason"] = hit.reason
+    if hit.parts is not None:
+        told["parts"] = {name: round(value, 3) for name, value in hit.parts.items() if value}
+    told |= _excerpt(hit.shown)
+    if hit.same:
+        told |= {"count": hit.times, "same": list(hit.same)}
+    if hit.around is not None:
+        told["before"] = [shown_view(turn) for turn in hit.around.before]
+        told["after"] = [shown_view(turn) for turn in hit.around.after]
+    return told
+
+
+def answer_view(answer: Answer) -> Json:
+    told: Json = {
+        "hits": [hit_view(hit) for hit in answer.hits],
+        "anti_hits": [hit_view(hit) for hit in answer.superseded],
+        "budget_used": answer.tokens,
+        "budget_is_estimate": True,
+    }
+    if answer.sessions is not None:
+        told["sessions"] = [
+            {
+                "session_id": session.session_id or None,
+                "project": session.project or None,
+                "score": round(session.score, 4),
+                "hits": [hit.memory.id for hit in session.hits],
+            }
+            for session in answer.sessions
+        ]
+    told["cue_mode"] = "words+meaning" if answer.by_meaning else "words"
+    told["degraded"] = list(answer.degraded)
+    return told
+
+
+def briefing_view(made: Briefing) -> Json:
+    sources = [{"id": source.id, "why": source.why} for source in made.sources]
+    return {"text": made.text, "tokens": made.tokens, "sources": sources}
+
+
+def _excerpt(shown: Shown) -> Json:
+    return {} if shown.characters is None else {"excerpt": True, "characters": shown.characters}
+
+
+def _moment(micros: int | None) -> str | None:
+    return None if micros is None else iso(micros)

@@ -1,0 +1,132 @@
+"""Methods that move memories: export, import, and calls that no line can carry."""
+
+import json
+import os
+import re
+import stat
+import uuid
+
+from iai_mcp import paths
+from iai_mcp.api.memory_views import memory_view
+from iai_mcp.api.reading import micros_of
+from iai_mcp.api.table import Json, Method
+from iai_mcp.client.bulky import ENDING, PREFIX
+from iai_mcp.client.bulky import METHOD as BULKY
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.memories import NewTurn
+from iai_mcp.memory.transfer import FORMAT, Arrival, Exported
+from iai_mcp.protocol.messages import parse
+from iai_mcp.protocol.params import Params, meta_json
+from iai_mcp.store import MemoryStore
+
+_LONGEST_SALT = 64  # of the keyed hash that makes identities
+_PIECE = 2_000_000  # characters; in the worst of letters half a line
+_NAME = re.compile(re.escape(PREFIX) + r"[0-9a-f]{1,64}" + re.escape(ENDING))
+_LARGEST = 1 << 30  # SQLite keeps no longer text
+
+
+def _export(store: MemoryStore, params: Params) -> Json:
+    found = store.transfer.page(
+        params.integer("after", 0, 0, 1 << 62), params.integer("limit", 500, 1, 5000)
+    )
+    told: Json = {"format": FORMAT, "salt": found.salt.hex()}
+    if found.large is not None:
+        told["large"] = found.large
+    return {**told, "records": [_exported_view(one) for one in found.records], "next": found.next}
+
+
+def _export_piece(store: MemoryStore, params: Params) -> Json:
+    """A part of one memory's line in an export, from that character on, and where the next begins."""
+    offset = params.integer("offset", 0, 0, 1 << 40)
+    line = json.dumps(_exported_view(store.transfer.one(params.text("id"))), ensure_ascii=False)
+    end = offset + _PIECE
+    return {"piece": line[offset:end], "next": end if end < len(line) else None}
+
+
+def _exported_view(one: Exported) -> Json:
+    memory = one.memory
+    return {**memory_view(memory), "cue": memory.cue, "supersedes": list(one.supersedes)}
+
+
+def _import(store: MemoryStore, params: Params) -> Json:
+    arrivals = [_arrival(record) for record in params.objects("records")]
+    done = store.transfer.take_in(arrivals, _salt(params.text("salt", "")))
+    store.backlog.wake()
+    return {"inserted": done.inserted, "duplicates": done.duplicates, "skipped": done.skipped}
+
+
+def _arrival(record: object) -> Arrival:
+    if not isinstance(record, dict):
+        raise InvalidInput("a record must be an object")
+    given = Params(record)
+    return Arrival(
+        identity=_identity(given.text("id")),
+        turn=NewTurn(
+            text=given.text("text"),
+            role=given.text("role", "user"),
+            at=given.instant("ts"),
+            session_id=given.text("session_id", ""),
+            project=given.text("project", ""),
+            host=given.text("host", ""),
+            agent_id=given.text("agent_id", ""),
+            agent_name=given.text("agent", ""),
+            branch=given.text("branch", ""),
+            speaker=given.text("speaker", ""),
+            tier=given.text("tier", "episodic"),
+            cue=given.text("cue", ""),
+            meta=meta_json(given.raw("meta") or None),
+        ),
+        pinned=given.flag("pinned"),
+        valid_to=micros_of(given, "valid_to"),
+        supersedes=tuple(given.texts("supersedes")) if given.raw("supersedes") else (),
+    )
+
+
+def _identity(public: str) -> bytes:
+    try:
+        return uuid.UUID(public).bytes
+    except ValueError as bad:
+        raise InvalidInput(f"{public[:40]!r} is not the id of a memory") from bad
+
+
+def _salt(written: str) -> bytes:
+    try:
+        salt = bytes.fromhex(written)
+    except ValueError as bad:
+        raise InvalidInput("salt must be written in hexadecimal digits") from bad
+    if len(salt) > _LONGEST_SALT:
+        raise InvalidInput(f"salt may have {_LONGEST_SALT} bytes at most")
+    return salt
+
+
+def _call_spooled(store: MemoryStore, params: Params) -> Json:
+    from iai_mcp.api.table import dispatch
+
+    method = params.text("method")
+    if method == BULKY:
+        raise InvalidInput("a spooled call can not be one of a spooled call")
+    return dispatch(store, method, _read(params.text("file")))
+
+
+def _read(name: str) -> object:
+    """The params that a caller left in the spool: a plain file of its own, and no other."""
+    if not _NAME.fullmatch(name):
+        raise InvalidInput("file must be the name of a spooled call")
+    try:
+        path = os.path.join(paths.spool_dir(), name)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
+                raise InvalidInput("the spooled call is not a file, or larger than 1 GiB")
+            return parse(file.read())
+    except (OSError, ValueError) as unreadable:
+        raise InvalidInput("the spooled call can not be read") from unreadable
+
+
+METHODS: tuple[Method[MemoryStore], ...] = (
+    Method("export_page", _export),
+    Method("export_piece", _export_piece),
+    Method("import_records", _import, names_as_given=True),
+    Method(BULKY, _call_spooled),
+)

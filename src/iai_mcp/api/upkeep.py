@@ -1,0 +1,122 @@
+"""Methods about memory's own work: what happened, what is stored, sleep, its health, backups."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import takewhile
+from pathlib import Path
+
+from iai_mcp.adapters.keys import backup
+from iai_mcp.adapters.looks import look_at
+from iai_mcp.api.reading import caller_of, micros_of
+from iai_mcp.api.table import Json, Method
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.project_identity import is_within
+from iai_mcp.memory.room import Room, weight_of
+from iai_mcp.protocol.params import Params
+from iai_mcp.store import MemoryStore
+
+_HUBS = 5
+# A store that a command opened by itself has no model yet, and sleep begins with vectors.
+_MODEL_SECONDS = 20.0
+
+
+def _events(store: MemoryStore, params: Params) -> Json:
+    store.agent_news.gather()  # who asks wants to know what just happened, not a second ago
+    found = store.journal.events(
+        params.text("kind", ""),
+        micros_of(params, "since"),
+        params.integer("limit", 100, 1, 10_000),
+    )
+    caller = caller_of(params)
+    if caller.visitor:
+        closed = store.access.closed_to(caller)
+        found = [event for event in found if not _is_about(event, closed)]
+    room = Room()
+    newest = list(takewhile(lambda event: room.takes(weight_of(event)), reversed(found)))
+    told: Json = {"events": newest[::-1], "count": len(newest)}
+    return {**told, "more": True} if len(newest) < len(found) else told
+
+
+def _is_about(event: Json, closed: Sequence[str]) -> bool:
+    """Whether it happened in one of these projects."""
+    data = event["data"]
+    where = data.get("project") if isinstance(data, dict) else None
+    return isinstance(where, str) and any(is_within(where, key) for key in closed)
+
+
+def _topology(store: MemoryStore, params: Params) -> Json:
+    pending = store.memories.pending_count()
+    return {
+        "records": store.memories.count(),
+        "projects": len(store.memories.projects()),
+        "vectors": len(store.vectors) if store.vectors is not None else 0,
+        "vectors_pending": pending,
+        "communities": store.topics.count(),
+        "derived": store.topics.derived_count(),
+        "hubs": _hubs(store, params),
+        "backlog": {"vectors": pending, "sleep": store.topics.waiting_count()},
+    }
+
+
+def _hubs(store: MemoryStore, params: Params) -> list[Json]:
+    ties = {hub.id: hub.ties for hub in store.topics.hubs(_HUBS)}
+    shown = store.access.within(store.memories.find(list(ties)), caller_of(params))
+    return [{"id": memory.id, "ties": ties[memory.id]} for memory in shown]
+
+
+def _session_exit(store: MemoryStore, params: Params) -> Json:
+    session = params.text("session_id")
+    store.journal.record_event("session_exit", {"session_id": session}, store.clock.now())
+    return {"ok": True}
+
+
+def _doctor(store: MemoryStore, params: Params) -> Json:
+    # Late: it knows all programs and their files, and whoever calls first would wait for that.
+    from iai_mcp.checks import examination
+
+    checks = [*examination.of_store(store)]
+    if not params.flag("store_only"):
+        checks = [*examination.of_machine(), *checks]
+    return {"checks": [asdict(check) for check in checks]}
+
+
+def _consolidate(store: MemoryStore, params: Params) -> Json:
+    if not params.flag("wait"):
+        before = store.sleep.report()
+        store.nights.ask()
+        return {**before, "queued": True, "suggested": _suggested(store, params)}
+    store.embedder.wait(_MODEL_SECONDS)
+    report = store.nights.wait()
+    return {**report, "queued": False, "suggested": _suggested(store, params)}
+
+
+def _report(store: MemoryStore, params: Params) -> Json:
+    return {**store.sleep.report(), "suggested": _suggested(store, params)}
+
+
+def _suggested(store: MemoryStore, params: Params) -> list[Json]:
+    """What may be shown to whoever asks: a private project's words stay in it."""
+    project = params.text("project", "")
+    return store.sleep.suggested(store.access.closed_unless_named(caller_of(params), project))
+
+
+def _backup(store: MemoryStore, params: Params) -> Json:
+    path = Path(params.text("path"))
+    if not path.is_absolute():
+        raise InvalidInput("path must be absolute: the daemon's directory is not yours")
+    if not look_at(str(path.parent), path.parent.is_dir):
+        raise InvalidInput(f"{path.parent} is not a directory")
+    made = backup.create(store.database, store.directory, path)
+    store.journal.record_event("backup", {"records": made["records"]}, store.clock.now())
+    return made
+
+
+METHODS: tuple[Method[MemoryStore], ...] = (
+    Method("events_query", _events, activity=False, tool="events_query", page=True),
+    Method("topology", _topology, activity=False, tool="topology", page=True),
+    Method("session_exit", _session_exit),
+    Method("doctor", _doctor, activity=False, page=True),
+    Method("memory_consolidate", _consolidate, tool="memory_consolidate", waits_for_sleep=True),
+    Method("sleep_report", _report, page=True),
+    Method("backup", _backup),
+)

@@ -1,0 +1,86 @@
+"""What is asked of memory, and what it answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from iai_mcp.domain.errors import EmptyCue
+from iai_mcp.domain.memories import Memory
+from iai_mcp.memory.room import Shown
+from iai_mcp.memory.scoping import Caller, Filter
+from iai_mcp.ports.vectors import Matrix
+
+DEFAULT_HITS = 10
+DEFAULT_BUDGET = 1500  # tokens
+# What a cue says beyond this decides nothing, and others would wait for it to be read.
+LONGEST_CUE = 10_000  # characters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A cue, never blank, and the bounds of the answer."""
+
+    cue: str
+    about: Filter = field(default_factory=Filter)
+    caller: Caller = field(default_factory=Caller)
+    limit: int = DEFAULT_HITS
+    budget: int = DEFAULT_BUDGET  # tokens
+    context: int = 0  # turns around each hit
+    by_session: bool = False
+    fold: bool = True  # whether what says the same is one hit
+    explain: bool = False  # whether each hit says what its score is made of
+    language: str | None = None
+    now: datetime | None = None  # the clock of who asks, if not ours
+    vector: Matrix | None = None  # the cue's, if who asks has made it
+
+    def __post_init__(self) -> None:
+        if not self.cue.strip():
+            raise EmptyCue("the cue is blank: say what you want to recall")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A memory that answers a cue, with what spoke for it."""
+
+    shown: Shown
+    score: float
+    reason: str
+    parts: Mapping[str, float] | None = None  # they sum up to `score`; None unless asked for
+    cosine: float | None = None  # of the cue with it; None where that was not measured
+    times: int = 1  # how often it was said
+    same: tuple[str, ...] = ()  # ids of others that say the same
+    around: "Around | None" = None  # None unless asked for
+
+    @property
+    def memory(self) -> Memory:
+        return self.shown.memory
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The turns before and after a hit in its session, each in the order said."""
+
+    before: tuple[Shown, ...]
+    after: tuple[Shown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHits:
+    """A session with its hits, in the order said."""
+
+    session_id: str
+    project: str
+    score: float  # of its best hit
+    hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """Hits, best first; `superseded` would have answered but no longer hold."""
+
+    hits: tuple[Hit, ...]
+    superseded: tuple[Hit, ...] = ()
+    tokens: int = 0
+    sessions: tuple[SessionHits, ...] | None = None  # None unless asked for
+    by_meaning: bool = False  # or by words alone
+    degraded: tuple[str, ...] = ()  # sentences

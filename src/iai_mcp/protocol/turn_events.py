@@ -1,0 +1,64 @@
+"""A turn as hooks deliver it and spool files keep it: an object, read into a value."""
+
+from collections.abc import Mapping
+
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.instants import Instant, instant
+from iai_mcp.domain.memories import NewTurn, encodable
+from iai_mcp.protocol.params import Params, meta_json
+
+
+def read_turn(raw: object, shared: NewTurn) -> NewTurn | None:
+    """The turn that an event describes; None for a blank one.
+
+    What it does not say about its session, place and host is as in `shared`.
+
+    Raises:
+        InvalidInput: it is no turn.
+    """
+    if not isinstance(raw, Mapping):
+        raise InvalidInput("an event must be an object")
+    event = Params(raw)
+    text = event.text("text", "")
+    if not text.strip():
+        return None
+    return NewTurn(
+        text=text,
+        role=event.text("role", "user") or "user",
+        at=lenient_instant(event.raw("ts")),
+        session_id=event.text("session_id", "") or shared.session_id,
+        id=_turn_id(event.raw("id")),
+        occurrence=event.integer("occurrence", -1, 0, 1 << 31) if event.has("occurrence") else None,
+        project=event.text("project", "") or shared.project,
+        cwd=event.text("cwd", "") or shared.cwd,
+        host=event.text("host", "") or shared.host,
+        agent_id=event.text("agent_id", ""),
+        agent_name=event.text("agent_name", ""),
+        branch=event.text("branch", ""),
+        speaker=event.text("speaker", ""),
+        tier=event.text("tier", "episodic") or "episodic",
+        cue=event.text("cue", ""),
+        meta=meta_json(event.raw("meta")),
+    )
+
+
+def spooled_turn(session_id: str, raw: Mapping[str, object]) -> NewTurn | None:
+    """The turn in a line of a session's spool file; None for a line that holds none."""
+    try:
+        return read_turn(raw, NewTurn(text="", session_id=session_id))
+    except InvalidInput:
+        return None
+
+
+def lenient_instant(raw: object) -> Instant | None:
+    """A time; None when there is none that can be understood: the words still count."""
+    try:
+        return None if raw is None else instant(raw)
+    except InvalidInput:
+        return None
+
+
+def _turn_id(raw: object) -> str:
+    if raw is None or isinstance(raw, bool):
+        return ""
+    return encodable(str(raw))

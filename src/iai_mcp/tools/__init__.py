@@ -1,1 +1,0 @@
-"""MCP tools: each a thin door to one method of `core.dispatch`. Loaded by the daemon only."""

@@ -1,1 +1,0 @@
-"""The agents half put together: adapters chosen, and every use case callable by its wire name."""

@@ -1,0 +1,105 @@
+"""On the way from a cue or a prompt to its answer nothing is embedded or looked for again."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.fakes.embedder import FakeEmbedder
+
+from iai_mcp.core import dispatch
+from iai_mcp.domain.ranking.candidates import Candidates
+from iai_mcp.ports.finding import Finder, People, Sought
+from iai_mcp.ports.memories import Scope
+from iai_mcp.store import MemoryStore
+
+
+class CountingEmbedder(FakeEmbedder):
+    embedded: list[str]
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.embedded = [*getattr(self, "embedded", []), *texts]
+        return super().embed(texts)
+
+
+@dataclass
+class CountingFinder:
+    finder: Finder
+    looked_for: int = 0
+
+    def find(self, sought: Sought) -> Candidates:
+        self.looked_for += 1
+        return self.finder.find(sought)
+
+    def people(self, scope: Scope) -> People:
+        return self.finder.people(scope)
+
+    def number(self, column: str, name: str) -> int:
+        return self.finder.number(column, name)
+
+
+@pytest.fixture
+def embedder() -> CountingEmbedder:
+    return CountingEmbedder()
+
+
+@pytest.fixture
+def store(embedder: CountingEmbedder) -> Iterator[MemoryStore]:
+    opened = MemoryStore(load_embedder=lambda: embedder)
+    opened.embedder.start()
+    opened.embedder.wait(20)
+    yield opened
+    opened.close()
+
+
+def remember(store: MemoryStore, *texts: str, **call: object) -> None:
+    """Each text in a session of its own, with its vector."""
+    for number, text in enumerate(texts):
+        event = {"text": text, "ts": f"2026-03-01T10:{number // 60:02d}:{number % 60:02d}Z"}
+        dispatch(store, "capture_events", {**call, "session_id": f"s{number}", "events": [event]})
+    while store.backlog.page(50):
+        continue
+
+
+def looked_for(store: MemoryStore, **question: object) -> tuple[int, list[str]]:
+    finder = CountingFinder(store.recall.finder)
+    before, store.recall = store.recall, replace(store.recall, finder=finder)
+    hits = dispatch(store, "memory_recall", question)["hits"]
+    store.recall = before
+    assert isinstance(hits, list)
+    return finder.looked_for, [hit["id"] for hit in hits]
+
+
+def test_a_prompt_is_embedded_once(store: MemoryStore, embedder: CountingEmbedder) -> None:
+    remember(store, "we decided to keep the cache in valkey", "the cake was lemon")
+    embedder.embedded = []
+
+    told = dispatch(store, "prompt_injection", {"prompt": "should the cache be kept in valkey?"})
+
+    assert "valkey" in str(told["text"])
+    assert len(embedder.embedded) == 1
+
+
+DEPLOYS = ["the deploy failed at noon", "the deploy key is in the vault"]
+CUE = "did the deploy fail because of the key in the vault"
+
+
+def test_a_cue_is_looked_for_once_where_nothing_was_learned_from_use(store: MemoryStore) -> None:
+    remember(store, *DEPLOYS, *["the deploy went well"] * 30)
+
+    times, found = looked_for(store, cue=CUE, k=5)
+
+    assert times == 1
+    assert len(found) == 3, "what says the same is one hit, and takes no other's place"
+
+
+def test_a_cue_is_looked_for_once_more_with_what_answered_together(store: MemoryStore) -> None:
+    remember(store, *DEPLOYS, *["the deploy went well"] * 30)
+    _, found = looked_for(store, cue=CUE, k=5)
+    dispatch(store, "memory_reinforce", {"ids": found})
+
+    times, again = looked_for(store, cue=CUE, k=5)
+
+    assert times == 2
+    assert set(again) == set(found)
