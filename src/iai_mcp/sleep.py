@@ -6,7 +6,7 @@ from iai_mcp.adapters.fsrs_curve import FsrsCurve
 from iai_mcp.adapters.leiden import LeidenCommunities
 from iai_mcp.adapters.sqlite.habits import SqliteHabits
 from iai_mcp.adapters.sqlite.sleep_ledger import SqliteLedger
-from iai_mcp.adapters.upkeep import StoreUpkeep, Thread
+from iai_mcp.adapters.sqlite.upkeep import StoreUpkeep, Thread
 from iai_mcp.memory.sleep.fading import Fade
 from iai_mcp.memory.sleep.folding import FoldRepeats
 from iai_mcp.memory.sleep.habits import LearnHabits

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from iai_mcp.adapters.keys import custody
-from iai_mcp.adapters.upkeep import StoreUpkeep
+from iai_mcp.adapters.sqlite.upkeep import StoreUpkeep
 from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import StoreDamaged, TimedOut
 from iai_mcp.store import MemoryStore

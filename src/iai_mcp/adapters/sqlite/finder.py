@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iai_mcp.adapters.sqlite import words
-from iai_mcp.adapters.sqlite.crowd import Crowds
 from iai_mcp.adapters.sqlite.database import Database
-from iai_mcp.adapters.sqlite.sheet import NOBODY, Mask, Sheet, View
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats, few_of_equal
 from iai_mcp.domain.ranking.lexical import WordScores, word_scores
+from iai_mcp.engine.columns import NOBODY, Mask, Sheet, View
+from iai_mcp.engine.crowds import Crowds
 from iai_mcp.ports.finding import People, Sought
 from iai_mcp.ports.memories import Scope
 

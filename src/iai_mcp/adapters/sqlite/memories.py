@@ -11,10 +11,10 @@ import apsw
 from iai_mcp.adapters.sqlite import rows, schema, traits, words
 from iai_mcp.adapters.sqlite.database import Database, cacheable, count, scalar
 from iai_mcp.adapters.sqlite.forgetting import forget_one
-from iai_mcp.adapters.sqlite.sheet import Line, Sheet
 from iai_mcp.domain.errors import Busy, NotFound
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
+from iai_mcp.engine.columns import Line, Sheet
 from iai_mcp.ports.copies import Gone
 from iai_mcp.ports.memories import Carried, Placed, Scope, Stored, WordHit
 

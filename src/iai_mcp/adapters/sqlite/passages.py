@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iai_mcp.adapters.sqlite.database import Database
-from iai_mcp.adapters.vector_index import Keys, VectorIndex, quantise
+from iai_mcp.engine.vector_index import Keys, VectorIndex, quantise
 from iai_mcp.ports.vectors import Matrix, Passages
 
 _TOPICS_EACH = 16  # topics are kept under key * this + their place

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import apsw
 
 from iai_mcp.adapters.sqlite import words
-from iai_mcp.adapters.sqlite.sheet import Line, flags
 from iai_mcp.domain.memories import CleanTurn
 from iai_mcp.domain.traits import TRAITS_VERSION, traits_of
+from iai_mcp.engine.columns import Line, flags
 
 _LINES = """
 SELECT m.key, m.at, t.length, t.flags, m.session, coalesce(p.key, ''), m.speaker, m.role, m.host,

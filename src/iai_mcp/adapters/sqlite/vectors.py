@@ -6,7 +6,7 @@ import numpy as np
 
 from iai_mcp.adapters.sqlite.database import Database, scalar
 from iai_mcp.adapters.sqlite.passages import SqlitePassages
-from iai_mcp.adapters.vector_index import Keys, VectorIndex, quantise
+from iai_mcp.engine.vector_index import Keys, VectorIndex, quantise
 from iai_mcp.ports.vectors import Matrix, Passages
 
 _PAGE = 5_000

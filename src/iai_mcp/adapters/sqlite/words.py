@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iai_mcp.adapters.sqlite.database import cacheable
-from iai_mcp.adapters.sqlite.sheet import View
 from iai_mcp.domain.ranking.lexical import Postings
 from iai_mcp.domain.words import indexed
+from iai_mcp.engine.columns import View
 from iai_mcp.ports.memories import WordHit
 
 Places = NDArray[np.int64]

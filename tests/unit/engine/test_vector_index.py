@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from iai_mcp.adapters import vector_index
-from iai_mcp.adapters.vector_index import VectorIndex, quantise
+from iai_mcp.engine import vector_index
+from iai_mcp.engine.vector_index import VectorIndex, quantise
 
 
 def random_vectors(count: int, seed: int = 1) -> np.ndarray:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from iai_mcp.adapters.sqlite.sheet import NOBODY, Line, Sheet, flags
 from iai_mcp.domain.answer_kinds import Kinds
 from iai_mcp.domain.standing import Standing
+from iai_mcp.engine.columns import NOBODY, Line, Sheet, flags
 from iai_mcp.ports.memories import Scope
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iai_mcp.adapters.sqlite.sheet import Mask, View
 from iai_mcp.domain.ranking.lexical import Population, population
+from iai_mcp.engine.columns import Mask, View
 
 
 @dataclass(frozen=True, slots=True)
