@@ -7,10 +7,10 @@ from threading import Lock
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.memory.capture import identity_of
 from iai_mcp.memory.params import Params
-from iai_mcp.ports.copies import Copies, Leftovers, Reached
 from iai_mcp.ports.journal import Journal
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.surroundings import Clock
+from iai_mcp.ports.upkeep import Copies, Leftovers, Reached
 
 EVENT = "copies_rewritten"
 

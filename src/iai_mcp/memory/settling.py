@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iai_mcp.domain.memories import Memory
+from iai_mcp.ports.learned import Repeats, Strengths, Topics
 from iai_mcp.ports.memories import Memories, Scope
-from iai_mcp.ports.repeats import Repeats
-from iai_mcp.ports.strengths import Strengths
-from iai_mcp.ports.topics import Topics
 
 # Digests are looked for among those of the best hits, and only a few come along.
 _ASKED = 10

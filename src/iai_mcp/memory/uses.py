@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
+from iai_mcp.ports.learned import Strengths, Use
 from iai_mcp.ports.memories import Memories
-from iai_mcp.ports.strengths import Strengths, Use
 from iai_mcp.ports.surroundings import Clock
 
 HIT, USEFUL = 1, 2

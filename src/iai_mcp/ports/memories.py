@@ -6,7 +6,7 @@ from typing import Protocol
 
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
-from iai_mcp.ports.copies import Gone
+from iai_mcp.ports.upkeep import Gone
 
 
 @dataclass(frozen=True, slots=True)

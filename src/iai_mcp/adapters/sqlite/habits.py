@@ -1,7 +1,7 @@
 """`Habits` in the encrypted file."""
 
 from iai_mcp.adapters.sqlite.database import Database
-from iai_mcp.ports.habits import Evidence, Seen
+from iai_mcp.ports.learned import Evidence, Seen
 
 _UNIT = "\x1f"  # between the terms of an observation; a command has spaces of its own
 

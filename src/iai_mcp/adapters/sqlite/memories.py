@@ -15,8 +15,8 @@ from iai_mcp.domain.errors import Busy, NotFound
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
 from iai_mcp.engine.columns import Line, Sheet
-from iai_mcp.ports.copies import Gone
 from iai_mcp.ports.memories import Carried, Placed, Scope, Stored, WordHit
+from iai_mcp.ports.upkeep import Gone
 
 _INSERT = """
 INSERT INTO memories (id, at, session, project, role, tier, ts, speaker, host, agent_id,

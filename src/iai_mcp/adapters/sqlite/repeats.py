@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from iai_mcp.adapters.sqlite import rows
 from iai_mcp.adapters.sqlite.database import Database, scalar
-from iai_mcp.ports.repeats import Known, Said
+from iai_mcp.ports.learned import Known, Said
 
 
 class SqliteRepeats:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from iai_mcp.adapters.sqlite.database import Database
-from iai_mcp.ports.strengths import Standing, Trace, Use, Used
+from iai_mcp.ports.learned import Standing, Trace, Use, Used
 
 
 class SqliteStrengths:

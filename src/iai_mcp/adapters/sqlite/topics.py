@@ -7,7 +7,7 @@ import numpy as np
 
 from iai_mcp.adapters.sqlite import rows
 from iai_mcp.adapters.sqlite.database import Database, count
-from iai_mcp.ports.topics import Hub, Topic, Window
+from iai_mcp.ports.learned import Hub, Topic, Window
 from iai_mcp.ports.vectors import Matrix
 
 _Member = tuple[int, int, str, int | None, bytes]  # key, at, session, space, code

@@ -15,9 +15,9 @@ from iai_mcp.domain.nearness import (
     word_vectors,
 )
 from iai_mcp.domain.ranking.weights import bar_of
+from iai_mcp.ports.learned import Communities, Topic, Topics, Window
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.sleep import Assigned, Derived, Enough, Grouped, Page, Settled, never
-from iai_mcp.ports.topics import Communities, Topic, Topics, Window
 
 KIND = "topic"
 _ASSIGNED = 50  # of a page
