@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from iai_mcp.adapters.fsrs_curve import FsrsCurve
 from iai_mcp.adapters.leiden import LeidenCommunities
-from iai_mcp.adapters.sqlite.habits import SqliteHabits
+from iai_mcp.adapters.sqlite.learned import SqliteHabits
 from iai_mcp.adapters.sqlite.sleep_ledger import SqliteLedger
 from iai_mcp.adapters.sqlite.upkeep import StoreUpkeep, Thread
 from iai_mcp.memory.sleep.fading import Fade

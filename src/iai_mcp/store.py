@@ -22,10 +22,8 @@ from iai_mcp.adapters.spooled_turns import SpooledTurns
 from iai_mcp.adapters.sqlite.checkpoints import Checkpoints
 from iai_mcp.adapters.sqlite.finder import SqliteFinder
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
+from iai_mcp.adapters.sqlite.learned import SqliteRepeats, SqliteStrengths, SqliteTopics
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
-from iai_mcp.adapters.sqlite.repeats import SqliteRepeats
-from iai_mcp.adapters.sqlite.strengths import SqliteStrengths
-from iai_mcp.adapters.sqlite.topics import SqliteTopics
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.adapters.surroundings import LocalProjects, StoredProjects, SystemClock
 from iai_mcp.adapters.worker import Worker
