@@ -20,15 +20,18 @@ from iai_mcp.adapters.lazy_embedder import LazyEmbedder
 from iai_mcp.adapters.redaction_file import FileRedactor
 from iai_mcp.adapters.spooled_turns import SpooledTurns
 from iai_mcp.adapters.sqlite.checkpoints import Checkpoints
-from iai_mcp.adapters.sqlite.finder import SqliteFinder
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
 from iai_mcp.adapters.sqlite.learned import SqliteRepeats, SqliteStrengths, SqliteTopics
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
+from iai_mcp.adapters.sqlite.words import SqliteWordIndex
 from iai_mcp.adapters.surroundings import LocalProjects, StoredProjects, SystemClock
 from iai_mcp.adapters.worker import Worker
 from iai_mcp.domain.briefing_text import estimated_tokens
 from iai_mcp.domain.errors import IaiError
+from iai_mcp.engine.columns import Columns
+from iai_mcp.engine.finder import Finder
+from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.briefing import SessionStart
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Reinforce
@@ -79,12 +82,13 @@ class MemoryStore:
         self.clock = SystemClock()
         self.database = custody.open_database(self.directory)
         self.memories = SqliteMemories(self.database)
+        self.columns = Columns(self.memories)
         self.journal = SqliteJournal(self.database)
         self.checkpoints = Checkpoints(self.database)
         self.agent_news = AgentNews(self.directory, self.journal)
-        self.vectors: SqliteVectors | None = None
+        self.vectors: Vectors | None = None
         self.behind = False  # whether many memories have no vector of the model yet
-        self._vectors_to_come: SqliteVectors | None = None
+        self._vectors_to_come: Vectors | None = None
         self.embedder = LazyEmbedder(load_embedder or _load_embedder, self._model_ready)
         self.backlog = _Backlog(self)
         self.redactor = FileRedactor()
@@ -106,7 +110,7 @@ class MemoryStore:
         self.recall = Recall(
             memories=self.memories,
             projects=self.projects,
-            finder=SqliteFinder(self.database, self.memories.sheet, lambda: self.vectors),
+            finder=Finder(self.columns, SqliteWordIndex(self.database), lambda: self.vectors),
             meaning=self.meaning,
             clock=self.clock,
             knobs=self.knobs.current,
@@ -185,7 +189,7 @@ class MemoryStore:
         self.backlog.wake()
         self.reaching.start()
         self.reaching.wake()
-        self.later(self._read_sheet)
+        self.later(self.columns.catch_up)  # what the first recall would otherwise wait for
 
     @cached_property
     def sleep(self) -> "Sleep":
@@ -265,7 +269,8 @@ class MemoryStore:
         return estimated_tokens if isinstance(embedder, str) else embedder.count_tokens
 
     def _model_ready(self, embedder: Embedder) -> None:
-        vectors = SqliteVectors(self.database, embedder.model_id, embedder.dimensions)
+        kept = SqliteVectors(self.database, embedder.model_id, embedder.dimensions)
+        vectors = Vectors(kept, embedder.dimensions)
         self._vectors_to_come = vectors
         vectors.load()
         missing = self.memories.pending_count()
@@ -281,15 +286,12 @@ class MemoryStore:
             return "meaning: the vectors are still loading; answered by words"
         return MeaningLeg(embedder, vectors, _BEHIND if self.behind else "")
 
-    def _read_sheet(self) -> None:
-        """What the first recall would otherwise wait for."""
-        self.memories.sheet()
-
     def _stored(self, outcomes: Sequence[Stored]) -> None:
         if any(one.status == "inserted" for one in outcomes):
             self.backlog.wake()
 
     def forgotten(self, keys: Sequence[int]) -> None:
+        self.columns.drop(keys)
         # Also from what is still being read: it may have come past them already.
         if self._vectors_to_come is not None:
             self._vectors_to_come.drop(keys)
@@ -314,10 +316,11 @@ class _Backlog(Worker):
             return self._page(limit or self._store.settings.embed_page)
 
     def _page(self, limit: int) -> int:
-        renewed = self._store.memories.reindex(_REINDEXED_AT_ONCE)
+        renewed = self._store.memories.renew(_REINDEXED_AT_ONCE)
+        self._store.columns.correct(renewed)
         embedder, vectors = self._store.embedder.get(), self._store.vectors
         if renewed or isinstance(embedder, str) or vectors is None:
-            return renewed
+            return len(renewed)
         done = EmbedBacklog(self._store.memories, embedder, vectors)(limit)
         if not done:
             self._store.behind = False

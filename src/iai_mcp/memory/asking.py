@@ -8,7 +8,7 @@ import numpy as np
 
 from iai_mcp.domain.errors import EmptyCue, InvalidInput
 from iai_mcp.memory.params import Params
-from iai_mcp.ports.vectors import Matrix
+from iai_mcp.ports.embedder import Matrix
 
 _DEFAULT_HITS = 10
 _DEFAULT_BUDGET = 1500

@@ -17,16 +17,16 @@ from iai_mcp.domain.ranking.features import Asked
 from iai_mcp.domain.ranking.scoring import Leaning, Scored, ranked
 from iai_mcp.domain.ranking.use import support
 from iai_mcp.domain.ranking.weights import Ranker, ranker_for
+from iai_mcp.engine.finder import Finder, Sought
+from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.answering import READ_OF_EACH, Answer, Found, answer
 from iai_mcp.memory.asking import Asking, asking, fitting, speaker_named
 from iai_mcp.memory.params import Params
 from iai_mcp.memory.scoping import scope_of
 from iai_mcp.memory.settling import Settle, Slept
-from iai_mcp.ports.embedder import Embedder
-from iai_mcp.ports.finding import Finder, Sought
+from iai_mcp.ports.embedder import Embedder, Matrix
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Clock, Projects
-from iai_mcp.ports.vectors import Matrix, Vectors
 
 # More are looked at than asked for: some are folded into others or superseded.
 _SPARE_SHARE, _SPARE_AT_LEAST = 4, 4

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from iai_mcp.ports.vectors import Matrix
+from iai_mcp.ports.embedder import Matrix
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from iai_mcp.adapters.sqlite import rows
 from iai_mcp.adapters.sqlite.database import Database, count, scalar
+from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.learned import (
     Evidence,
     Hub,
@@ -21,7 +22,6 @@ from iai_mcp.ports.learned import (
     Used,
     Window,
 )
-from iai_mcp.ports.vectors import Matrix
 
 _UNIT = "\x1f"  # between the terms of an observation; a command has spaces of its own
 
