@@ -37,7 +37,7 @@ def compose(store: "MemoryStore") -> Sleep:
         ),
         FoldRepeats(store.repeats),
         FindTopics(
-            store.topics, store.memories, LeidenCommunities(), lambda: _space(store), store.learns
+            store.topics, store.memories, LeidenCommunities(), store.model.space, store.learns
         ),
         SuggestCorrections(store.memories, store.meaning, store.clock, store.learns),
         LearnHabits(
@@ -64,8 +64,3 @@ def _reach(store: "MemoryStore") -> None:
 
 def _forgot(store: "MemoryStore") -> bool:
     return store.memories.unreached_count() > 0
-
-
-def _space(store: "MemoryStore") -> str:
-    embedder = store.embedder.get()
-    return "words" if isinstance(embedder, str) else embedder.model_id
