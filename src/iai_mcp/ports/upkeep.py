@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class Job(Protocol):
@@ -15,6 +15,15 @@ class Job(Protocol):
             IaiError: it failed, and why.
         """
         ...
+
+
+class Compacted(NamedTuple):
+    """What a little compacting did, and where it goes on."""
+
+    cursor: str
+    done: bool = False
+    merged: int = 0  # parts of the word index
+    released: int = 0  # pages given back to the system
 
 
 class Upkeep(Protocol):
@@ -35,19 +44,15 @@ class Upkeep(Protocol):
         """The memories said first that are not pinned, each with its bytes."""
         ...
 
-    def merge_words(self, *, all_of_it: bool = False) -> bool:
-        """Merge a little of the words index; whether it did anything.
+    def forget_words(self, *, begin: bool) -> bool:
+        """Take a little of what was forgotten out of the word index; whether there is more.
 
-        With `all_of_it` a merge of everything begins, so that nothing of what was deleted stays.
+        The first of such calls has to `begin`: from then on nothing of it is passed over.
         """
         ...
 
-    def release(self, pages: int) -> int:
-        """Give free pages of the file back; how many there were."""
-        ...
-
-    def checkpoint(self) -> None:
-        """Bring what was written into the file itself, as far as nobody is reading."""
+    def compact(self, cursor: str) -> Compacted:
+        """A little of what makes the store smaller and quicker to ask, from the cursor ("" at first)."""
         ...
 
     def check(self) -> Job:

@@ -92,7 +92,7 @@ class Retain:
 
     def _purged(self, stage: str, *, last: bool) -> Page:
         """Nothing of what was forgotten may stay in the words index."""
-        if self.upkeep.merge_words(all_of_it=stage == "purge"):
+        if self.upkeep.forget_words(begin=stage == "purge"):
             return Page("purging|last" if last else "purging")
         return Page("forget|", done=True) if last else Page(_WEIGH)
 

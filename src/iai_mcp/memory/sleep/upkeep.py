@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from iai_mcp.ports.sleep import Enough, Page, never
 from iai_mcp.ports.upkeep import Job, Upkeep
 
-_RELEASED = 16  # pages of 16 KB in a page
 _PATIENCE = 0.02  # seconds that a page waits for work in another thread
 
 
@@ -27,23 +26,18 @@ class FinishVectors:
 
 @dataclass(frozen=True, slots=True)
 class Compact:
-    """Merge the words index and give free pages back, both a little at a time."""
+    """Make the store smaller and quicker to ask, a little at a time."""
 
     upkeep: Upkeep
     name: str = "compact"
 
     def start(self, cursor: str) -> str:
-        return "merge"
+        return ""
 
     def page(self, cursor: str, enough: Enough = never) -> Page:
-        if cursor == "merge":
-            merged = self.upkeep.merge_words()
-            return Page("merge" if merged else "release", counts={"merged": int(merged)})
-        released = self.upkeep.release(_RELEASED)
-        if released:
-            return Page("release", counts={"changed": released, "released": released})
-        self.upkeep.checkpoint()
-        return Page("release", done=True)
+        did = self.upkeep.compact(cursor)
+        counts = {"merged": did.merged, "changed": did.released, "released": did.released}
+        return Page(did.cursor, did.done, counts={n: count for n, count in counts.items() if count})
 
 
 @dataclass(slots=True)
