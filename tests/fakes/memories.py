@@ -58,7 +58,7 @@ class FakeMemories:
         self.to_embed: set[int] = set()
         self._salt = b"salt"
         self._last = 0
-        self._gone: dict[bytes, int] = {}
+        self.tombstones: dict[bytes, int] = {}
         self._unreached: list[Gone] = []
         self._links: dict[tuple[int, int, str], Link] = {}
         self._private: set[str] = set()
@@ -257,7 +257,7 @@ class FakeMemories:
         known = self.keys_of([public])
         if known:
             return Stored("duplicate", public, known[0])
-        if turn.identity in self._gone:
+        if turn.identity in self.tombstones:
             return Stored("forgotten", public, None)
         self._last += 1
         self.stored[self._last] = _memory(self._last, public, turn)
@@ -267,7 +267,7 @@ class FakeMemories:
 
     def _remove(self, key: int, at: int) -> None:
         identity = UUID(self.stored.pop(key).id).bytes
-        self._gone[identity] = at
+        self.tombstones[identity] = at
         self._unreached.append(Gone(identity, at))
         self.to_embed.discard(key)
         self._links = {at: link for at, link in self._links.items() if key not in at[:2]}

@@ -28,9 +28,6 @@ from iai_mcp.ports.sleep import (
 
 _STARTED, _FINISHED = "sleep:started", "sleep:finished"
 
-# Memories that topics are looked for among at once: a page's work grows with its square.
-_WINDOW = 384
-
 _DERIVE = """
 INSERT OR IGNORE INTO memories (id, at, session, project, role, tier, ts, speaker, host, agent_id,
     agent_name, branch, valid_from, cue, meta, text, derived)
@@ -113,7 +110,7 @@ def _write(db: apsw.Connection, change: Change) -> None:
             _fold(db, change)
         case Assigned():
             for key in change.keys:
-                _assign(db, key)
+                _assign(db, key, change.most)
         case Grouped():
             _group(db, change)
         case Derived():
@@ -145,7 +142,7 @@ def _fold(db: apsw.Connection, change: Folded) -> None:
         db.execute("INSERT OR IGNORE INTO fold_bands VALUES (?, ?)", (band, change.key))
 
 
-def _assign(db: apsw.Connection, key: int) -> None:
+def _assign(db: apsw.Connection, key: int, most: int) -> None:
     row = db.execute("SELECT project FROM memories WHERE key = ?", (key,)).fetchone()
     known = db.execute("SELECT 1 FROM topic_members WHERE key = ?", (key,)).fetchone()
     if row is None or known:
@@ -153,7 +150,7 @@ def _assign(db: apsw.Connection, key: int) -> None:
     latest = db.execute(
         "SELECT id, size FROM windows WHERE project IS ? ORDER BY id DESC LIMIT 1", (row[0],)
     ).fetchone()
-    if latest is None or latest[1] >= _WINDOW:
+    if latest is None or latest[1] >= most:
         db.execute("INSERT INTO windows (project) VALUES (?)", (row[0],))
         window = db.last_insert_rowid()
     else:
