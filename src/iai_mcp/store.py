@@ -16,10 +16,10 @@ from iai_mcp.adapters.kept_copies import KeptCopies
 from iai_mcp.adapters.keys import custody
 from iai_mcp.adapters.redaction_file import FileRedactor
 from iai_mcp.adapters.spooled_turns import SpooledTurns
-from iai_mcp.adapters.sqlite.checkpoints import Checkpoints
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
 from iai_mcp.adapters.sqlite.learned import SqliteRepeats, SqliteStrengths, SqliteTopics
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
+from iai_mcp.adapters.sqlite.upkeep import Checkpoints
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.adapters.sqlite.words import SqliteWordIndex
 from iai_mcp.adapters.surroundings import LocalProjects, StoredProjects, SystemClock

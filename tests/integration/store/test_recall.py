@@ -12,7 +12,7 @@ from tests.fakes.embedder import FakeEmbedder
 
 from iai_mcp.adapters.sqlite import schema
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
-from iai_mcp.adapters.sqlite.sleep_schema import SLEEP
+from iai_mcp.adapters.sqlite.schema import SLEEP
 from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.traits import TRAITS_VERSION
