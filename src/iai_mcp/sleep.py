@@ -10,11 +10,10 @@ from iai_mcp.adapters.sqlite.upkeep import StoreUpkeep, Thread
 from iai_mcp.memory.sleep.fading import Fade
 from iai_mcp.memory.sleep.folding import FoldRepeats
 from iai_mcp.memory.sleep.habits import LearnHabits
-from iai_mcp.memory.sleep.retaining import Retain
 from iai_mcp.memory.sleep.sleep import Sleep
 from iai_mcp.memory.sleep.suggesting import SuggestCorrections
 from iai_mcp.memory.sleep.topics import FindTopics
-from iai_mcp.memory.sleep.upkeep import Compact, Errand, FinishVectors
+from iai_mcp.memory.sleep.upkeep import Compact, Errand, FinishVectors, Retain
 
 if TYPE_CHECKING:
     from iai_mcp.store import MemoryStore

@@ -24,9 +24,9 @@ from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.adapters.sqlite.words import SqliteWordIndex
 from iai_mcp.adapters.surroundings import LocalProjects, StoredProjects, SystemClock
 from iai_mcp.background.backlog import Backlog
-from iai_mcp.background.errands import Errands
 from iai_mcp.background.model import Model
 from iai_mcp.background.reaching import Reaching
+from iai_mcp.background.threads import Errands
 from iai_mcp.engine.columns import Columns
 from iai_mcp.engine.finder import Finder
 from iai_mcp.engine.vectors import Vectors

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 
 from iai_mcp.background.model import Model
-from iai_mcp.background.worker import Worker
+from iai_mcp.background.threads import Worker
 from iai_mcp.engine.columns import Columns
 from iai_mcp.memory.embedding import EmbedBacklog
 from iai_mcp.ports.memories import Memories

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import asdict
 
-from iai_mcp.background.worker import Worker
+from iai_mcp.background.threads import Worker
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.memory.reaching import Reach
 

@@ -9,11 +9,10 @@ from tests.fakes.upkeep import Done, FakeUpkeep
 from iai_mcp.domain.errors import Busy
 from iai_mcp.memory.sleep.folding import FoldRepeats
 from iai_mcp.memory.sleep.habits import LearnHabits
-from iai_mcp.memory.sleep.retaining import Retain
 from iai_mcp.memory.sleep.sleep import Sleep
 from iai_mcp.memory.sleep.suggesting import SuggestCorrections
 from iai_mcp.memory.sleep.topics import FindTopics
-from iai_mcp.memory.sleep.upkeep import Compact, Errand, FinishVectors
+from iai_mcp.memory.sleep.upkeep import Compact, Errand, FinishVectors, Retain
 from iai_mcp.ports.sleep import Enough, Page, Step, never
 
 DAY = 86_400_000_000
