@@ -155,7 +155,7 @@ class FakeLedger:
         if change.kind == "topic":
             if self.state_of.get(change.home) == "grouped":
                 self.state_of[change.home] = "written"
-        elif change.home in self.habits:
+        elif change.kind == "habit" and change.home in self.habits:
             self.habits[change.home] = (self.habits[change.home][0], False)
 
     def _observe(self, change: Observed) -> None:

@@ -45,8 +45,10 @@ class Backlog(Worker):
         with self._turnstile:
             self._columns.catch_up()  # else the next recall would have all of it to read
             renewed = self._memories.renew(_RENEWED_AT_ONCE)
-            self._columns.correct(renewed)
-            return len(renewed) or self._embedded(limit or self._page)
+            if renewed:
+                self._columns.correct(renewed)
+                return len(renewed)
+            return self._embedded(limit or self._page)
 
     def _embedded(self, limit: int) -> int:
         embedder, vectors = self._model.embedder.get(), self._model.vectors

@@ -38,7 +38,8 @@ _told_to_stop = False
 def note_stops() -> None:
     """Remember whether we are told to stop: who lies down has no other way to notice.
 
-    The event loop's own handlers still wake the loop: what tells it is written below these.
+    Called after the event loop put its own handlers in place: it is still woken, by the byte that is
+    written to its pipe before any handler runs.
     """
     for number in _STOPPING:
         signal.signal(number, _note)

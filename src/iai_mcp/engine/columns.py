@@ -89,9 +89,8 @@ class View:
 
 def having(facts: NDArray[np.uint8], which: int) -> Mask:
     """Where any of these facts holds."""
-    held: Mask = (
-        facts & int(which)
-    ) != 0  # a plain number: an enumeration's would widen the column
+    # A plain number: one of an enumeration would make every byte of the column eight.
+    held: Mask = (facts & int(which)) != 0
     return held
 
 

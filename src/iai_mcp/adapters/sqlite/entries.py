@@ -15,10 +15,7 @@ SELECT m.key, m.at, t.length, t.flags, m.session, coalesce(p.key, ''),
 FROM traits AS t JOIN memories AS m USING (key) LEFT JOIN projects AS p ON p.id = m.project
 WHERE t.key > ? ORDER BY t.key
 """
-_OUTDATED = """
-SELECT m.key, m.text, m.role FROM traits AS t JOIN memories AS m USING (key)
-WHERE t.version < ? ORDER BY t.version, t.key LIMIT ?
-"""
+_OUTDATED = "SELECT key FROM traits WHERE version < ? ORDER BY version, key LIMIT ?"
 
 
 def put(db: apsw.Connection, key: int, traits: Traits) -> None:
@@ -41,11 +38,16 @@ def after(db: apsw.Connection, key: int) -> Iterator[Entry]:
         yield Entry(*row)
 
 
+def outdated(db: apsw.Connection, limit: int) -> list[int]:
+    """The keys of memories whose traits an earlier version derived."""
+    return [row[0] for row in db.execute(_OUTDATED, (TRAITS_VERSION, limit))]
+
+
 def renew(db: apsw.Connection, limit: int) -> list[Renewed]:
     """Derive again what an earlier version derived, and index those words again."""
     renewed: list[Renewed] = []
-    outdated: list[tuple[int, str, str]] = db.execute(_OUTDATED, (TRAITS_VERSION, limit)).fetchall()  # type: ignore[assignment] # the schema says so
-    for key, text, role in outdated:
+    for key in outdated(db, limit):
+        text, role = db.execute("SELECT text, role FROM memories WHERE key = ?", (key,)).get
         traits = traits_of(text, role)
         put(db, key, traits)
         renewed.append(Renewed(key, traits.length, traits.facts))

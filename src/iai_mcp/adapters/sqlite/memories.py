@@ -246,6 +246,9 @@ class SqliteMemories:
             yield from entries.after(db, after)
 
     def renew(self, limit: int) -> list[Renewed]:
+        with self._db.reading() as db:
+            if not entries.outdated(db, 1):
+                return []  # nearly always: nobody has to wait for a writer that writes nothing
         with self._db.writing() as db:
             return entries.renew(db, limit)
 
@@ -254,8 +257,8 @@ class SqliteMemories:
             found = db.execute("SELECT key FROM pending_vectors ORDER BY key LIMIT ?", (limit,))
             keys = [row[0] for row in found]
         sql = (
-            "SELECT m.key, m.text, m.role, t.flags & ? FROM memories AS m "
-            "JOIN traits AS t USING (key) WHERE m.key = ?"
+            "SELECT m.key, m.text, m.role, coalesce(t.flags, 0) & ? FROM memories AS m "
+            "LEFT JOIN traits AS t USING (key) WHERE m.key = ?"
         )
         for key in keys:
             # A view for each: embedding takes its time, and an old view keeps the log from shrinking.

@@ -214,7 +214,7 @@ def _settle(db: apsw.Connection, change: Settled) -> None:
             "UPDATE windows SET state = 'written' WHERE id = ? AND state = 'grouped'",
             (change.home,),
         )
-    else:
+    elif change.kind == "habit":
         # One that went meanwhile took its evidence along: the habit has news again.
         there = db.execute(
             f"SELECT count(*) FROM (SELECT id FROM memories WHERE id IN ({marks}) "
