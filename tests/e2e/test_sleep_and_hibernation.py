@@ -98,7 +98,7 @@ class TestHibernation:
     @pytest.mark.parametrize("moment", [0.0, 0.06, 0.12, 0.25])
     def test_a_stop_that_arrives_while_it_lies_down_is_heard(self, home, moment):
         daemon = DaemonProcess(home, **QUICKLY).start()
-        with daemon.line() as watching:
+        with daemon.line(deadline=40) as watching:
             assert watching.ask({"type": "status"})["ok"]
             assert watching.at_end()  # it lies down: those who only listen are let go
         threading.Event().wait(moment)
