@@ -11,7 +11,13 @@ from iai_mcp.concurrency import ProcessLock
 from iai_mcp.core import dispatch
 from iai_mcp.daemon import control, http_service, mcp_session
 from iai_mcp.daemon.drain import SpoolDrain
-from iai_mcp.daemon.hibernation import hear_signals, http_listening, is_managed, is_woken
+from iai_mcp.daemon.hibernation import (
+    hear_signals,
+    http_listening,
+    is_managed,
+    is_woken,
+    note_stops,
+)
 from iai_mcp.daemon.lifecycle_loop import LifecycleLoop
 from iai_mcp.daemon.socket_server import SocketServer
 from iai_mcp.daemon.succession import Estate, Heir
@@ -63,6 +69,7 @@ async def run(
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, server.shutdown_event.set)
+    note_stops()
     hear_signals()
     server.warm = False  # the lifecycle decides when the model is loaded
     lifecycle = _lifecycle(server, store, loop, dormant=is_woken())

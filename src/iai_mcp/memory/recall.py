@@ -18,17 +18,15 @@ from iai_mcp.domain.ranking.features import Asked
 from iai_mcp.domain.ranking.scoring import Leaning, Scored, ranked
 from iai_mcp.domain.ranking.use import support
 from iai_mcp.domain.ranking.weights import Ranker, ranker_for, usual
+from iai_mcp.engine.finder import Finder, Sought
+from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.answering import READ_OF_EACH, Answering, Found
 from iai_mcp.memory.question import Answer, Question
 from iai_mcp.memory.scoping import Access
-from iai_mcp.ports.embedder import Embedder
-from iai_mcp.ports.finding import Finder, Sought
+from iai_mcp.ports.embedder import Embedder, Matrix
+from iai_mcp.ports.learned import Repeats, Strengths, Topics
 from iai_mcp.ports.memories import Memories, Scope
-from iai_mcp.ports.repeats import Repeats
-from iai_mcp.ports.strengths import Strengths
 from iai_mcp.ports.surroundings import Clock
-from iai_mcp.ports.topics import Topics
-from iai_mcp.ports.vectors import Matrix, Vectors
 
 # More are looked at than asked for: some are folded into others or superseded.
 _SPARE_SHARE, _SPARE_AT_LEAST = 4, 4

@@ -10,7 +10,7 @@ from tests.fakes.embedder import FakeEmbedder
 
 from iai_mcp.core import dispatch
 from iai_mcp.domain.ranking.candidates import Candidates
-from iai_mcp.ports.finding import Finder, People, Sought
+from iai_mcp.engine.finder import Finder, People, Sought
 from iai_mcp.ports.memories import Scope
 from iai_mcp.store import MemoryStore
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import apsw
 
 from iai_mcp.adapters.sqlite import schema, words
-from iai_mcp.ports.copies import Gone
+from iai_mcp.ports.upkeep import Gone
 
 
 def forget_one(db: apsw.Connection, key: int, at: int) -> tuple[bytes, bool] | None:

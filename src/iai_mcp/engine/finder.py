@@ -1,30 +1,26 @@
-"""`Finder` over the encrypted file: a pool from every leg, then a closer look at the best."""
+"""Which memories might answer a cue: a pool from every leg, then a closer look at the best."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from iai_mcp.adapters.sqlite import words
-from iai_mcp.adapters.sqlite.crowd import Crowds
-from iai_mcp.adapters.sqlite.database import Database
-from iai_mcp.adapters.sqlite.sheet import NOBODY, Mask, Sheet, View
-from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats, few_of_equal
-from iai_mcp.domain.ranking.lexical import WordScores, word_scores
-from iai_mcp.ports.finding import People, Sought
+from iai_mcp.domain.ranking.lexical import Population, WordScores, population, word_scores
+from iai_mcp.domain.traits import Fact
+from iai_mcp.engine import words
+from iai_mcp.engine.columns import NOBODY, Columns, Mask, View, having
+from iai_mcp.engine.vectors import Vectors
+from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.memories import Scope
+from iai_mcp.ports.words import WordIndex
 
 Rows = NDArray[np.int64]
 
 _POOL = 80  # of each leg: more changes nothing measurable
 _ALIKE = 20  # of them, so many at most that score the same
 _WISHES = 24
-_EXACT_AT_MOST = 200  # memories that hold what the cue quotes, newest first
-# A name that many memories hold tells them apart no longer: its worth falls from here on.
-_RARE_NAME = 3
 # How many candidates are compared passage by passage: the rest could not reach the top.
 _LOOKED_AT_CLOSELY = 96
 _WISHES_WITHIN = 500
@@ -33,21 +29,77 @@ _WORDS_AT_FIRST, _COSINE_AT_FIRST = 4.0, 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class SqliteFinder:
-    """Reads only."""
+class Sought:
+    """What to look for. `vector` is None while there is no model: words alone count then."""
 
-    database: Database
-    sheet: Callable[[], Sheet]
-    vectors: Callable[[], SqliteVectors | None]  # None while there is no model
+    terms: Sequence[str]
+    exact: Sequence[str]
+    vector: Matrix | None
+    scope: Scope
+    also: Sequence[int] = ()  # keys to measure whatever the legs find
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Speakers by name, and whether assistants spoke at all."""
+
+    speakers: Sequence[str]
+    assistants: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """The rows as words are weighed among them, and who spoke there."""
+
+    population: Population
+    speakers: Sequence[int]
+    assistants: bool
+
+
+class Crowds:
+    """Keeps the crowd asked for last: it changes only when something is stored or forgotten."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Mask, Crowd] | None = None
+
+    def of(self, view: View, within: Mask) -> Crowd:
+        """`within` is the columns' own mask, which is another one after every change."""
+        last = self._last
+        if last is not None and last[0] is within:
+            return last[1]
+        made = _crowd(view, within)
+        self._last = (within, made)
+        return made
+
+
+def _crowd(view: View, within: Mask) -> Crowd:
+    return Crowd(
+        population=population(within, view.length, view.session, view.conversed),
+        speakers=np.flatnonzero(np.bincount(view.speaker[within])).tolist(),
+        assistants=bool((within & ~view.spoken).any()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """Reads only. Every call is safe from any thread."""
+
+    columns: Columns
+    index: WordIndex
+    vectors: Callable[[], Vectors | None]  # None while there is no model
     crowds: Crowds = field(default_factory=Crowds)
 
     def find(self, sought: Sought) -> Candidates:
-        sheet = self.sheet()
-        view = sheet.view()
-        within = sheet.within(view, sought.scope)
-        with self.database.reading() as db:
-            terms = words.postings(db, sought.terms, view)
-            exact = _exact(db, sought.exact, view, within)
+        """What might answer, with the turns around it; nothing if nothing is stored there.
+
+        Raises:
+            StoreError: the store can not be read.
+        """
+        view = self.columns.current()
+        within = self.columns.within(view, sought.scope)
+        with self.index.looked_up() as index:
+            terms = words.postings(index, sought.terms, view)
+            exact = words.exactness(index, sought.exact, view, within)
         lexical = word_scores(terms, self.crowds.of(view, within).population)
         near, topics = self._meaning(sought, view, within)
         strongest = _strongest(lexical.words, _POOL)
@@ -59,17 +111,18 @@ class SqliteFinder:
         return self._measured(rows, view, within, lexical, exact, topics, sought)
 
     def people(self, scope: Scope) -> People:
-        sheet = self.sheet()
-        view = sheet.view()
-        crowd = self.crowds.of(view, sheet.within(view, scope))
-        names = sheet.names("speaker")
+        """Who spoke there."""
+        view = self.columns.current()
+        crowd = self.crowds.of(view, self.columns.within(view, scope))
+        names = self.columns.names("speaker")
         return People(
             speakers=[names[number] for number in crowd.speakers if names[number]],
             assistants=crowd.assistants,
         )
 
     def number(self, column: str, name: str) -> int:
-        return self.sheet().number(column, name)
+        """The number that stands for a speaker's, session's or project's name; -1 if unknown."""
+        return self.columns.number(column, name)
 
     def _meaning(self, sought: Sought, view: View, within: Mask) -> tuple[Rows, dict[int, float]]:
         """The rows nearest in meaning, and the memories whose wishes are about the cue."""
@@ -82,7 +135,7 @@ class SqliteFinder:
         if not standing.size:
             return view.rows_of(np.array(near, np.int64)), {}
         few = view.keys[standing] if standing.size <= _WISHES_WITHIN else None
-        wishes = vectors.passages.wishes_about(sought.vector, _WISHES, few)
+        wishes = vectors.wishes_about(sought.vector, _WISHES, few)
         return view.rows_of(np.array(near, np.int64)), wishes
 
     def _measured(
@@ -95,7 +148,7 @@ class SqliteFinder:
         topics: dict[int, float],
         sought: Sought,
     ) -> Candidates:
-        keys, facts = view.keys[rows], view.facts(rows)
+        keys, facts = view.keys[rows], view.facts[rows]
         turn, passage, context = self._cosines(keys, lexical.words[rows], within[rows], sought)
         return Candidates(
             keys=keys,
@@ -110,13 +163,13 @@ class SqliteFinder:
             exact=exact[rows],
             at=view.at[rows] / 1e6,
             length=view.length[rows],
-            asks=facts.asks,
-            instruction=facts.instruction,
-            preference=facts.preference,
-            spoken=facts.spoken,
-            time=facts.time,
-            name=facts.name,
-            change=facts.change,
+            asks=having(facts, Fact.ASKS),
+            instruction=having(facts, Fact.INSTRUCTION),
+            preference=having(facts, Fact.PREFERENCE),
+            spoken=having(facts, Fact.SPOKEN),
+            time=having(facts, Fact.TIME),
+            name=having(facts, Fact.NAME),
+            change=having(facts, Fact.CHANGE),
             speaker=view.speaker[rows],
             session=view.sessions(rows),
             project=view.project[rows],
@@ -136,7 +189,7 @@ class SqliteFinder:
         first = _WORDS_AT_FIRST * strength + _COSINE_AT_FIRST * np.nan_to_num(turn) + eligible
         closely = np.sort(np.argsort(-first, kind="stable")[:_LOOKED_AT_CLOSELY])
         passage, context = np.full((2, len(keys)), np.nan, np.float32)
-        passage[closely], context[closely] = vectors.passages.best(sought.vector, keys[closely])
+        passage[closely], context[closely] = vectors.best_passages(sought.vector, keys[closely])
         return turn, passage, context
 
 
@@ -146,19 +199,6 @@ def _strongest(column: Floats, limit: int) -> Rows:
         rows = rows[np.argsort(-column[rows], kind="stable")]
         rows = rows[few_of_equal(column[rows], _ALIKE)][:limit]
     return rows
-
-
-def _exact(db: apsw.Connection, names: Sequence[str], view: View, within: Mask) -> Floats:
-    """Per row: the share of what the cue quotes that it holds, less where many hold it."""
-    worth = np.zeros(len(view.keys), np.float32)
-    for name in names:
-        keys = words.holding_phrase(db, name, _EXACT_AT_MOST)
-        rows = view.rows_of(np.array(keys, np.int64))
-        rows = rows[within[rows]]
-        if rows.size:
-            worth[rows] += min(1.0, _RARE_NAME / rows.size) * len(name)
-    total = max(1, sum(map(len, names)))
-    return (worth / total).astype(np.float32)
 
 
 def _with_neighbours(pool: Rows, view: View) -> Rows:

@@ -1,8 +1,9 @@
-"""A thread that works whenever it is woken, until there is nothing left to do."""
+"""Threads beside the calls: one that works whenever it is woken, and one for small things to do soon."""
 
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 _STOP_SECONDS = 3.0  # of the five that a daemon's stop may take
 # Until it is tried again after a failure: the disk may be full for long.
@@ -62,3 +63,26 @@ class Worker(ABC):
             except Exception as failed:  # noqa: BLE001 - supervision: it is told, and tried again
                 self._failed(self._name, failed)
                 pause = min(2 * pause, _LONGEST_PAUSE) if pause else _FIRST_PAUSE
+
+
+class Errands:
+    """A thread that does small things one after another, soon, that nobody waits for. `failed` hears of
+    those that fail.
+    """
+
+    def __init__(self, failed: Callable[[str, Exception], None]) -> None:
+        self._failed = failed
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="errand")
+
+    def __call__(self, errand: Callable[[], object]) -> None:
+        """Run it soon; what was accepted is finished at `stop`."""
+        self._thread.submit(self._run, errand)
+
+    def stop(self) -> None:
+        self._thread.shutdown(wait=True)
+
+    def _run(self, errand: Callable[[], object]) -> None:
+        try:
+            errand()
+        except Exception as failed:  # noqa: BLE001 - supervision: nobody waits for the outcome
+            self._failed("errands", failed)

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from iai_mcp.adapters import vector_index
-from iai_mcp.adapters.vector_index import VectorIndex, quantise
+from iai_mcp.engine import vector_index
+from iai_mcp.engine.vector_index import VectorIndex, quantise
 
 
 def random_vectors(count: int, seed: int = 1) -> np.ndarray:
     vectors = np.random.default_rng(seed).standard_normal((count, 64)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: np.ndarray = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit
 
 
 def filled(vectors: np.ndarray) -> VectorIndex:
@@ -24,7 +25,7 @@ def exact(vectors: np.ndarray, cue: np.ndarray, limit: int) -> list[int]:
     return [int(row) + 1 for row in np.argsort(-(vectors @ cue))[:limit]]
 
 
-def test_the_nearest_come_first_with_their_cosines():
+def test_the_nearest_come_first_with_their_cosines() -> None:
     vectors = random_vectors(3000)
     cue = vectors[17]
     found = filled(vectors).nearest(cue, 10)
@@ -33,7 +34,7 @@ def test_the_nearest_come_first_with_their_cosines():
     assert [key for key, _ in found][:5] == exact(vectors, cue, 5)
 
 
-def test_above_the_bound_binary_codes_find_nearly_the_same(monkeypatch):
+def test_above_the_bound_binary_codes_find_nearly_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vector_index, "EXACT_UP_TO", 1000)
     monkeypatch.setattr(vector_index, "_RESCORED", 1500)
     vectors = random_vectors(20_000)
@@ -46,7 +47,7 @@ def test_above_the_bound_binary_codes_find_nearly_the_same(monkeypatch):
     assert shared / 200 > 0.9
 
 
-def test_a_dropped_or_replaced_key_is_not_found_by_its_old_vector():
+def test_a_dropped_or_replaced_key_is_not_found_by_its_old_vector() -> None:
     vectors = random_vectors(100)
     index = filled(vectors)
     index.drop([5])
@@ -57,18 +58,18 @@ def test_a_dropped_or_replaced_key_is_not_found_by_its_old_vector():
     assert scores[7] < 0.9
 
 
-def test_a_search_within_some_keys_finds_only_those():
+def test_a_search_within_some_keys_finds_only_those() -> None:
     vectors = random_vectors(500)
     found = filled(vectors).nearest(vectors[0], 10, within=[3, 400, 9999])
     assert {key for key, _ in found} == {3, 400}
 
 
-def test_equal_scores_come_in_the_order_of_arrival():
+def test_equal_scores_come_in_the_order_of_arrival() -> None:
     vectors = np.repeat(random_vectors(1), 50, axis=0)
     assert [key for key, _ in filled(vectors).nearest(vectors[0], 10)] == list(range(1, 11))
 
 
-def test_an_empty_index_finds_nothing():
+def test_an_empty_index_finds_nothing() -> None:
     assert VectorIndex(64).nearest(np.ones(64, dtype=np.float32), 5) == []
 
 
@@ -82,7 +83,7 @@ def test_what_is_like_a_vector_of_the_index_does_not_include_itself() -> None:
     assert [key for key, _ in index.like(10, 2)] == [30]
 
 
-def test_cosines_of_all_belong_to_their_keys_in_whatever_order_they_came():
+def test_cosines_of_all_belong_to_their_keys_in_whatever_order_they_came() -> None:
     # So it is when one changes the model and back: the oldest get their vectors last.
     vectors = random_vectors(10)
     index = VectorIndex(64)
@@ -94,7 +95,7 @@ def test_cosines_of_all_belong_to_their_keys_in_whatever_order_they_came():
     assert found == pytest.approx(vectors @ vectors[2], abs=0.02)
 
 
-def test_nothing_of_a_dropped_vector_stays_in_memory():
+def test_nothing_of_a_dropped_vector_stays_in_memory() -> None:
     vectors = random_vectors(3)
     index = filled(vectors)
     code = quantise(vectors[1:2])[0].tobytes()
@@ -108,7 +109,9 @@ def test_nothing_of_a_dropped_vector_stays_in_memory():
     assert not kept()
 
 
-def test_of_vectors_that_are_all_the_same_no_more_are_compared_than_wanted(monkeypatch):
+def test_of_vectors_that_are_all_the_same_no_more_are_compared_than_wanted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(vector_index, "EXACT_UP_TO", 10)
     monkeypatch.setattr(vector_index, "_RESCORED", 20)
     one = random_vectors(1)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iai_mcp.domain.ranking.candidates import few_of_equal
-from iai_mcp.ports.vectors import Matrix
+from iai_mcp.ports.embedder import Matrix
 
 Codes = NDArray[np.int8]
 Scales = NDArray[np.float32]

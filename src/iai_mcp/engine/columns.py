@@ -1,34 +1,34 @@
 """One narrow row per memory, in columns held in memory: what recall asks of every candidate.
 
 About forty bytes a memory. Rows are in order of arrival, so a key is found by bisection; the
-turns of a session are linked in the order they were said.
+turns of a session are linked in the order they were said. Rows come in by one way only, read from
+the log behind the last that is there: whoever stored a memory, none is left out or out of order.
 """
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iai_mcp.domain.answer_kinds import Kinds
-from iai_mcp.domain.standing import Standing
-from iai_mcp.ports.memories import Scope
+from iai_mcp.domain.traits import WISH, Fact
+from iai_mcp.ports.memories import Entry, Renewed, Scope
 
 Numbers = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 
 NOBODY = -1  # no such row, no such name
+_PAGE = 1000  # rows taken in while readers wait
 
-_ASKS, _INSTRUCTION, _PREFERENCE, _SPOKEN, _TIME, _NAME, _CHANGE = 1, 2, 4, 8, 16, 32, 64
-_NOTHING = Kinds(time=False, name=False)
 _NAMES = ("session", "project", "speaker", "role", "host", "agent_id", "agent_name")
 _COLUMNS: dict[str, type[np.generic]] = {
     "keys": np.int64,
     "at": np.int64,
     "length": np.int32,
-    "flags": np.uint8,
+    "facts": np.uint8,
     "alive": np.bool_,
     "before": np.int32,
     "after": np.int32,
@@ -37,37 +37,13 @@ _COLUMNS: dict[str, type[np.generic]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A memory as the sheet takes it in."""
-
-    key: int
-    at: int
-    length: int
-    flags: int
-    session: str
-    project: str
-    speaker: str
-    role: str
-    host: str
-    agent_id: str
-    agent_name: str
-
-
-def flags(*, asks: bool, standing: Standing | None, spoken: bool, holds: Kinds = _NOTHING) -> int:
-    """The yes-or-no facts of a turn in one byte. `spoken`: by a person, not by an assistant."""
-    kind = {Standing.INSTRUCTION: _INSTRUCTION, Standing.PREFERENCE: _PREFERENCE, None: 0}
-    held = holds.time * _TIME + holds.name * _NAME + holds.change * _CHANGE
-    return asks * _ASKS + kind[standing] + spoken * _SPOKEN + held
-
-
-@dataclass(frozen=True, slots=True)
 class View:
-    """The columns as they were at one moment. Names are numbers; see `Sheet.number`."""
+    """The columns as they were at one moment. Names are numbers; see `Columns.number`."""
 
     keys: NDArray[np.int64]
     at: NDArray[np.int64]
     length: Numbers
-    flags: NDArray[np.uint8]
+    facts: NDArray[np.uint8]  # see `domain.traits.Fact`
     alive: Mask
     before: Numbers  # the row of the turn before it in its session, or NOBODY
     after: Numbers
@@ -90,7 +66,7 @@ class View:
 
     @property
     def spoken(self) -> Mask:
-        return self._having(_SPOKEN)
+        return having(self.facts, Fact.SPOKEN)
 
     @property
     def conversed(self) -> Mask:
@@ -108,69 +84,67 @@ class View:
     @property
     def standing(self) -> Mask:
         """Which rows hold a wish that goes on being one."""
-        return self._having(_INSTRUCTION | _PREFERENCE)
-
-    def _having(self, flag: int) -> Mask:
-        held: Mask = (self.flags & flag) != 0
-        return held
-
-    def facts(self, rows: NDArray[np.int64]) -> "Facts":
-        held = self.flags[rows]
-        return Facts(
-            asks=(held & _ASKS) != 0,
-            instruction=(held & _INSTRUCTION) != 0,
-            preference=(held & _PREFERENCE) != 0,
-            spoken=(held & _SPOKEN) != 0,
-            time=(held & _TIME) != 0,
-            name=(held & _NAME) != 0,
-            change=(held & _CHANGE) != 0,
-        )
+        return having(self.facts, WISH)
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """The yes-or-no facts of some rows."""
-
-    asks: Mask
-    instruction: Mask
-    preference: Mask
-    spoken: Mask
-    time: Mask  # whether it says when
-    name: Mask  # whether it names something
-    change: Mask  # whether it says that something is otherwise than before
+def having(facts: NDArray[np.uint8], which: int) -> Mask:
+    """Where any of these facts holds."""
+    # A plain number: one of an enumeration would make every byte of the column eight.
+    held: Mask = (facts & int(which)) != 0
+    return held
 
 
-class Sheet:
+class Log(Protocol):
+    """The part of `Memories` that the columns are read from."""
+
+    def latest(self) -> int: ...
+
+    def entries(self, after: int) -> Iterator[Entry]: ...
+
+
+class Columns:
     """Append-only rows with tombstones. Readers take a view; they never wait for writers."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        # Held while rows are read and put in: what is forgotten or corrected meanwhile is so after it.
+        self._arriving = threading.Lock()
         self._lock = threading.Lock()
         self._used = 0
+        self._last = 0  # the key of the last row
         self._numbers: dict[str, dict[str, int]] = {name: {} for name in _NAMES}
         self._last_of: dict[int, int] = {}  # session -> the row said last in it
         self._columns = _blank(1024)
         self._changes = 0
         self._masked: tuple[int, Scope, Mask] | None = None
 
-    def add(self, lines: Iterable[Line]) -> None:
-        """Add memories in order of arrival; one that is there already is passed over."""
-        with self._lock:
-            for line in lines:
-                if not self._used or line.key > int(self._columns["keys"][self._used - 1]):
-                    self._append(line)
+    def current(self) -> View:
+        """The columns with everything that is stored by now."""
+        self.catch_up()
+        return self.view()
+
+    def catch_up(self) -> None:
+        """Take in what was stored since the last time."""
+        if self._log.latest() <= self._last:
+            return
+        with self._arriving:
+            for page in _pages(self._log.entries(self._last)):
+                self._add(page)
 
     def drop(self, keys: Sequence[int]) -> None:
-        with self._lock:
+        """Leave out what was forgotten."""
+        with self._arriving, self._lock:
             for row in self._view().rows_of(np.asarray(keys, dtype=np.int64)):
                 self._unlink(int(row))
 
-    def retrait(self, key: int, length: int, flags: int) -> None:
-        """Correct what was derived from a memory's text."""
-        with self._lock:
-            for row in self._view().rows_of(np.array([key], dtype=np.int64)):
-                self._columns["length"][row] = length
-                self._columns["flags"][row] = flags
-                self._changes += 1
+    def correct(self, renewed: Sequence[Renewed]) -> None:
+        """Put in what was derived anew from the texts of memories."""
+        with self._arriving, self._lock:
+            for one in renewed:
+                for row in self._view().rows_of(np.array([one.key], dtype=np.int64)):
+                    self._columns["length"][row] = one.length
+                    self._columns["facts"][row] = one.facts
+                    self._changes += 1
 
     def view(self) -> View:
         with self._lock:
@@ -221,6 +195,11 @@ class Sheet:
             mask &= view.at <= scope.known_at
         return mask
 
+    def _add(self, entries: Iterable[Entry]) -> None:
+        with self._lock:
+            for entry in entries:
+                self._append(entry)
+
     def _view(self) -> View:
         columns: dict[str, NDArray[Any]] = self._columns
         return View(
@@ -228,19 +207,20 @@ class Sheet:
             no_session=self.number("session", ""),
         )
 
-    def _append(self, line: Line) -> None:
+    def _append(self, entry: Entry) -> None:
         row = self._used
         if row == len(self._columns["keys"]):
             self._grow()
         columns = self._columns
-        columns["keys"][row], columns["at"][row] = line.key, line.at
-        columns["length"][row], columns["flags"][row] = line.length, line.flags
+        columns["keys"][row], columns["at"][row] = entry.key, entry.at
+        columns["length"][row], columns["facts"][row] = entry.length, entry.facts
         columns["alive"][row] = True
         for name in _NAMES:
             known = self._numbers[name]
-            columns[name][row] = known.setdefault(getattr(line, name), len(known))
+            columns[name][row] = known.setdefault(getattr(entry, name), len(known))
         self._link(row)
         self._used = row + 1
+        self._last = entry.key
         self._changes += 1
 
     def _link(self, row: int) -> None:
@@ -286,3 +266,8 @@ class Sheet:
 
 def _blank(capacity: int) -> dict[str, NDArray[Any]]:
     return {name: np.zeros(capacity, dtype=kind) for name, kind in _COLUMNS.items()}
+
+
+def _pages(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
+    while page := list(islice(entries, _PAGE)):
+        yield page

@@ -1,5 +1,6 @@
-"""`Upkeep` of the encrypted file: compacting, checking, and copies beside it."""
+"""`Upkeep` of the encrypted file: compacting, checking, copies beside it, and a short log."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -7,9 +8,16 @@ from collections.abc import Callable
 from iai_mcp.adapters.kept_copies import KeptCopies
 from iai_mcp.adapters.sqlite.database import Database, scalar, verdict
 from iai_mcp.domain.errors import IaiError, StoreDamaged, StoreError, TimedOut
+from iai_mcp.ports.upkeep import Compacted
 
-_MERGED_PAGES = 16
+_log = logging.getLogger(__name__)
+
+_MERGED_PAGES, _RELEASED_PAGES = 16, 16  # of 16 KB, at a time
+_RELEASE = "release"  # the cursor behind the merging
 _CHECK_SECONDS = 60.0
+# After the first write that is not in the file yet. Often enough that little hangs on the log, and
+# seldom enough that a stream of captures does not wait for the disk twice.
+_CHECKPOINT_WITHIN = 2.0
 _STEPS_BETWEEN_LOOKS = 10_000
 # A memory's own bytes. The length of a value is in its row's header: nothing long is read for it.
 _BYTES = (
@@ -75,22 +83,31 @@ class StoreUpkeep:
         with self._db.reading() as db:
             return [(row[0], row[1]) for row in db.execute(sql, (limit,))]
 
-    def merge_words(self, *, all_of_it: bool = False) -> bool:
-        pages = -_MERGED_PAGES if all_of_it else _MERGED_PAGES
+    def forget_words(self, *, begin: bool) -> bool:
+        # A negative number begins a merge of everything, which leaves nothing of what was deleted.
+        return self._merged(-_MERGED_PAGES if begin else _MERGED_PAGES)
+
+    def compact(self, cursor: str) -> Compacted:
+        if cursor != _RELEASE:
+            merged = self._merged(_MERGED_PAGES)
+            return Compacted("" if merged else _RELEASE, merged=int(merged))
+        released = self._released(_RELEASED_PAGES)
+        if not released:
+            self._db.checkpoint()
+        return Compacted(_RELEASE, done=not released, released=released)
+
+    def _merged(self, pages: int) -> bool:
         with self._db.writing() as db:
             before = db.total_changes()
             db.execute("INSERT INTO words (words, rank) VALUES ('merge', ?)", (pages,))
             # The command itself counts as one change.
             return db.total_changes() - before >= 2
 
-    def release(self, pages: int) -> int:
+    def _released(self, pages: int) -> int:
         with self._db.outside_transactions() as db:
             before = _number(scalar(db, "PRAGMA freelist_count"))
-            db.execute(f"PRAGMA incremental_vacuum({int(pages)})").fetchall()
+            db.execute(f"PRAGMA incremental_vacuum({pages:d})").fetchall()
             return before - _number(scalar(db, "PRAGMA freelist_count"))
-
-    def checkpoint(self) -> None:
-        self._db.checkpoint()
 
     def check(self) -> Thread:
         return Thread(self._check, "check")
@@ -128,6 +145,39 @@ class StoreUpkeep:
             raise StoreDamaged(
                 "the store is damaged: restore the last backup with: iai-mcp restore FILE"
             )
+
+
+class Checkpoints:
+    """Brings what was committed into the file itself soon: what is only in the log hangs on every byte
+    of it. A thread that rests until something is written.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="checkpoints", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._database.written.set()
+        if self._thread is not None:
+            self._thread.join(timeout=3)
+
+    def _run(self) -> None:
+        written = self._database.written
+        while written.wait() and not self._stopping.wait(_CHECKPOINT_WITHIN):
+            written.clear()
+            try:
+                if not self._database.checkpoint():
+                    written.set()  # somebody is at it: soon again
+            except IaiError as failed:
+                # The log has it all the same, and the next write brings us back.
+                _log.warning("checkpoint_failed", extra={"reason": failed.code})
 
 
 def _number(found: object) -> int:
