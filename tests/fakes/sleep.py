@@ -332,6 +332,11 @@ class FakeHabits:
         return [Evidence(memory.key, sentences[memory.key]) for memory in standing]
 
 
+def everybody_together(edges: Sequence[tuple[int, int, float]]) -> dict[int, int]:
+    """`Communities` in which whoever is tied to anybody belongs to everybody."""
+    return {node: 0 for one, other, _ in edges for node in (one, other)}
+
+
 def _further(one: Progress, page: Page, micros: int, step: str) -> Progress:
     if one.step != step:
         return one

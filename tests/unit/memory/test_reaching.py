@@ -2,16 +2,12 @@
 
 from tests.fakes.journal import FakeJournal
 from tests.fakes.memories import FakeMemories, said
+from tests.fakes.surroundings import StandingClock
 from tests.fakes.upkeep import FakeCopies, FakeLeftovers
 
 from iai_mcp.domain.memories import turn_identity
 from iai_mcp.memory.reaching import EVENT, Reach
 from iai_mcp.protocol.turn_events import spooled_turn
-
-
-class Clock:
-    def now(self) -> int:
-        return 9
 
 
 class Kit:
@@ -30,7 +26,7 @@ class Kit:
             copies=self.copies,
             leftovers=self.files,
             journal=self.journal,
-            clock=Clock(),
+            clock=StandingClock(9),
             stopping=lambda: self.stopped,
             read_turn=spooled_turn,
         )

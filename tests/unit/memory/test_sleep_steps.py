@@ -1,9 +1,8 @@
 """What each step of sleep finds, on a store in memory."""
 
-from collections.abc import Sequence
-
 from tests.fakes.memories import FakeMemories, said
-from tests.fakes.sleep import FakeHabits, FakeLedger, FakeRepeats, FakeTopics
+from tests.fakes.sleep import FakeHabits, FakeLedger, FakeRepeats, FakeTopics, everybody_together
+from tests.fakes.surroundings import FakeProjects, StandingClock
 from tests.fakes.upkeep import Done, FakeUpkeep
 
 from iai_mcp.domain.errors import Busy
@@ -18,34 +17,6 @@ from iai_mcp.ports.sleep import Enough, Page, Step, never
 DAY = 86_400_000_000
 
 
-class Clock:
-    def __init__(self, now: int = 0) -> None:
-        self.micros = now
-
-    def now(self) -> int:
-        return self.micros
-
-
-class OpenProjects:
-    """Where no project is closed to anybody."""
-
-    def key_of(self, project: str, cwd: str) -> str:
-        return project
-
-    def place_of(self, cwd: str) -> str:
-        return ""
-
-    def matching(self, project: str, known: Sequence[str]) -> list[str]:
-        return [key for key in known if key == project]
-
-    def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
-        return list(private)
-
-
-def everybody_together(edges: Sequence[tuple[int, int, float]]) -> dict[int, int]:
-    return {node: 0 for one, other, _ in edges for node in (one, other)}
-
-
 class Kit:
     """A store in memory, and sleep over the steps that a test is about."""
 
@@ -55,7 +26,7 @@ class Kit:
         self.repeats, self.topics = FakeRepeats(self.ledger), FakeTopics(self.ledger)
         self.habits = FakeHabits(self.ledger)
         self.upkeep = FakeUpkeep(self.memories)
-        self.clock = Clock()
+        self.clock = StandingClock()
 
     def sleep(self, *steps: Step) -> dict[str, object]:
         return Sleep(steps, self.ledger, self.memories, self.clock).run()
@@ -93,13 +64,13 @@ def test_who_does_not_want_it_gets_nothing_derived() -> None:
     kit = Kit(*(f"the heron at the pond eats fish number {n}" for n in ("one", "two", "three")))
     off = lambda: False  # noqa: E731
     find = FindTopics(kit.topics, kit.memories, everybody_together, lambda: "words", off)
-    learn = LearnHabits(kit.habits, kit.topics, kit.memories, OpenProjects(), off)
+    learn = LearnHabits(kit.habits, kit.topics, kit.memories, FakeProjects(), off)
     assert kit.sleep(find, learn)["derived"] == 0
 
 
 def test_a_wish_that_is_said_twice_becomes_a_habit_that_counts_its_sources() -> None:
     kit = Kit("Always use tabs for indentation.", "hello", "Please always use tabs for indentation")
-    learn = LearnHabits(kit.habits, kit.topics, kit.memories, OpenProjects(), lambda: True)
+    learn = LearnHabits(kit.habits, kit.topics, kit.memories, FakeProjects(), lambda: True)
     assert kit.sleep(learn)["derived"] == 1
     ((derived, sources),) = kit.topics.derived_of([1, 2, 3]).items()
     assert sources == [1, 3]

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from iai_mcp.adapters.kept_copies import KeptCopies
+from iai_mcp.adapters.sqlite import words
 from iai_mcp.adapters.sqlite.database import Database, scalar, verdict
 from iai_mcp.domain.errors import IaiError, StoreDamaged, StoreError, TimedOut
 from iai_mcp.ports.upkeep import Compacted
@@ -84,24 +85,17 @@ class StoreUpkeep:
             return [(row[0], row[1]) for row in db.execute(sql, (limit,))]
 
     def forget_words(self, *, begin: bool) -> bool:
-        # A negative number begins a merge of everything, which leaves nothing of what was deleted.
-        return self._merged(-_MERGED_PAGES if begin else _MERGED_PAGES)
+        with self._db.writing() as db:
+            return words.merge(db, _MERGED_PAGES, begin=begin)
 
     def compact(self, cursor: str) -> Compacted:
         if cursor != _RELEASE:
-            merged = self._merged(_MERGED_PAGES)
+            merged = self.forget_words(begin=False)
             return Compacted("" if merged else _RELEASE, merged=int(merged))
         released = self._released(_RELEASED_PAGES)
         if not released:
             self._db.checkpoint()
         return Compacted(_RELEASE, done=not released, released=released)
-
-    def _merged(self, pages: int) -> bool:
-        with self._db.writing() as db:
-            before = db.total_changes()
-            db.execute("INSERT INTO words (words, rank) VALUES ('merge', ?)", (pages,))
-            # The command itself counts as one change.
-            return db.total_changes() - before >= 2
 
     def _released(self, pages: int) -> int:
         with self._db.outside_transactions() as db:

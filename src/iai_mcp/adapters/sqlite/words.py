@@ -83,6 +83,22 @@ def search(
     return [WordHit(row[0], -row[1]) for row in db.execute(sql, (query, *values, limit))]
 
 
+def drop(db: apsw.Connection, key: int) -> None:
+    """Take a memory out of the index; its words stay in there until it is purged or merged."""
+    db.execute("DELETE FROM words WHERE rowid = ?", (key,))
+
+
+def merge(db: apsw.Connection, pages: int, *, begin: bool = False) -> bool:
+    """Merge a little of the index; whether there was anything to do.
+
+    With `begin` all of it is to be merged, which leaves nothing of what was dropped.
+    """
+    before = db.total_changes()
+    db.execute("INSERT INTO words (words, rank) VALUES ('merge', ?)", (-pages if begin else pages,))
+    # The command itself counts as one change.
+    return db.total_changes() - before >= 2
+
+
 def purge(db: apsw.Connection) -> None:
     """Rewrite the index without the entries of deleted memories."""
     db.execute("INSERT INTO words (words) VALUES ('optimize')")
