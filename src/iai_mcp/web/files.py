@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 _STATIC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "static")
 _KINDS = {
+    "": "text/plain; charset=utf-8",  # a licence
+    ".mjs": "text/javascript; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",

@@ -23,6 +23,7 @@ _READ_SIZE = 1 << 16
 _TO_ALTERNATE = b"\x1b[?1049h"
 _ANEW = b"\x1bc"
 _REFUSED = 4404
+_MOST_UNREAD = 1 << 20  # bytes; a browser that is given more than it draws drops some
 
 
 async def show(socket: WebSocket, session: str, may_type: Callable[[], bool]) -> None:
@@ -69,39 +70,58 @@ class _Terminal:
         self._reader = reader
         self._writer = writer
         self._may_type = may_type
-        self._begins: HolderState | None = None  # the first output after it makes the screen
+        self._begins: HolderState | None = None  # set until the first output after it
+        self._behind = 0  # bytes until the browser shows what is there now
+        self._unread = 0  # bytes that the browser has not drawn yet
+        self._room = asyncio.Event()
 
     async def prints(self) -> None:
-        """Hand on what the holder sends. It waits while the browser does not read, and the holder
-        leaves who falls behind behind.
+        """Hand on what the holder sends, as fast as the browser draws it. The holder leaves who
+        falls too far behind behind.
         """
         decoder = wire.FrameDecoder()
         # Rows 0: who looks does not shape the terminal of who works.
         self._writer.write(wire.frame(wire.ATTACH, wire.pack((wire.SCREEN, 1), (0, 2), (0, 2))))
+        anew = True
         while data := await self._reader.read(_READ_SIZE):
             for kind, payload in decoder.feed(data):
                 if kind == wire.OUTPUT:
-                    await self._socket.send_bytes(self._prefix(payload) + payload)
+                    await self._print(payload)
                 elif kind == wire.STATUS:
-                    await self._state(HolderState.parse(payload))
+                    await self._state(HolderState.parse(payload), anew)
+                    anew = False
                 elif kind == wire.LOST:
+                    anew = True
                     await self._socket.send_bytes(_ANEW)
                 elif kind == wire.EXITED:
                     code = wire.unpack(payload, 4)[0]
                     await self._say({"exited": True, "exit_code": code})
                     return
 
-    async def _state(self, state: HolderState) -> None:
-        self._begins = state
+    async def _state(self, state: HolderState, anew: bool) -> None:
         await self._say({"status": state.status, "rows": state.rows, "cols": state.cols})
+        if anew:
+            self._begins = state
+            self._behind = state.head - state.position
+            if not self._behind:
+                await self._say({"live": True})
 
-    def _prefix(self, first: bytes) -> bytes:
-        """What brings an emulator to where the output begins."""
+    async def _print(self, output: bytes) -> None:
         state, self._begins = self._begins, None
-        return _TO_ALTERNATE if state and began_on_alternate(first, state.alternate) else b""
+        if state is not None and began_on_alternate(output, state.alternate):
+            await self._socket.send_bytes(_TO_ALTERNATE)
+        while self._unread > _MOST_UNREAD:
+            self._room.clear()
+            await self._room.wait()
+        self._unread += len(output)
+        await self._socket.send_bytes(output)
+        if self._behind > 0:
+            self._behind -= len(output)
+            if self._behind <= 0:
+                await self._say({"live": True})
 
     async def types(self) -> None:
-        """Take what the browser sends: keys as bytes, a new size as JSON."""
+        """Take what the browser sends: keys as bytes; as JSON a new size, and how much it drew."""
         while True:
             try:
                 message = await self._socket.receive()
@@ -110,12 +130,16 @@ class _Terminal:
             if message["type"] == "websocket.disconnect":
                 return
             keys, said = message.get("bytes"), message.get("text")
-            if not self._may_type():
+            told = _told(said) if said else {}
+            if isinstance(drawn := told.get("read"), int):
+                self._unread = max(0, self._unread - drawn)
+                self._room.set()
+            elif not self._may_type():
                 await self._say({"keyboard": False})
             elif keys:
                 await self._typed(keys)
-            elif said:
-                self._resize(said)
+            else:
+                self._resize(told.get("resize"))
 
     async def _typed(self, keys: bytes) -> None:
         size = wire.MAX_PAYLOAD - 4
@@ -123,14 +147,18 @@ class _Terminal:
             self._writer.write(wire.frame(wire.INPUT, wire.pack((0, 4)) + keys[at : at + size]))
             await self._writer.drain()  # a program that reads slowly slows who pastes
 
-    def _resize(self, said: str) -> None:
-        try:
-            rows, cols = json.loads(said)["resize"]
-            fits = 0 < rows <= LARGEST and 0 < cols <= LARGEST
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return
-        if fits:
-            self._writer.write(wire.frame(wire.RESIZE, wire.pack((int(rows), 2), (int(cols), 2))))
+    def _resize(self, wanted: object) -> None:
+        match wanted:
+            case [int(rows), int(cols)] if 0 < rows <= LARGEST and 0 < cols <= LARGEST:
+                self._writer.write(wire.frame(wire.RESIZE, wire.pack((rows, 2), (cols, 2))))
 
     async def _say(self, what: dict[str, object]) -> None:
         await self._socket.send_text(json.dumps(what))
+
+
+def _told(said: str) -> dict[str, object]:
+    try:
+        found = json.loads(said)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

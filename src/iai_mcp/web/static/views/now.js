@@ -1,0 +1,81 @@
+// @ts-check
+// What goes on: sessions, what was captured, and what needs a person.
+import { call, Failed } from '../api.js';
+import { cut, empty, fill, h, short, time } from '../dom.js';
+import { who } from '../memory.js';
+
+const LOOK = 3000; // milliseconds between two looks at the sessions; it costs the daemon nothing
+const THERE = 120000; // after which nobody is thought to look, and the daemon is not asked
+
+/** @param {HTMLElement} root */
+export function mount(root) {
+  const facts = h('p', { class: 'facts' });
+  const needs = h('div', {});
+  const sessions = h('div', {});
+  const captured = h('div', {});
+  root.append(h('h1', {}, 'Now'), facts, needs, h('h2', {}, 'Sessions'), sessions, h('h2', {}, 'Captured in the last hour'), captured);
+  /** @type {any[]} */
+  let troubles = [];
+  let touched = Date.now();
+  const here = () => { touched = Date.now(); };
+
+  async function status() {
+    const told = await call('status');
+    fill(facts, fact(told.records, 'memories'), fact(String(told.state).toLowerCase(), 'memory is'), fact(told.vectors_pending, 'vectors to come'),
+      fact(0, 'tokens spent'), fact(0, 'network calls'));
+  }
+  async function look() {
+    const listed = (await call('sessions_list')).sessions;
+    const live = listed.filter((/** @type {any} */ one) => !['exited', 'lost'].includes(one.status));
+    fill(sessions, live.map(session), !live.length && empty('No session runs. iai-mcp agent launch starts one.'));
+    const waits = listed.filter((/** @type {any} */ one) => one.status === 'waiting' || one.status === 'lost');
+    fill(needs, (waits.length > 0 || troubles.length > 0) && h('h2', {}, 'Needs you'), waits.map(session),
+      troubles.map((one) => h('p', { class: 'item trouble', tabindex: -1 }, h('strong', {}, `${one.status} ${one.name}: `), one.detail, one.fix && h('span', {}, ` ${one.fix}`))));
+  }
+  async function examine() {
+    troubles = (await call('doctor')).checks.filter((/** @type {any} */ one) => !['PASS', 'SKIP'].includes(one.status));
+  }
+  async function hour() {
+    const since = new Date(Date.now() - 3600000).toISOString();
+    const { records } = await call('memory_timeline', { since, limit: 200 });
+    fill(captured, records.slice(-12).reverse().map((/** @type {any} */ one) => h('article', { class: 'item row', tabindex: -1 },
+      h('a', { href: `#/conversations/${encodeURIComponent(one.session_id || '')}?turn=${one.id}` }, cut(one.text, 110)),
+      h('p', { class: 'about' }, h('span', {}, who(one)), h('span', {}, short(one.project)), time(one.ts)))),
+    records.length > 12 && h('p', { class: 'note' }, `and ${records.length - 12} more`), !records.length && empty('Nothing.'));
+  }
+  const quietly = (/** @type {() => Promise<void>} */ work) => work().catch((failed) => { if (!(failed instanceof Failed)) throw failed; });
+
+  quietly(status);
+  quietly(examine).then(() => quietly(look));
+  quietly(look);
+  quietly(hour);
+  const timer = setInterval(() => { if (!document.hidden) quietly(look); }, LOOK);
+  addEventListener('pointermove', here);
+  addEventListener('keydown', here);
+  return {
+    changed: (/** @type {string} */ what) => {
+      quietly(what === 'agents' ? look : status);
+      // Reading what was said counts as use, and keeps memory from sleeping: only for who is there.
+      if (what === 'memory' && Date.now() - touched < THERE) quietly(hour);
+    },
+    leave: () => { clearInterval(timer); removeEventListener('pointermove', here); removeEventListener('keydown', here); },
+  };
+}
+
+/** @param {unknown} value @param {string} says */
+function fact(value, says) {
+  return h('span', { class: 'fact' }, h('strong', {}, String(value)), ` ${says}`);
+}
+
+/** @param {any} one */
+export function session(one) {
+  return h('article', { class: 'item row', tabindex: -1 },
+    h('a', { href: `#/agents/${encodeURIComponent(one.id)}` }, one.agent_name || `${one.command} ${one.id.slice(0, 6)}`),
+    h('p', { class: 'about' }, badge(one), h('span', {}, short(one.project)), time(one.since), h('span', { class: 'last' }, cut(one.last_line || '', 90))));
+}
+
+/** Status as a word and a sign, so that it can be read without colour. @param {any} one */
+export function badge(one) {
+  const sign = /** @type {Record<string, string>} */ ({ running: '▶', waiting: '!', idle: '‖', exited: '■', lost: '✕', starting: '…' })[one.status] || '';
+  return h('span', { class: `badge ${one.status}` }, `${sign} ${one.status}${one.status_source === 'guess' ? '?' : ''}`);
+}
