@@ -52,18 +52,18 @@ export async function forget(selection) {
     tell(`That did not work: ${/** @type {Error} */ (failed).message}`);
     return false;
   }
-  if (!would.forgotten) {
+  if (!would.matches) {
     tell('Nothing matches: nothing would be forgotten.');
     return false;
   }
   const shown = would.records.map((/** @type {any} */ one) => h('li', {}, cut(one.text, 160)));
-  const more = would.forgotten - would.records.length;
+  const more = would.matches - would.records.length;
   const body = [
-    h('p', {}, `${would.forgotten} ${would.forgotten === 1 ? 'memory goes' : 'memories go'} for good, and from backups:`),
+    h('p', {}, `${would.matches} ${would.matches === 1 ? 'memory goes' : 'memories go'} for good, and from backups:`),
     h('ul', { class: 'preview' }, shown, more > 0 && h('li', {}, `and ${more} more`)),
   ];
   if (!(await asked('Forget?', body, 'Forget for good', 'danger'))) return false;
-  return doing(call('memory_forget', selection), `Forgotten: ${would.forgotten}.`);
+  return doing(call('memory_forget', selection), `Forgotten: ${would.matches}.`);
 }
 
 /** @param {any} memory */

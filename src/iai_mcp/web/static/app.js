@@ -113,6 +113,29 @@ async function off() {
   go();
 }
 
+// Asking the daemon keeps it from sleeping, and wakes it: that is for who sits before this page, not for a
+// page that was left open. What changed meanwhile is shown when somebody is back.
+const THERE = 120000; // milliseconds after the last sign of a person
+let touched = Date.now();
+/** @type {Set<string>} */
+const missed = new Set();
+
+/** @param {string} what */
+function changed(what) {
+  if (document.hidden || Date.now() - touched > THERE) missed.add(what);
+  else mounted.changed?.(what);
+}
+
+function watch() {
+  const back = () => {
+    if (document.hidden) return;
+    touched = Date.now();
+    for (const what of missed) mounted.changed?.(what);
+    missed.clear();
+  };
+  for (const sign of ['pointermove', 'pointerdown', 'keydown', 'visibilitychange']) document.addEventListener(sign, back);
+}
+
 function start() {
   arrive();
   paint(localStorage.getItem('iai-theme') || '');
@@ -125,13 +148,7 @@ function start() {
     const failed = /** @type {CustomEvent} */ (event).detail;
     if (failed.status === 503 && !waiting) off();
   });
-  let missed = new Set();
-  const changed = (/** @type {string} */ what) => { if (document.hidden) missed.add(what); else mounted.changed?.(what); };
-  document.addEventListener('visibilitychange', () => {
-    if (document.hidden) return;
-    for (const what of missed) mounted.changed?.(what);
-    missed = new Set();
-  });
+  watch();
   let lost = false;
   listen(changed, (failed) => {
     if (failed) tell(failed.status === 401 ? 'This login has ended: run iai-mcp page.' : 'The page was closed. To open it again: iai-mcp page');

@@ -9,7 +9,7 @@ const LONG = 6000; // characters that are shown at once
 
 /** @param {any} memory */
 export function who(memory) {
-  return memory.speaker || memory.agent || memory.host || memory.role;
+  return memory.speaker || (memory.role === 'user' ? 'user' : memory.agent || memory.host || memory.role);
 }
 
 /** @param {any} memory @param {Record<string, string>} [params] */
@@ -26,6 +26,7 @@ export function memoryItem(memory, { after, note = [], linked = true }) {
   const about = h('p', { class: 'about' },
     h('span', { class: `role ${memory.role === 'user' ? 'user' : 'other'}` }, who(memory)),
     memory.project && h('span', { title: memory.project }, short(memory.project)),
+    memory.host && h('span', {}, memory.host),
     memory.ts && time(memory.ts),
     memory.pinned && h('span', { class: 'tag' }, 'pinned'),
     memory.valid_to && h('span', { class: 'tag' }, 'superseded'),

@@ -5,7 +5,6 @@ import { cut, empty, fill, h, short, time } from '../dom.js';
 import { who } from '../memory.js';
 
 const LOOK = 3000; // milliseconds between two looks at the sessions; it costs the daemon nothing
-const THERE = 120000; // after which nobody is thought to look, and the daemon is not asked
 
 /** @param {HTMLElement} root */
 export function mount(root) {
@@ -16,13 +15,12 @@ export function mount(root) {
   root.append(h('h1', {}, 'Now'), facts, needs, h('h2', {}, 'Sessions'), sessions, h('h2', {}, 'Captured in the last hour'), captured);
   /** @type {any[]} */
   let troubles = [];
-  let touched = Date.now();
-  const here = () => { touched = Date.now(); };
 
   async function status() {
     const told = await call('status');
-    fill(facts, fact(told.records, 'memories'), fact(String(told.state).toLowerCase(), 'memory is'), fact(told.vectors_pending, 'vectors to come'),
-      fact(0, 'tokens spent'), fact(0, 'network calls'));
+    const state = told.state === 'WAKE' ? 'awake' : String(told.state).toLowerCase();
+    fill(facts, fact(told.records, 'memories'), fact(state, ''), fact(told.vectors_pending, 'vectors to come'),
+      h('span', {}, 'All on this machine: no tokens and no network are spent.'));
   }
   async function look() {
     const listed = (await call('sessions_list')).sessions;
@@ -50,15 +48,11 @@ export function mount(root) {
   quietly(look);
   quietly(hour);
   const timer = setInterval(() => { if (!document.hidden) quietly(look); }, LOOK);
-  addEventListener('pointermove', here);
-  addEventListener('keydown', here);
   return {
     changed: (/** @type {string} */ what) => {
-      quietly(what === 'agents' ? look : status);
-      // Reading what was said counts as use, and keeps memory from sleeping: only for who is there.
-      if (what === 'memory' && Date.now() - touched < THERE) quietly(hour);
+      for (const work of what === 'agents' ? [look] : [status, hour]) quietly(work);
     },
-    leave: () => { clearInterval(timer); removeEventListener('pointermove', here); removeEventListener('keydown', here); },
+    leave: () => clearInterval(timer),
   };
 }
 
