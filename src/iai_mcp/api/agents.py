@@ -187,9 +187,9 @@ def save_skill(workspace: Workspace, params: Params) -> Json:
 
 
 def delete_skill(workspace: Workspace, params: Params) -> Json:
-    name = params.text("id")
-    workspace.skills.delete(project_of(workspace, params), name)
-    return {"id": name, "deleted": True}
+    name, project = params.text("id"), project_of(workspace, params)
+    users = workspace.agents.delete_skill(project, name, force=params.flag("force"))
+    return {"id": name, "deleted": True, "taken_from": [agent.name for agent in users]}
 
 
 METHODS: tuple[Method[Workspace], ...] = (

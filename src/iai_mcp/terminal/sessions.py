@@ -52,7 +52,7 @@ def found(project: str | None = None, cwd: str | None = None) -> list[SessionRec
 def resolve(name: str, among: Sequence[SessionRecord]) -> SessionRecord:
     """The session that `name` stands for: an id, the beginning of one, or its agent.
 
-    An agent's name or id means its running session, or the latest one that ended.
+    An agent's name or id means its newest running session, else the latest one that ended.
     """
     for record in among:
         if record.id == name:
@@ -60,9 +60,10 @@ def resolve(name: str, among: Sequence[SessionRecord]) -> SessionRecord:
     matches = [record for record in among if name and record.id.startswith(name)]
     if not matches:
         matches = [record for record in among if name in _agent_names(record)]
-        running = [record for record in matches if record.alive]
-        same_agent = len({record.label.agent_id for record in matches}) == 1
-        matches = running or (matches[-1:] if same_agent else matches)
+        matches = [record for record in matches if record.alive] or matches
+        # Clones of a repository have agents of the same ids.
+        if len({(record.label.project, record.label.agent_id) for record in matches}) == 1:
+            matches = matches[-1:]
     if len(matches) > 1:
         ids = ", ".join(record.id for record in matches[:5])
         raise InvalidInput(f"'{name}' could be several sessions ({ids}): give an id")

@@ -263,9 +263,18 @@ def test_a_session_is_found_by_its_agent_or_the_beginning_of_its_id(desk: Desk) 
         assert answer(desk, "wait", name, "--until", "idle")["session"] == session
 
 
-def test_a_name_that_fits_several_is_not_guessed(desk: Desk) -> None:
-    for _ in range(2):
-        agent(desk, "twin", "/p")
+def test_an_agents_name_means_its_newest_running_session(desk: Desk) -> None:
+    oldest, newest, gone = (agent(desk, "twin", "/p") for _ in range(3))
+    desk.pty.kill(gone)
+
+    assert answer(desk, "send", "twin", "hello")["session"] == newest
+    desk.pty.kill(newest)
+    assert answer(desk, "send", "twin", "hello")["session"] == oldest
+
+
+def test_a_name_that_fits_several_agents_is_not_guessed(desk: Desk) -> None:
+    for project in ("/p", "/a-clone-of-p"):
+        agent(desk, "twin", project)
 
     assert answer(desk, "kill", "twin")["error"]["code"] == "INVALID"
     assert answer(desk, "kill", "nobody")["error"]["code"] == "NOT_FOUND"
