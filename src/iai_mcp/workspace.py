@@ -107,11 +107,12 @@ def open_workspace(environ: Mapping[str, str] | None = None) -> Workspace:
             templates=templates,
             runtime=runtime,
             launches=launches,
+            sessions=pty,
             memory=DaemonMemory(),
             ids=ids,
             wiring=memory_wiring,
         ),
-        launch=LaunchAgent(contexts, runtime, files, launches, pty, clock, events),
+        launch=LaunchAgent(contexts, runtime, files, launches, pty, pty, clock, events),
     )
 
 

@@ -10,6 +10,7 @@ from iai_mcp.domain.agents import (
     Scratch,
     context_path_of,
     free_slug,
+    numbered,
 )
 from iai_mcp.domain.errors import Busy, IaiError, InvalidInput
 from iai_mcp.domain.projects import ProjectPath
@@ -91,6 +92,17 @@ class Agents:
         except IaiError:
             self.contexts.remove_context(project, agent.context_path)
             raise
+        return agent
+
+    def second(self, project: ProjectPath, reference: str) -> Agent:
+        """Another agent like this one, with a name, a persona's file and an id of its own."""
+        first = self.named(project, reference)
+        persona = self.persona(project, first)
+        with self.contexts.exclusive(project):
+            taken = {agent.name for agent in self.list(project)}
+            name = next(n for n in numbered(first.name) if n not in taken)
+            agent = self._land(project, replace(first, id=self.ids.new(), name=name), persona, None)
+        self.events.publish(AgentCreated(agent.id, project.text))
         return agent
 
     def list(self, project: ProjectPath) -> Sequence[Agent]:

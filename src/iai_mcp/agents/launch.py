@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from iai_mcp.agents.launch_plan import LaunchPlan
 from iai_mcp.agents.launches import Launches
+from iai_mcp.agents.running import require_at_rest
 from iai_mcp.domain.agent_events import AgentLaunched
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.projects import run_path
@@ -12,7 +13,7 @@ from iai_mcp.domain.terminals import Phase, SessionLabel, SessionStatus, Termina
 from iai_mcp.ports.agent_stores import AgentContextStore
 from iai_mcp.ports.agent_world import AgentRuntime, Clock, EventBus
 from iai_mcp.ports.file_system import FilesBelow, FileSystem
-from iai_mcp.ports.pty import PtyPort
+from iai_mcp.ports.pty import PtyPort, Sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +22,17 @@ class LaunchAgent:
     runtime: AgentRuntime
     files: FilesBelow
     launches: Launches
+    sessions: Sessions
     pty: PtyPort
     clock: Clock
     events: EventBus
 
     def __call__(self, plan: LaunchPlan, *, detached: bool = True) -> TerminalSession:
-        """Make the plan true. When this raises, no process and no new file is left."""
-        undo = self._inject(plan)
+        """Make the plan true. When this raises, no process and no new file is left.
+
+        Raises:
+            Busy: the agent runs already, perhaps since the plan was made.
+        """
         label = SessionLabel(
             agent_id=plan.agent.id,
             agent_name=plan.agent.name,
@@ -35,15 +40,21 @@ class LaunchAgent:
             host=plan.host,
             project=plan.project.text,
         )
-        try:
-            if plan.trusted:
-                self.runtime.record_trust(plan.profile, plan.project.text)
-            session_id = self.pty.spawn(
-                plan.spec, plan.size, session_id=plan.session_id, detached=detached, label=label
-            )
-        except IaiError:
-            undo()
-            raise
+        # Under the lock, so that of two launches one sees the other, and an agent deleted meanwhile
+        # does not leave a run directory.
+        with self.contexts.exclusive(plan.project):
+            agent = self.contexts.load_manifest(plan.project).by_id(plan.agent.id)
+            require_at_rest(self.sessions, plan.project, agent)
+            undo = self._inject(plan)
+            try:
+                if plan.trusted:
+                    self.runtime.record_trust(plan.profile, plan.project.text)
+                session_id = self.pty.spawn(
+                    plan.spec, plan.size, session_id=plan.session_id, detached=detached, label=label
+                )
+            except IaiError:
+                undo()
+                raise
         if plan.typed:
             try:
                 self.pty.write(session_id, plan.typed)
@@ -62,25 +73,22 @@ class LaunchAgent:
         project, agent_id = plan.project, plan.agent.id
         files = self.files(project.text)
         made: list[str] = []
-        # Under the lock, so that an agent deleted meanwhile does not leave a run directory.
-        with self.contexts.exclusive(project):
-            self.contexts.load_manifest(project).by_id(agent_id)
-            earlier = self.launches.last(project, agent_id)
+        earlier = self.launches.last(project, agent_id)
 
-            def undo() -> None:
-                for path in reversed(made):
-                    files.remove(path)
-                if earlier is None:
-                    self.launches.forget(project, agent_id)
-                else:
-                    self.launches.save(project, agent_id, earlier)
+        def undo() -> None:
+            for path in reversed(made):
+                files.remove(path)
+            if earlier is None:
+                self.launches.forget(project, agent_id)
+            else:
+                self.launches.save(project, agent_id, earlier)
 
-            try:
-                _fill(files, plan, earlier.files if earlier else (), made)
-                self.launches.save(project, agent_id, plan.record)
-            except IaiError:
-                undo()
-                raise
+        try:
+            _fill(files, plan, earlier.files if earlier else (), made)
+            self.launches.save(project, agent_id, plan.record)
+        except IaiError:
+            undo()
+            raise
         return undo
 
 

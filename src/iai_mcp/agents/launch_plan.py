@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 from iai_mcp.agents.launches import Launches, launch_key
 from iai_mcp.agents.profiles import Profiles
+from iai_mcp.agents.running import require_at_rest
 from iai_mcp.domain.agent_profiles import AgentProfile
 from iai_mcp.domain.agents import Agent, FromTemplate
 from iai_mcp.domain.composing import Composition, Skill, compose, typed_persona
-from iai_mcp.domain.errors import InvalidInput, NotFound, NotInstalled
+from iai_mcp.domain.errors import Busy, InvalidInput, NotFound, NotInstalled
 from iai_mcp.domain.invocations import HostTraits, Invocation, MemoryWiring, Resume
 from iai_mcp.domain.launching import (
     ArgsPlan,
@@ -25,6 +26,7 @@ from iai_mcp.domain.terminals import TerminalSize
 from iai_mcp.ports.agent_stores import AgentContextStore, SkillStore, TemplateStore
 from iai_mcp.ports.agent_world import AgentRuntime, IdGenerator, SharedMemory
 from iai_mcp.ports.file_system import LARGEST_FILE
+from iai_mcp.ports.pty import Sessions
 
 DAEMON_DOWN = (
     "the memory daemon is not running: the agent starts without what was remembered, and what it "
@@ -77,6 +79,7 @@ class PlanLaunch:
     templates: TemplateStore
     runtime: AgentRuntime
     launches: Launches
+    sessions: Sessions
     memory: SharedMemory
     ids: IdGenerator
     wiring: Callable[[Mapping[str, str]], MemoryWiring]
@@ -87,6 +90,7 @@ class PlanLaunch:
         Raises:
             NotFound: agent, profile, context or skill is not there.
             NotInstalled: the program is not on the PATH (a rehearsal notes it instead).
+            Busy: the agent runs already (a rehearsal notes it instead).
             InvalidInput: the persona can not be given to this program.
         """
         project = request.project
@@ -95,8 +99,10 @@ class PlanLaunch:
         persona = self.contexts.read_context(project, agent.context_path)
         run_dir = project.run_dir(agent.id)
         missing = self._missing(profile)
-        if missing and not request.rehearsal:
-            raise NotInstalled(missing)
+        if not request.rehearsal:
+            if missing:
+                raise NotInstalled(missing)
+            require_at_rest(self.sessions, project, agent)
         launch = self._invocation(request, agent, profile, run_dir)
         spec = self.runtime.prepare_invocation(profile, launch, profile.cwd(run_dir, project.text))
         traits = self.runtime.traits(profile)
@@ -214,6 +220,10 @@ class PlanLaunch:
         missing: str | None,
     ) -> tuple[str, ...]:
         notes = [missing] if missing else []
+        try:
+            require_at_rest(self.sessions, request.project, agent)
+        except Busy as running:
+            notes.append(running.message)
         if not self.memory.is_up():
             notes.append(DAEMON_DOWN)
         if traits.asks_trust and not request.trusted:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iai_mcp.agents.launches import Launches
+from iai_mcp.agents.running import live_sessions
 from iai_mcp.domain.agent_events import AgentDeleted
 from iai_mcp.domain.agents import Agent, context_path_of, is_agent_id
 from iai_mcp.domain.errors import Busy
 from iai_mcp.domain.projects import PROJECT_DATA, RUNS, ProjectPath, run_path
-from iai_mcp.domain.terminals import TerminalSession
 from iai_mcp.ports.agent_stores import AgentContextStore
 from iai_mcp.ports.agent_world import EventBus
 from iai_mcp.ports.file_system import FilesBelow
@@ -49,17 +49,6 @@ class DeleteAgent:
             self.launches.forget(project, agent.id)
         self.events.publish(AgentDeleted(agent.id, project.text))
         return agent
-
-
-def live_sessions(
-    sessions: Sessions, project: ProjectPath, agent_id: str | None = None
-) -> Sequence[TerminalSession]:
-    """What runs in this project, of one agent or of all.
-
-    Never by the agent's id alone: clones of a repository have agents of the same ids.
-    """
-    here = [s for s in sessions.all() if s.label.project == project.text and s.status.alive]
-    return [s for s in here if agent_id in (None, s.label.agent_id)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@
     iai-mcp agent launch backend-dev                 start it, here in this terminal
     iai-mcp agent launch backend-dev --detach        start it in the background
     iai-mcp agent launch backend-dev --print-only    show what would be started and written
+    iai-mcp agent launch backend-dev --again         it runs already: start a second one like it
     iai-mcp agent resume backend-dev                 take up its last conversation
     iai-mcp agent list | show A | edit A | delete A
     iai-mcp agent sync A                             follow the template it was made from
@@ -50,6 +51,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _configure_edit(edit)
     for command in (launch, resume):
         _configure_launch(command)
+    launch.add_argument(
+        "--again",
+        action="store_true",
+        help="if it runs already: make a second agent like it, under a name of its own, and start that",
+    )
 
 
 def _configure_edit(edit: argparse.ArgumentParser) -> None:

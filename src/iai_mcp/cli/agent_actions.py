@@ -5,7 +5,7 @@ import os
 import shlex
 import subprocess
 
-from iai_mcp.agents.removal import live_sessions
+from iai_mcp.agents.running import live_sessions
 from iai_mcp.api.table import call
 from iai_mcp.cli import output, workspace_door
 from iai_mcp.domain.errors import InvalidInput

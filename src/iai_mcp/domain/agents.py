@@ -1,8 +1,9 @@
 """An agent: a name, a persona and a profile, kept in the project's manifest."""
 
+import itertools
 import re
 import unicodedata
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -39,6 +40,11 @@ def free_slug(name: str, taken: Container[str]) -> str:
         number += 1
         candidate = f"{slug}-{number}"
     return candidate
+
+
+def numbered(name: str) -> Iterator[str]:
+    """`Ada 2`, `Ada 3` …: names for others like Ada. Never longer than a name may be."""
+    return (f"{name[: _LONGEST_NAME - 12]} {number}" for number in itertools.count(2))
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,7 +204,7 @@ def test_a_failed_spawn_leaves_no_file_and_no_event(bench: Workbench) -> None:
 
 def test_a_failed_relaunch_keeps_what_the_first_launch_uses(bench: Workbench) -> None:
     agent = bench.agent()
-    bench.launch(agent)
+    bench.run_once(agent)
     before = set(run_files(bench, agent))
     bench.pty.refuses = PtyFailed("no terminal left")
     with pytest.raises(PtyFailed):
@@ -248,7 +248,7 @@ def test_an_agent_deleted_meanwhile_is_not_launched(bench: Workbench) -> None:
 
 def test_files_of_another_profile_go_when_the_profile_changes(bench: Workbench) -> None:
     agent = bench.agent()
-    bench.launch(agent)
+    bench.run_once(agent)
     bench.agents.update(PROJECT, agent.id, AgentChange(profile_id="by-flag"))
     bench.launch(agent)
 
@@ -289,7 +289,7 @@ def test_what_can_not_be_a_conversation_is_not_resumed(bench: Workbench, noted: 
 @pytest.mark.parametrize("damaged", [b"", b"[]", b"{}", b'{"session_id": 1, "files": 7}', b"\xff"])
 def test_a_damaged_record_is_as_good_as_none(bench: Workbench, damaged: bytes) -> None:
     agent = bench.agent()
-    bench.launch(agent)
+    bench.run_once(agent)
     bench.files.files[f"/data/launches/{launch_key(PROJECT, agent.id)}.json"] = damaged
 
     assert bench.launches.last(PROJECT, agent.id) is None
@@ -298,7 +298,7 @@ def test_a_damaged_record_is_as_good_as_none(bench: Workbench, damaged: bytes) -
 
 def test_a_failed_relaunch_leaves_the_record_of_the_launch_before(bench: Workbench) -> None:
     agent = bench.agent()
-    bench.launch(agent)
+    bench.run_once(agent)
     before = bench.launches.last(PROJECT, agent.id)
     bench.pty.refuses = PtyFailed("no terminal left")
     with pytest.raises(PtyFailed):
@@ -368,7 +368,7 @@ def test_a_launch_works_while_the_daemon_is_down_and_says_so(bench: Workbench) -
 def test_trust_is_recorded_only_when_the_person_said_so() -> None:
     bench = Workbench(traits=HostTraits(asks_trust=True))
     agent = bench.agent()
-    bench.launch(agent)
+    bench.run_once(agent)
     assert bench.runtime.trusted == []
     assert any("--trust" in note for note in bench.planned(agent).notes)
 

@@ -63,6 +63,7 @@ class Workbench:
             templates=self.templates,
             runtime=self.runtime,
             launches=self.launches,
+            sessions=self.pty,
             memory=self.memory,
             ids=self.ids,
             wiring=lambda env: MemoryWiring(("py", "bridge"), ("py", "hook"), env),
@@ -72,6 +73,7 @@ class Workbench:
             self.runtime,
             self.files,
             self.launches,
+            self.pty,
             self.pty,
             self.clock,
             self.events,
@@ -88,3 +90,7 @@ class Workbench:
 
     def launch(self, agent: Agent, **more: object) -> TerminalSession:
         return self.execute(self.planned(agent, **more))
+
+    def run_once(self, agent: Agent, **more: object) -> None:
+        """Launched, and ended again."""
+        self.pty.kill(self.launch(agent, **more).id)
