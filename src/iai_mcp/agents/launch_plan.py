@@ -142,6 +142,8 @@ class PlanLaunch:
             "IAI_MCP_AGENT_PROFILE": profile.id,
             "IAI_MCP_LAUNCH": launch_key(request.project, agent.id),
         }
+        if request.prompt is not None:
+            variables["IAI_MCP_PROMPTED"] = "1"  # its session is at work from the start
         return Invocation(
             agent_id=agent.id,
             agent_name=agent.name,

@@ -5,7 +5,8 @@ import time
 
 from iai_mcp import paths
 from iai_mcp.hosts.host import HookEvent
-from iai_mcp.protocol.compact_json import dumps
+from iai_mcp.protocol import peers
+from iai_mcp.protocol.compact_json import dumps, loads
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 # Notices that ask nothing of anybody.
 _IDLE_NOTICES = ("idle_prompt",)
 _MERE_NEWS = ("auth_success",)
+_SAID = 8  # the frame of `terminal/frames.py`
+_LONGEST_LINE = 200
+_PATIENCE = 0.2  # seconds for a holder to take a line
 
 
 def report_status(event: HookEvent, given: "HookInput") -> None:
@@ -38,10 +42,12 @@ def report_status(event: HookEvent, given: "HookInput") -> None:
 
 
 def _status_of(event: HookEvent, given: "HookInput") -> str | None:
-    """running, idle, waiting, or None where the event says nothing about it."""
+    """running, idle, waiting, started, or None where the event says nothing about it."""
     if event in (HookEvent.PROMPT, HookEvent.TOOL_USED):
         return "running"
-    if event in (HookEvent.START, HookEvent.STOP, HookEvent.END):
+    if event is HookEvent.START:
+        return "started"
+    if event in (HookEvent.STOP, HookEvent.END):
         return "idle"
     if event is HookEvent.ATTENTION:
         notice = given.text("notification_type")
@@ -49,6 +55,31 @@ def _status_of(event: HookEvent, given: "HookInput") -> str | None:
             return None
         return "idle" if notice in _IDLE_NOTICES else "waiting"
     return None
+
+
+def tell_last_words(given: "HookInput") -> None:
+    """Tell the session's holder the last line of what the agent said: over its socket, not by a file.
+
+    For lists. The terminal's own last line is a hint of the program's.
+    """
+    folder = os.environ.get("IAI_MCP_SESSION_DIR", "")
+    lines = [line.strip() for line in (given.last_answer or "").splitlines() if line.strip()]
+    if not lines or not _in_run_directory(given):
+        return
+    import _socket  # see `peers`
+
+    words = lines[-1][:_LONGEST_LINE].encode("utf-8", "replace")
+    try:
+        with open(os.path.join(folder, "meta.json"), encoding="utf-8") as file:
+            meta = loads(file.read())
+        path = meta.get("socket") if isinstance(meta, dict) else None
+        holder = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        holder.settimeout(_PATIENCE)
+        peers.connect(holder, str(path))
+        holder.sendall(bytes((_SAID,)) + len(words).to_bytes(4, "big") + words)
+        holder.close()
+    except (OSError, ValueError):
+        return  # the holder has gone, or takes nothing: the list shows what it showed before
 
 
 def note_conversation(given: "HookInput") -> None:
