@@ -11,7 +11,13 @@ from iai_mcp.domain.agent_profiles import AgentProfile
 from iai_mcp.domain.agents import Agent, FromTemplate
 from iai_mcp.domain.composing import Composition, Skill, compose, typed_persona
 from iai_mcp.domain.errors import Busy, InvalidInput, NotFound, NotInstalled
-from iai_mcp.domain.invocations import HostTraits, Invocation, MemoryWiring, Resume
+from iai_mcp.domain.invocations import (
+    HostTraits,
+    Invocation,
+    MemoryWiring,
+    NothingSaid,
+    Resume,
+)
 from iai_mcp.domain.launching import (
     ArgsPlan,
     EnvPlan,
@@ -36,13 +42,17 @@ DAEMON_DOWN = (
 
 @dataclass(frozen=True, slots=True)
 class LaunchRequest:
-    """`rehearsal`: only a plan is wanted, so nobody is asked for anything that leaves a trace."""
+    """`resumed_session`: take up the conversation of that one (the beginning of its id), not the last.
+
+    `rehearsal`: only a plan is wanted, so nobody is asked for anything that leaves a trace.
+    """
 
     project: ProjectPath
     agent: str
     size: TerminalSize = field(default_factory=TerminalSize)
     prompt: str | None = None
     resume: bool = False
+    resumed_session: str | None = None
     trusted: bool = False
     rehearsal: bool = False
 
@@ -116,12 +126,16 @@ class PlanLaunch:
             run_dir=run_dir,
             spec=spec,
             files=files,
-            record=LaunchRecord(launch.session_id, tuple(file.path for file in files)),
+            record=LaunchRecord(
+                launch.session_id,
+                tuple(file.path for file in files),
+                launch.resume.host_session_id if launch.resume else None,
+            ),
             typed=typed,
             size=request.size,
             host=profile.host,
             trusted=request.trusted,
-            notes=self._notes(request, agent, profile, traits, missing),
+            notes=self._notes(request, agent, profile, traits, missing, launch),
         )
 
     def _missing(self, profile: AgentProfile) -> str | None:
@@ -152,18 +166,29 @@ class PlanLaunch:
             run_dir=run_dir,
             memory=self.wiring(variables),
             prompt=request.prompt,
-            resume=self._conversation(request.project, agent) if request.resume else None,
+            resume=self._conversation(request, agent),
             trusted=request.trusted,
         )
 
-    def _conversation(self, project: ProjectPath, agent: Agent) -> Resume:
-        known = self.launches.conversation(project, agent.id)
-        if known is None:
+    def _conversation(self, request: LaunchRequest, agent: Agent) -> Resume | None:
+        """What to take up; None for a new conversation."""
+        if not request.resume:
+            return None
+        wanted = request.resumed_session
+        known = self.launches.conversation(request.project, agent.id, wanted)
+        if isinstance(known, NothingSaid):
+            return None
+        if known is not None and (known.host_session_id or not wanted):
+            return known
+        if wanted:
             raise NotFound(
-                f"you have not launched {agent.name} here yet, so there is nothing to resume: "
-                f"'iai-mcp agent launch {shlex.quote(agent.slug)}' starts it"
+                f"no conversation of a session '{wanted}' of {agent.name} is known: 'iai-mcp agent "
+                f"resume {shlex.quote(agent.slug)}' takes up the last one"
             )
-        return known
+        raise NotFound(
+            f"you have not launched {agent.name} here yet, so there is nothing to resume: "
+            f"'iai-mcp agent launch {shlex.quote(agent.slug)}' starts it"
+        )
 
     def _typed(
         self, profile: AgentProfile, launch: Invocation, spec: SpawnSpec, persona: str
@@ -220,8 +245,18 @@ class PlanLaunch:
         profile: AgentProfile,
         traits: HostTraits,
         missing: str | None,
+        launch: Invocation,
     ) -> tuple[str, ...]:
         notes = [missing] if missing else []
+        if request.resume and launch.resume is None:
+            notes.append(
+                f"nothing was said in that session: {agent.name} starts a conversation anew"
+            )
+        elif launch.resume and not launch.resume.host_session_id and traits.session_start_hook:
+            notes.append(
+                f"{profile.name} did not tell which conversation it was in: it takes up the latest of "
+                "the run directory"
+            )
         try:
             require_at_rest(self.sessions, request.project, agent)
         except Busy as running:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 # Notices that ask nothing of anybody.
 _IDLE_NOTICES = ("idle_prompt",)
 _MERE_NEWS = ("auth_success",)
+# A conversation that begins this way holds nothing yet.
+_EMPTY = ("startup", "clear")
 _SAID = 8  # the frame of `terminal/frames.py`
 _LONGEST_LINE = 200
 _PATIENCE = 0.2  # seconds for a holder to take a line
@@ -82,26 +84,38 @@ def tell_last_words(given: "HookInput") -> None:
         return  # the holder has gone, or takes nothing: the list shows what it showed before
 
 
-def note_conversation(given: "HookInput") -> None:
-    """Write down the host's id of the conversation that starts now, for `agent resume`.
+def note_conversation(event: HookEvent, given: "HookInput") -> None:
+    """Write down in which conversation of its host the agent's session is, for `agent resume`.
 
-    Hosts give a conversation an id of their own, and a new one when a person starts over. The note
-    lies in the user data, under the key that the launch gave: nobody but this person writes there.
-    Only what runs in the agent's own run directory counts: another program that the agent starts
-    somewhere else inherits the same variables.
+    Hosts give a conversation an id of their own, and a new one when a person starts over; they keep
+    none in which nothing was said. So there is a line for each that `begun`, and for each in which
+    something was `said`: session, conversation, which of the two.
+
+    The notes lie in the user data, under the key that the launch gave: nobody but this person writes
+    there. Only what runs in the agent's own run directory counts: another program that the agent
+    starts somewhere else inherits the same variables.
     """
     key = os.environ.get("IAI_MCP_LAUNCH", "")
-    if not given.session_id or not key.isalnum() or not _in_run_directory(given):
+    session = os.environ.get("IAI_MCP_SESSION_ID", "")
+    names_both = given.session_id and session and not f"{given.session_id}{session}".count(" ")
+    if not names_both or not key.isalnum() or not _in_run_directory(given):
         return
+    empty = (
+        event is HookEvent.START
+        and given.text("source") in _EMPTY
+        and given.hooks.has(HookEvent.PROMPT)
+    )
+    line = f"{session} {given.session_id} {'begun' if empty else 'said'}\n".encode()
     path = paths.in_user_data("launches", f"{key}.conversation")
-    temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            os.write(descriptor, given.session_id.encode("utf-8", "replace") + b"\n")
+            end = os.fstat(descriptor).st_size
+            # Every prompt says the same.
+            if os.pread(descriptor, len(line), max(0, end - len(line))) != line:
+                os.write(descriptor, line)
         finally:
             os.close(descriptor)
-        os.replace(temporary, path)
     except OSError:
         return  # the user data is gone: nobody will resume anything
 

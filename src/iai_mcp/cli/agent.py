@@ -51,6 +51,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _configure_edit(edit)
     for command in (launch, resume):
         _configure_launch(command)
+    resume.add_argument(
+        "--session",
+        metavar="S",
+        help="the conversation of this session, by the beginning of its id, instead of the last",
+    )
     launch.add_argument(
         "--again",
         action="store_true",

@@ -25,6 +25,7 @@ def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
         size=_size(arguments),
         prompt=arguments.prompt,
         resume=arguments.action == "resume",
+        resumed_session=getattr(arguments, "session", None),
         trusted=trusted,
         rehearsal=arguments.print_only,
     )

@@ -57,6 +57,29 @@ class Resume:
 
 
 @dataclass(frozen=True, slots=True)
+class NothingSaid:
+    """The conversation is known and empty: a host keeps none of those, so a new one is the same."""
+
+
+def conversation_in(notes: str, session: str) -> "str | NothingSaid | None":
+    """Which conversation a terminal session was in last, by its hooks' notes; None: they told nothing.
+
+    One line each: the session, the conversation, and whether it had only `begun` or something was
+    `said` in it.
+    """
+    found: str | NothingSaid | None = None
+    for line in notes.splitlines():
+        words = line.split()
+        if len(words) != 3 or words[0] != session or not is_conversation(words[1]):
+            continue
+        if words[2] == "said":
+            found = words[1]
+        elif found is None:
+            found = NothingSaid()
+    return found
+
+
+@dataclass(frozen=True, slots=True)
 class Invocation:
     """One launch as a host's wiring sees it. `trusted`: the person said so for this project.
 

@@ -38,6 +38,10 @@ class Sent(NamedTuple):
 def found(project: str | None = None, cwd: str | None = None) -> list[SessionRecord]:
     """All sessions, or those of the project that a path or a name stands for."""
     everything = read_all()
+    if any(record.status == "lost" and record.source != "holder" for record in everything):
+        from iai_mcp.terminal import losses
+
+        losses.note()
     if project is None:
         return everything
     from iai_mcp.project import from_argument, project_of

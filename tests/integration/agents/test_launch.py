@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import stat
 import sys
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.integration.agents.conftest import Machine
 
-from iai_mcp.terminal.pty import HolderPty
+from iai_mcp.terminal.pty import HolderPty, find
 
 WaitFor = Callable[[Callable[[], bool]], None]
 
@@ -341,8 +342,87 @@ def test_resuming_takes_up_the_conversation_that_the_hooks_reported(
     assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
 
 
+def _lost(machine: Machine, session: str, wait_for: WaitFor) -> None:
+    """The session's holder is killed."""
+    holder = find(session).holder
+    assert holder is not None
+    os.kill(holder, signal.SIGKILL)
+    wait_for(lambda: find(session).status == "lost")
+
+
+def _fire(
+    machine: Machine,
+    told: Path,
+    conversation: str,
+    event: str = "SessionStart",
+    **more: str,
+) -> None:
+    """What the program that was launched last does, in its run directory."""
+    seen = json.loads(told.read_text())
+    _fire_session_start(
+        machine, seen, cwd=seen["cwd"], conversation=conversation, event=event, **more
+    )
+
+
+def test_a_lost_session_is_resumed_with_its_very_conversation(
+    machine: Machine, told: Path, wait_for: WaitFor
+) -> None:
+    machine.program("claude", TELLER)
+    agent(machine, "Ada", "claude-code")
+    lost = str(session_of(machine.json("agent", "launch", "ada", "--detach"))["id"])
+    wait_for(told.exists)
+    _fire(machine, told, "c0ffee", source="startup")
+    _fire(machine, told, "c0ffee", "UserPromptSubmit")
+    _lost(machine, lost, wait_for)
+    launched_once(machine, "ada")
+
+    # The later session told nothing of its conversation, so nothing is known of it.
+    plain = machine.json("agent", "resume", "ada", "--print-only")
+    assert "c0ffee" not in json.dumps(plain["args"])
+    assert "--continue" in json.dumps(plain["args"])
+    _, table, _ = machine.run("session", "list")
+    assert f"iai-mcp agent resume Ada --session {lost[:12]}" in table
+    args = machine.json("agent", "resume", "ada", "--session", lost[:12], "--detach")["args"]
+    assert isinstance(args, list)
+    assert args[args.index("--resume") + 1] == "c0ffee"
+
+    # Killed again before a hook has spoken: it is known which conversation was resumed.
+    again = next(s for s in listed(machine) if s["status"] == "running")
+    _lost(machine, str(again["id"]), wait_for)
+    assert "c0ffee" in json.dumps(machine.json("agent", "resume", "ada", "--print-only")["args"])
+    assert machine.error("agent", "resume", "ada", "--session", "none")["code"] == "NOT_FOUND"
+
+
+def test_a_session_in_which_nothing_was_said_starts_anew(
+    machine: Machine, told: Path, wait_for: WaitFor
+) -> None:
+    """A program has no conversation to resume until somebody has said something."""
+    machine.program("claude", TELLER)
+    agent(machine, "Ada", "claude-code")
+    for name in ("first", "second"):
+        told.unlink(missing_ok=True)
+        session = str(session_of(machine.json("agent", "launch", "ada", "--detach"))["id"])
+        wait_for(told.exists)
+        _fire(machine, told, name, source="startup")
+        if name == "first":
+            _fire(machine, told, name, "UserPromptSubmit")
+        _lost(machine, session, wait_for)
+
+    plan = machine.json("agent", "resume", "ada", "--print-only")
+    args = json.dumps(plan["args"])
+    assert "--session-id" in args
+    assert "--resume" not in args
+    assert "nothing was said" in json.dumps(plan["notes"])
+
+
 def _fire_session_start(
-    machine: Machine, seen: dict[str, object], *, cwd: str, conversation: str
+    machine: Machine,
+    seen: dict[str, object],
+    *,
+    cwd: str,
+    conversation: str,
+    event: str = "SessionStart",
+    **more: str,
 ) -> None:
     """Run the configured hook the way the host would."""
     import subprocess
@@ -351,8 +431,8 @@ def _fire_session_start(
     assert isinstance(args, list)
     assert isinstance(environment, dict)
     settings = json.loads(Path(args[args.index("--settings") + 1]).read_text())
-    hook = settings["hooks"]["SessionStart"][0]["hooks"][0]
-    given = {"session_id": conversation, "cwd": cwd, "hook_event_name": "SessionStart"}
+    hook = settings["hooks"][event][0]["hooks"][0]
+    given = {"session_id": conversation, "cwd": cwd, "hook_event_name": event, **more}
     subprocess.run(
         [hook["command"], *hook["args"]],
         input=json.dumps(given),

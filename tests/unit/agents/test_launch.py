@@ -18,7 +18,7 @@ from iai_mcp.domain.errors import (
     PtyFailed,
     ReadOnly,
 )
-from iai_mcp.domain.invocations import HostTraits
+from iai_mcp.domain.invocations import HostTraits, Resume
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.domain.terminals import Phase, TerminalSize
 
@@ -274,16 +274,13 @@ def test_a_record_in_the_project_counts_for_nothing(bench: Workbench) -> None:
 def test_what_can_not_be_a_conversation_is_not_resumed(bench: Workbench, noted: str) -> None:
     agent = bench.agent()
     bench.launch(agent)
+    session = bench.pty.all()[0].id
     path = f"/data/launches/{launch_key(PROJECT, agent.id)}.conversation"
-    bench.files.files[path] = b"c0ffee\n"
-    known = bench.launches.conversation(PROJECT, agent.id)
-    assert known is not None
-    assert known.host_session_id == "c0ffee"
-
-    bench.files.files[path] = noted.encode("latin-1")
-    known = bench.launches.conversation(PROJECT, agent.id)
-    assert known is not None
-    assert known.host_session_id is None
+    for told, resumed in (("c0ffee", "c0ffee"), (noted, None)):
+        bench.files.files[path] = f"{session} {told} said\n".encode("latin-1")
+        known = bench.launches.conversation(PROJECT, agent.id)
+        assert isinstance(known, Resume)
+        assert known.host_session_id == resumed
 
 
 @pytest.mark.parametrize("damaged", [b"", b"[]", b"{}", b'{"session_id": 1, "files": 7}', b"\xff"])

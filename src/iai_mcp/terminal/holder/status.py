@@ -82,7 +82,7 @@ class Journal:
         self._append(
             "events", "events.1", _EVENTS_LIMIT, f'{{"ts": {at}, "event": "{kind}", {told}}}'
         )
-        if kind not in ("SessionStatusChanged", "SessionExited"):
+        if kind not in ("SessionStatusChanged", "SessionExited", "SessionLost"):
             return
         whose = f'"session_id": "{self._session}"'
         whose += f', "agent_id": "{self._agent}"' if self._agent else ""
