@@ -101,7 +101,8 @@ class Agents:
         with self.contexts.exclusive(project):
             taken = {agent.name for agent in self.list(project)}
             name = next(n for n in numbered(first.name) if n not in taken)
-            agent = self._land(project, replace(first, id=self.ids.new(), name=name), persona, None)
+            like = replace(first, id=self.ids.new(), name=name, worktree=None)
+            agent = self._land(project, like, persona, None)
         self.events.publish(AgentCreated(agent.id, project.text))
         return agent
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from iai_mcp.agents.launches import Launches, launch_key
 from iai_mcp.agents.profiles import Profiles
 from iai_mcp.agents.running import require_at_rest
+from iai_mcp.agents.worktrees import AgentWorktrees
 from iai_mcp.domain.agent_profiles import AgentProfile
 from iai_mcp.domain.agents import Agent, FromTemplate
 from iai_mcp.domain.composing import Composition, Skill, compose, typed_persona
@@ -42,7 +43,9 @@ DAEMON_DOWN = (
 
 @dataclass(frozen=True, slots=True)
 class LaunchRequest:
-    """`resumed_session`: take up the conversation of that one (the beginning of its id), not the last.
+    """`worktree`: the branch of a checkout to give to the agent, `""` for one that is named after it.
+
+    `resumed_session`: take up the conversation of that one (the beginning of its id), not the last.
 
     `rehearsal`: only a plan is wanted, so nobody is asked for anything that leaves a trace.
     """
@@ -53,6 +56,7 @@ class LaunchRequest:
     prompt: str | None = None
     resume: bool = False
     resumed_session: str | None = None
+    worktree: str | None = None
     trusted: bool = False
     rehearsal: bool = False
 
@@ -89,6 +93,7 @@ class PlanLaunch:
     templates: TemplateStore
     runtime: AgentRuntime
     launches: Launches
+    worktrees: AgentWorktrees
     sessions: Sessions
     memory: SharedMemory
     ids: IdGenerator
@@ -105,6 +110,9 @@ class PlanLaunch:
         """
         project = request.project
         agent = self.contexts.load_manifest(project).named(request.agent)
+        if request.worktree is not None:
+            agent = self.worktrees.assigned(project, agent.id, request.worktree or None)
+        workplace = self.worktrees.workplace(project, agent)
         profile = self.profiles.named(agent.profile_id)
         persona = self.contexts.read_context(project, agent.context_path)
         run_dir = project.run_dir(agent.id)
@@ -113,8 +121,8 @@ class PlanLaunch:
             if missing:
                 raise NotInstalled(missing)
             require_at_rest(self.sessions, project, agent)
-        launch = self._invocation(request, agent, profile, run_dir)
-        spec = self.runtime.prepare_invocation(profile, launch, profile.cwd(run_dir, project.text))
+        launch = self._invocation(request, agent, profile, run_dir, workplace)
+        spec = self.runtime.prepare_invocation(profile, launch, profile.cwd(run_dir, workplace))
         traits = self.runtime.traits(profile)
         typed = self._typed(profile, launch, spec, persona)
         files = (*spec.files, *self._context(request, agent, launch, traits, spec, persona))
@@ -145,7 +153,12 @@ class PlanLaunch:
         return f"{profile.name} is not installed: there is no '{profile.command}' on your PATH{how}"
 
     def _invocation(
-        self, request: LaunchRequest, agent: Agent, profile: AgentProfile, run_dir: str
+        self,
+        request: LaunchRequest,
+        agent: Agent,
+        profile: AgentProfile,
+        run_dir: str,
+        workplace: str,
     ) -> Invocation:
         session_id = self.ids.new()
         variables = {
@@ -164,6 +177,7 @@ class PlanLaunch:
             session_id=session_id,
             project=request.project.text,
             run_dir=run_dir,
+            workplace=workplace,
             memory=self.wiring(variables),
             prompt=request.prompt,
             resume=self._conversation(request, agent),
@@ -217,6 +231,8 @@ class PlanLaunch:
             Composition(
                 agent_name=agent.name,
                 project=launch.project,
+                workplace=launch.place,
+                branch=agent.worktree,
                 run_dir=launch.run_dir,
                 persona=persona,
                 skills=self._skills(request.project, agent),

@@ -26,6 +26,7 @@ def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
         prompt=arguments.prompt,
         resume=arguments.action == "resume",
         resumed_session=getattr(arguments, "session", None),
+        worktree=_worktree(workspace, project, second, arguments),
         trusted=trusted,
         rehearsal=arguments.print_only,
     )
@@ -63,6 +64,19 @@ def _second(
     if not live_sessions(workspace.sessions, project, first.id):
         return None
     return workspace.agents.second(project, first.id)
+
+
+def _worktree(
+    workspace: Workspace,
+    project: ProjectPath,
+    second: Agent | None,
+    arguments: argparse.Namespace,
+) -> str | None:
+    """What was asked for; a second one has a worktree of its own where the first has one."""
+    asked: str | None = getattr(arguments, "worktree", None)
+    if asked is None and second is not None:
+        return "" if workspace.agents.named(project, arguments.agent).worktree else None
+    return asked
 
 
 def _started(

@@ -83,6 +83,8 @@ def conversation_in(notes: str, session: str) -> "str | NothingSaid | None":
 class Invocation:
     """One launch as a host's wiring sees it. `trusted`: the person said so for this project.
 
+    `workplace` is where the agent changes files, if that is not the project itself.
+
     Name and project may be of somebody else's choosing, and both end up in a program's configuration
     or on its command line: whatever would mean something there is refused.
     """
@@ -96,6 +98,7 @@ class Invocation:
     prompt: str | None = None
     resume: Resume | None = None
     trusted: bool = False
+    workplace: str | None = None
 
     def __post_init__(self) -> None:
         for what, value in (
@@ -109,6 +112,11 @@ class Invocation:
                 )
         if not self.project.startswith("/") or not self.run_dir.startswith("/"):
             raise InvalidInput(f"a project's path is absolute, and {quoted(self.project)} is not")
+
+    @property
+    def place(self) -> str:
+        """Where the agent changes files."""
+        return self.workplace or self.project
 
     def in_run_dir(self, path: str) -> str:
         return f"{self.run_dir}/{path}"

@@ -71,7 +71,7 @@ def _wire(launch: Invocation) -> LaunchWiring:
             f"hooks.state={{{','.join(vouched)}}}",
         ]
     overrides = [word for setting in settings for word in ("-c", setting)]
-    return LaunchWiring(args=(*overrides, "--add-dir", launch.project, *_conversation(launch)))
+    return LaunchWiring(args=(*overrides, "--add-dir", launch.place, *_conversation(launch)))
 
 
 def _hook(line: str, timeout: int) -> str:
