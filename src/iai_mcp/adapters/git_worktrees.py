@@ -51,9 +51,7 @@ class GitWorktrees:
             unmerged = int(counted.stdout)
         return Standing(tuple(uncommitted), tuple(untracked), unmerged)
 
-    def difference(
-        self, project: ProjectPath, path: str, branch: str, into: str | None
-    ) -> Difference:
+    def difference(self, project: ProjectPath, path: str, into: str | None) -> Difference:
         self._repository(project)
         place = self._checkout(project, path)
         if place is None:
@@ -67,10 +65,17 @@ class GitWorktrees:
         uncommitted, untracked = _changes(place)
         standing = Standing(tuple(uncommitted), tuple(untracked))
         text = git.run(place, *diff).stdout.encode("utf-8", "replace").decode()
+        branch = _current_branch(place) or "no branch"
         return Difference(branch, target, int(count), standing, text[:_LARGEST_DIFF])
 
-    def merge(self, project: ProjectPath, branch: str, into: str | None) -> Merged:
+    def merge(self, project: ProjectPath, path: str, branch: str, into: str | None) -> Merged:
         self._repository(project)
+        place = self._checkout(project, path)
+        if place is not None and (current := _current_branch(place)) != branch:
+            raise InvalidInput(
+                f"the worktree is on '{current or 'no branch'}' and not on '{branch}': have it go back, "
+                "or merge with git what it made there"
+            )
         if not self._exists(project, branch):
             raise NotFound(f"there is no branch '{branch}' to merge")
         target = self._target(project, into)
@@ -78,11 +83,11 @@ class GitWorktrees:
         count = int(git.run(project.text, "rev-list", "--count", f"{ours}..{theirs}").stdout)
         if count:
             tree = self._merged_tree(project, target, branch)
-            place = self._checkouts(project).get(target)
-            if place is None:
+            checked_out = self._checkouts(project).get(target)
+            if checked_out is None:
                 self._advance(project, target, branch, tree)
             else:
-                _merge_at(place, branch)
+                _merge_at(checked_out, branch)
         commit = git.run(project.text, "rev-parse", ours).stdout.strip()
         return Merged(branch, target, count, commit)
 
@@ -127,11 +132,9 @@ class GitWorktrees:
         return git.run(project.text, *words, codes=(0, 1)).returncode == 0
 
     def _target(self, project: ProjectPath, into: str | None) -> str:
-        if into is None:
-            words = ("symbolic-ref", "--quiet", "--short", "HEAD")
-            into = git.run(project.text, *words, codes=(0, 1)).stdout.strip()
-            if not into:
-                raise InvalidInput(f"{project} is on no branch: name one with --into")
+        into = into or _current_branch(project.text)
+        if not into:
+            raise InvalidInput(f"{project} is on no branch: name one with --into")
         if not self._exists(project, into):
             raise NotFound(f"there is no branch '{into}': 'git branch' shows them")
         return into
@@ -176,6 +179,12 @@ class GitWorktrees:
             words = ("commit-tree", tree, "-p", ours, "-p", theirs, "-m", said)
             commit = git.run(project.text, *words).stdout.strip()
         git.run(project.text, "update-ref", f"refs/heads/{target}", commit, ours)
+
+
+def _current_branch(at: str) -> str:
+    """The branch that is checked out; empty if that is a commit of none."""
+    words = ("symbolic-ref", "--quiet", "--short", "HEAD")
+    return git.run(at, *words, codes=(0, 1)).stdout.strip()
 
 
 def _common_directory(at: str) -> str:

@@ -99,12 +99,20 @@ class PruneRuns:
         return found
 
     def _find(self, project: ProjectPath, entries: Sequence[Agent], *, force: bool) -> Pruned:
-        known = {agent.id for agent in entries}
-        known |= {s.label.agent_id or "" for s in self.sessions.all() if s.status.alive}
+        ids = {agent.id for agent in entries}
+        known = ids | {s.label.agent_id or "" for s in self.sessions.all() if s.status.alive}
         slugs = self.contexts.context_slugs(project)
         runs = [n for n in self.files(project.text).list(RUNS) if is_agent_id(n)]
+        # By its session nobody can tell which worktree it has: all of them wait for its end.
+        running = any(
+            session.label.agent_id not in ids
+            for session in live_sessions(self.sessions, project)
+            if session.label.agent_id
+        )
         orphans = {
-            f"{project}/{worktree_path(gone.slug)}": None if force else self._at_risk(project, gone)
+            f"{project}/{worktree_path(gone.slug)}": "an agent that is gone still runs"
+            if running
+            else self._at_risk(project, gone, force=force)
             for gone in self.worktrees.orphans(project, entries)
         }
         return Pruned(
@@ -117,7 +125,9 @@ class PruneRuns:
             agents_without_context=tuple(a for a in entries if a.slug not in slugs),
         )
 
-    def _at_risk(self, project: ProjectPath, gone: Agent) -> str | None:
+    def _at_risk(self, project: ProjectPath, gone: Agent, *, force: bool) -> str | None:
+        if force:
+            return None
         try:
             return self.worktrees.standing(project, gone).at_risk
         except IaiError as unknown:

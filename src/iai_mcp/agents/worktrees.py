@@ -86,9 +86,9 @@ class AgentWorktrees:
         return self.git.workplace(project, worktree_path(agent.slug))
 
     def difference(self, project: ProjectPath, reference: str, into: str | None) -> Difference:
-        agent, branch = self._with_worktree(project, reference)
+        agent, _ = self._with_worktree(project, reference)
         target = branch_name(into) if into is not None else None
-        found = self.git.difference(project, worktree_path(agent.slug), branch, target)
+        found = self.git.difference(project, worktree_path(agent.slug), target)
         return replace(found, standing=self._without_carried(project, agent, found.standing))
 
     def merge(self, project: ProjectPath, reference: str, into: str | None) -> Merged:
@@ -103,7 +103,7 @@ class AgentWorktrees:
             left = replace(self.standing(project, agent), unmerged=0).at_risk
             if left is not None:
                 raise Busy(f"{agent.name} has {left}: commit them on '{branch}' first")
-            return self.git.merge(project, branch, target)
+            return self.git.merge(project, worktree_path(agent.slug), branch, target)
 
     def standing(self, project: ProjectPath, agent: Agent) -> Standing:
         """What would be lost with the agent's worktree."""

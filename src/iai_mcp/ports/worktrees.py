@@ -36,21 +36,22 @@ class Worktrees(Protocol):
         """What would be lost with the checkout at `path`, and with `branch` if one is named."""
         ...
 
-    def difference(
-        self, project: ProjectPath, path: str, branch: str, into: str | None
-    ) -> Difference:
-        """`into` None: the branch that the project itself is on.
+    def difference(self, project: ProjectPath, path: str, into: str | None) -> Difference:
+        """What was changed there since it left `into`; None: the branch that the project itself is on.
 
         Raises:
             NotFound: there is no such branch.
         """
         ...
 
-    def merge(self, project: ProjectPath, branch: str, into: str | None) -> Merged:
-        """All or nothing: whatever is refused leaves every branch, checkout and file as it was.
+    def merge(self, project: ProjectPath, path: str, branch: str, into: str | None) -> Merged:
+        """Merge `branch`, which is what is checked out at `path` if anything is.
+
+        All or nothing: whatever is refused leaves every branch, checkout and file as it was.
 
         Raises:
             Conflict: both sides changed the same lines; names the files.
+            InvalidInput: something else is checked out there.
             Busy: what is not committed in the checkout of `into` would be written over.
             NotFound: there is no such branch.
         """

@@ -445,3 +445,34 @@ def test_a_branch_that_is_checked_out_elsewhere_and_a_project_without_git_are_to
     assert "git" in machine.error(*words, "--project", str(bare))["message"]
     git(bare, "init", "-q")
     assert "commit" in machine.error(*words, "--project", str(bare))["message"]
+
+
+def test_an_agent_that_left_its_branch_is_told_apart(machine: Machine, repo: Path) -> None:
+    ada = hired(machine, "Ada")
+    git(ada, "checkout", "-q", "-b", "sideways")
+    commit(ada, "a.txt", "hers\n")
+
+    assert machine.json("agent", "diff", "ada")["branch"] == "sideways"
+    refused = machine.error("agent", "merge", "ada")
+    assert "'sideways'" in refused["message"]
+    assert "'agent/ada'" in refused["message"]
+    git(ada, "checkout", "-q", "--detach")
+    commit(ada, "a.txt", "on no branch\n")
+    assert "not merged" in machine.error("agent", "delete", "ada")["message"]
+
+
+def test_the_worktree_of_an_agent_that_is_gone_and_still_runs_is_not_pruned(
+    machine: Machine,
+    repo: Path,
+    told: Path,  # noqa: F811 - the fixture
+) -> None:
+    machine.program("claude", TELLER)
+    ada = hired(machine, "Ada")
+    machine.json("agent", "launch", "ada", "--detach")
+    (repo / ".ideai" / "agents.json").unlink()
+
+    for more in ([], ["--force"]):
+        assert machine.json("agent", "prune", *more)["worktrees"] == []
+    assert ada.exists()
+    machine.json("session", "kill", "ada")
+    assert machine.json("agent", "prune")["worktrees"] == [str(ada)]
