@@ -205,8 +205,6 @@ def test_who_waits_for_rest_gets_it_after_the_work_and_sees_what_was_said(
 def test_a_broadcast_answers_no_question_that_a_program_asks_at_its_start(
     workshop: Machine, program: Program
 ) -> None:
-    settings = workshop.home / ".codex" / "config.toml"
-    settings.write_text('sandbox_mode = "workspace-write"\n' + settings.read_text())
     hire(workshop, "Ada", program, "You are Ada.\n")
     launched = workshop.iai("agent", "launch", "ada", "--detach")
     until(
