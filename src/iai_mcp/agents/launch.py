@@ -74,7 +74,7 @@ class LaunchAgent:
         """Make the agent's worktree where the plan has one, and remember that it has."""
         project, wanted = plan.project, replace(agent, worktree=plan.agent.worktree)
         if self.worktrees.ensure(project, wanted):
-            undo.callback(self.worktrees.discard, project, wanted)
+            undo.callback(self.worktrees.take_back, project, wanted)
         if wanted != agent:
             self._save(project, wanted)
             undo.callback(self._save, project, agent)

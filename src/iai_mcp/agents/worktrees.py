@@ -57,7 +57,7 @@ class AgentWorktrees:
                 self.contexts.save_manifest(project, manifest.with_changed(agent))
             except IaiError:
                 if made:
-                    self.discard(project, agent)
+                    self.take_back(project, agent)
                 raise
         return agent
 
@@ -127,15 +127,16 @@ class AgentWorktrees:
                 f"'iai-mcp agent merge {name}' brings it home; --force removes it"
             )
         try:
-            self.discard(project, agent)
+            self.git.remove(project, worktree_path(agent.slug), _own(agent))
         except IaiError:
             if not force:
                 raise
             self.files(project.text).remove(worktree_path(agent.slug))
 
-    def discard(self, project: ProjectPath, agent: Agent) -> None:
-        """Remove the worktree, and the branch that is named after the agent, whatever they hold."""
-        self.git.remove(project, worktree_path(agent.slug), _own(agent))
+    def take_back(self, project: ProjectPath, agent: Agent) -> None:
+        """Remove a worktree that was just made. Its branch may be older, and hold work: then both stay."""
+        if self.standing(project, agent).at_risk is None:
+            self.git.remove(project, worktree_path(agent.slug), _own(agent))
 
     def orphans(self, project: ProjectPath, entries: Sequence[Agent]) -> Sequence[Agent]:
         """What is left of agents that are gone, as agents of no other use."""

@@ -135,6 +135,18 @@ def test_a_launch_that_fails_leaves_no_worktree(machine: Machine, repo: Path) ->
     assert listed[0]["worktree"] is None
 
 
+def test_a_launch_that_fails_does_not_take_back_work_that_was_there_before(
+    machine: Machine, repo: Path
+) -> None:
+    machine.program("claude", "no program")
+    ada = hired(machine, "Ada")
+    commit(ada, "a.txt", "hers\n")
+    git(repo, "worktree", "remove", str(ada))
+
+    assert machine.error("agent", "launch", "ada", "--detach")["code"] == "PTY"
+    assert git(repo, "show", "agent/ada:a.txt") == "hers"
+
+
 def test_two_agents_change_one_file_and_both_are_merged(machine: Machine, repo: Path) -> None:
     ada, ben = hired(machine, "Ada"), hired(machine, "Ben")
     commit(ada, "a.txt", "ONE\ntwo\nthree\n")
