@@ -192,7 +192,9 @@ class PlanLaunch:
         known = self.launches.conversation(request.project, agent.id, wanted)
         if isinstance(known, NothingSaid):
             return None
-        if known is not None and (known.host_session_id or not wanted):
+        last = self.launches.last(request.project, agent.id)
+        # Of a session that told nothing, the latest conversation is its own if none came after it.
+        if known and last and (known.host_session_id or known.assigned_id == last.session_id):
             return known
         if wanted:
             raise NotFound(

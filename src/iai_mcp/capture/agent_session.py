@@ -96,16 +96,16 @@ def note_conversation(event: HookEvent, given: "HookInput") -> None:
     starts somewhere else inherits the same variables.
     """
     key = os.environ.get("IAI_MCP_LAUNCH", "")
-    session = os.environ.get("IAI_MCP_SESSION_ID", "")
-    names_both = given.session_id and session and not f"{given.session_id}{session}".count(" ")
-    if not names_both or not key.isalnum() or not _in_run_directory(given):
+    names = (os.environ.get("IAI_MCP_SESSION_ID", ""), given.session_id or "")
+    in_words = all(len(name.split()) == 1 for name in names)
+    if not in_words or not key.isalnum() or not _in_run_directory(given):
         return
     empty = (
         event is HookEvent.START
         and given.text("source") in _EMPTY
         and given.hooks.has(HookEvent.PROMPT)
     )
-    line = f"{session} {given.session_id} {'begun' if empty else 'said'}\n".encode()
+    line = f"{' '.join(names)} {'begun' if empty else 'said'}\n".encode("utf-8", "replace")
     path = paths.in_user_data("launches", f"{key}.conversation")
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)

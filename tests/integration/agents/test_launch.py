@@ -374,12 +374,14 @@ def test_a_lost_session_is_resumed_with_its_very_conversation(
     _fire(machine, told, "c0ffee", source="startup")
     _fire(machine, told, "c0ffee", "UserPromptSubmit")
     _lost(machine, lost, wait_for)
-    launched_once(machine, "ada")
+    later = str(session_of(launched_once(machine, "ada"))["id"])
 
     # The later session told nothing of its conversation, so nothing is known of it.
-    plain = machine.json("agent", "resume", "ada", "--print-only")
-    assert "c0ffee" not in json.dumps(plain["args"])
-    assert "--continue" in json.dumps(plain["args"])
+    for which in ([], ["--session", later]):
+        plain = machine.json("agent", "resume", "ada", *which, "--print-only")
+        assert "c0ffee" not in json.dumps(plain["args"])
+        assert "--continue" in json.dumps(plain["args"])
+        assert "did not tell which conversation" in json.dumps(plain["notes"])
     _, table, _ = machine.run("session", "list")
     assert f"iai-mcp agent resume Ada --session {lost[:12]}" in table
     args = machine.json("agent", "resume", "ada", "--session", lost[:12], "--detach")["args"]
