@@ -187,10 +187,7 @@ def test_a_tethered_program_ends_with_whoever_started_it(desk: Desk) -> None:
 
 def test_after_a_restart_of_the_machine_sessions_are_listed_as_lost(desk: Desk) -> None:
     session = desk.start("sleep", "1000")
-    record = eventually(lambda: found if (found := desk.record(session)).holder else None)
-    assert record.holder is not None
-    os.kill(record.holder, signal.SIGKILL)
-    eventually(lambda: desk.record(session).status == "lost", "the loss")
+    lose(desk, session)
     meta = desk.home / ".iai-mcp" / "s" / session / "meta.json"
     meta.write_text(json.dumps({**json.loads(meta.read_text()), "boot": "another"}))
 
@@ -201,13 +198,19 @@ def test_after_a_restart_of_the_machine_sessions_are_listed_as_lost(desk: Desk) 
     ]
 
 
-def test_a_loss_is_told_once_whoever_notices_it(desk: Desk) -> None:
-    label = SessionLabel(agent_id="a-1", agent_name="Backend Dev", profile_id="p")
-    session = desk.start("sleep", "1000", label=label)
+def lose(desk: Desk, session: str) -> records.SessionRecord:
+    """Kill the session's holder; the session as it was."""
     record = eventually(lambda: found if (found := desk.record(session)).holder else None)
     assert record.holder is not None
     os.kill(record.holder, signal.SIGKILL)
     eventually(lambda: desk.record(session).status == "lost", "the loss")
+    return record
+
+
+def test_a_loss_is_told_once_whoever_notices_it(desk: Desk) -> None:
+    label = SessionLabel(agent_id="a-1", agent_name="Backend Dev", profile_id="p")
+    session = desk.start("sleep", "1000", label=label)
+    before = lose(desk, session)
     with ThreadPoolExecutor(4) as pool:
         lists = list(pool.map(lambda _: desk.cli("session", "list", "--json"), range(4)))
         list(pool.map(lambda _: losses.note(), range(4)))
@@ -216,16 +219,13 @@ def test_a_loss_is_told_once_whoever_notices_it(desk: Desk) -> None:
     journal = (desk.home / ".iai-mcp" / "agent-events.jsonl").read_text().splitlines()
     told = [json.loads(line) for line in journal if "SessionLost" in line]
     assert [(event["session_id"], event["agent_id"]) for event in told] == [(session, "a-1")]
-    assert desk.record(session).child == record.child
+    assert desk.record(session).child == before.child
 
 
 def test_the_list_says_how_a_lost_agent_comes_back(desk: Desk) -> None:
     label = SessionLabel(agent_id="a-1", agent_name="Backend Dev", profile_id="p")
     session = desk.start("sleep", "1000", label=label)
-    record = eventually(lambda: found if (found := desk.record(session)).holder else None)
-    assert record.holder is not None
-    os.kill(record.holder, signal.SIGKILL)
-    eventually(lambda: desk.record(session).status == "lost", "the loss")
+    lose(desk, session)
     assert "iai-mcp agent resume 'Backend Dev'" in desk.cli("session", "list").stdout
 
     desk.start("cat", label=label)
