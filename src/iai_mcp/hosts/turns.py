@@ -27,8 +27,11 @@ _WRAPPERS = (
     "<system-reminder",
     "Caveat:",
     "[Request interrupted",
+    "Operation stopped by hook:",
+    "Stop hook feedback:",
 )
-# The same, but words of a person may stand beside them: only a text that is nothing else goes.
+_ALONE = ("Operation stopped by hook",)
+# The same, but words of a person may stand beside them: only a text of nothing else goes.
 _ENVELOPES = (
     "ide_opened_file",
     "ide_selection",
@@ -41,6 +44,8 @@ _ENVELOPES = (
     "user_instructions",
     "system_reminder",
 )
+# What hosts write behind an envelope, in a line of its own.
+_TAILS = ("Read the output file to retrieve the result:", "Full transcript available at:")
 
 
 def turn(
@@ -86,14 +91,34 @@ def turn(
 def is_wrapper(text: str) -> bool:
     """Whether a user's text is the host talking to itself."""
     head = text.lstrip()
-    if head.startswith(_WRAPPERS):
+    if head.startswith(_WRAPPERS) or head.rstrip() in _ALONE:
         return True
-    return any(is_envelope(head, name) for name in _ENVELOPES)
+    return head.startswith("<") and _is_envelopes(head)
 
 
-def is_envelope(text: str, name: str) -> bool:
-    """Whether `text` is one `<name …>…</name>` and nothing else."""
-    return text.startswith((f"<{name}>", f"<{name} ")) and text.rstrip().endswith(f"</{name}>")
+def _is_envelopes(text: str) -> bool:
+    """Whether `text` is `<name …>…</name>` of hosts, one or more, and nothing else."""
+    at, length = 0, len(text)
+    while at < length:
+        if text[at].isspace():
+            at += 1
+        elif text.startswith(_TAILS, at):
+            line_end = text.find("\n", at)
+            at = length if line_end < 0 else line_end
+        else:
+            at = _behind_envelope(text, at)
+            if not at:
+                return False
+    return True
+
+
+def _behind_envelope(text: str, at: int) -> int:
+    """Where the envelope that begins at `at` has ended; 0 where none does."""
+    for name in _ENVELOPES:
+        if text.startswith((f"<{name}>", f"<{name} "), at):
+            end = text.find(f"</{name}>", at)
+            return 0 if end < 0 else end + len(f"</{name}>")
+    return 0
 
 
 def blocks_text(

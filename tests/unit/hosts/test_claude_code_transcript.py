@@ -270,3 +270,36 @@ def test_the_webs_export_is_read_too(tmp_path: Path) -> None:
     assert detect(str(path)) == "claude-code"
     assert [e["text"] for e in events] == ["hi"]
     assert skipped == 1
+
+
+def test_what_the_host_reports_into_a_conversation_is_nobodys_words(tmp_path: Path) -> None:
+    done = "<task-notification>\n<task-id>b1</task-id>\n<summary>done</summary>\n</task-notification>"
+    path = write(
+        tmp_path / "t.jsonl",
+        line("user", f"{done}\nRead the output file to retrieve the result: /tmp/b1", uuid="1"),
+        line("user", f"{done}\n{done}\n", uuid="2"),
+        line("user", "Operation stopped by hook", uuid="3"),
+        line("user", "Operation stopped by hook: another session is active", uuid="4"),
+        line("user", f"{done}\nFull transcript available at: /tmp/b1\n{done}", uuid="5"),
+        line("user", "Stop hook feedback:\n- run the tests", uuid="6"),
+    )
+
+    assert read_turns(path)[:2] == ([], 0)
+
+
+def test_words_between_two_envelopes_of_the_same_name_are_kept(tmp_path: Path) -> None:
+    said = "<ide_selection>a</ide_selection>\nrename both\n<ide_selection>b</ide_selection>"
+    path = write(
+        tmp_path / "t.jsonl",
+        line("user", said, uuid="1"),
+        line("user", "Operation stopped by hooks, again: why?", uuid="2"),
+        line("user", "<task-notification> is a tag of yours?", uuid="3"),
+    )
+
+    events, _, _ = read_turns(path)
+
+    assert [(e["id"], e["text"]) for e in events] == [
+        ("1", said),
+        ("2", "Operation stopped by hooks, again: why?"),
+        ("3", "<task-notification> is a tag of yours?"),
+    ]
