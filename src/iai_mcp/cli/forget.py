@@ -9,7 +9,6 @@ backups that sleep made are rewritten without it; files that you made yourself a
 
 import argparse
 import os
-import sys
 
 from iai_mcp import paths
 from iai_mcp.cli import door, output
@@ -48,10 +47,10 @@ def run(arguments: argparse.Namespace) -> int:
         told = "\n".join(["nothing matches", *_waiting()])
         output.emit({"forgotten": 0, "ids": []}, told, as_json=arguments.json)
         return 0
-    if not arguments.yes:
-        if not arguments.json:
-            output.say("\n".join(_shown(matches, count)))
-        _ask(count, arguments.json)
+    if not output.told_to(arguments, f"{_many(count)} would go for good"):
+        output.say("\n".join(_shown(matches, count)))
+        if not output.agrees(f"{_many(count)} will go for good. Forget?"):
+            raise InvalidInput("nothing was forgotten")
     result = door.call("memory_forget", params, _AS_LONG_AS_IT_TAKES)
     lines = [f"forgot {_many(int(str(result['forgotten'])))}", *_copies(result.get("copies"))]
     lines += _waiting()
@@ -116,11 +115,3 @@ def _params(arguments: argparse.Namespace) -> dict[str, object]:
     if arguments.project:
         params["project"] = from_argument(arguments.project, os.getcwd())
     return params
-
-
-def _ask(count: int, as_json: bool) -> None:
-    if as_json or not sys.stdin.isatty():
-        what = "it" if count == 1 else "them"
-        raise InvalidInput(f"{_many(count)} would go for good: add --yes to really forget {what}")
-    if not output.agrees(f"{_many(count)} will go for good. Forget?"):
-        raise InvalidInput("nothing was forgotten")

@@ -273,7 +273,9 @@ def test_the_webs_export_is_read_too(tmp_path: Path) -> None:
 
 
 def test_what_the_host_reports_into_a_conversation_is_nobodys_words(tmp_path: Path) -> None:
-    done = "<task-notification>\n<task-id>b1</task-id>\n<summary>done</summary>\n</task-notification>"
+    done = (
+        "<task-notification>\n<task-id>b1</task-id>\n<summary>done</summary>\n</task-notification>"
+    )
     path = write(
         tmp_path / "t.jsonl",
         line("user", f"{done}\nRead the output file to retrieve the result: /tmp/b1", uuid="1"),
