@@ -79,6 +79,12 @@ def test_a_scope_holds_what_meets_all_its_conditions(memories: Memories) -> None
     assert memories.projects() == ["lake", "pond"]
 
 
+def test_words_are_found_whole(memories: Memories) -> None:
+    cat, *_ = _add(memories, "The CAT sleeps", "category", "concatenate")
+    assert memories.containing("cat", Scope()) == [cat]
+    assert memories.containing("cat sleeps", Scope()) == [cat]
+
+
 def test_pages_go_through_time_and_through_arrival(memories: Memories) -> None:
     keys = _add(memories, "a", "b", "c")
     newest = memories.newest(Scope(), 2)

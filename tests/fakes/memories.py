@@ -14,6 +14,7 @@ from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import CleanTurn, Memory, Provenance
 from iai_mcp.domain.ranking.use import FULL, Link
 from iai_mcp.domain.traits import WISH, traits_of
+from iai_mcp.domain.whole_words import Phrase
 from iai_mcp.ports.memories import (
     Carried,
     Entry,
@@ -108,8 +109,7 @@ class FakeMemories:
         return [_placed(memory) for memory in self.after(after, limit)]
 
     def containing(self, words: str, scope: Scope) -> list[int]:
-        wanted = words.casefold()
-        return [m.key for m in self._within(scope) if wanted in m.text.casefold()]
+        return [m.key for m in self._within(scope) if Phrase(words).is_in(m.text)]
 
     def neighbours(
         self, memory: Memory, count: int, longest: int | None = None

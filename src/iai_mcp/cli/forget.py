@@ -3,7 +3,7 @@
 It shows what would go and asks. What was forgotten stays away, even when it is captured again. The
 backups that sleep made are rewritten without it; files that you made yourself are not reached.
 
-  iai-mcp forget --query "staging password"
+  iai-mcp forget --query "staging password"     that phrase; 'cat' does not take 'category'
   iai-mcp forget --project . --before 2026-01-01 --yes
 """
 
@@ -19,12 +19,15 @@ from iai_mcp.project import from_argument
 
 _AS_LONG_AS_IT_TAKES = 3600.0
 _SHOWN = 10
-_WIDTH = 90
+_WIDTH = 160
+_PROJECTS = 5
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", help="ids of memories, as recall shows them with --json")
-    parser.add_argument("--query", help="memories that contain these words")
+    parser.add_argument(
+        "--query", help="memories with this word or phrase: whole words, in any case"
+    )
     parser.add_argument("--session-id", help="everything of this session")
     parser.add_argument("--project", help="everything of this project: a path or a name")
     parser.add_argument("--after", help="not before this ISO-8601 time")
@@ -40,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     matches = door.call("memory_forget", dry, _AS_LONG_AS_IT_TAKES)
     count = int(str(matches["matches"]))
     if arguments.dry_run:
-        told = "\n".join([*_shown(matches, count), f"{_many(count)} would go"])
+        told = "\n".join([*_shown(matches, count), f"{_many(count)} would go{_where(matches)}"])
         output.emit(matches, told, as_json=arguments.json)
         return 0
     if not count:
@@ -49,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if not output.told_to(arguments, f"{_many(count)} would go for good"):
         output.say("\n".join(_shown(matches, count)))
-        if not output.agrees(f"{_many(count)} will go for good. Forget?"):
+        if not output.agrees(f"{_many(count)} will go for good{_where(matches)}. Forget?"):
             raise InvalidInput("nothing was forgotten")
     result = door.call("memory_forget", params, _AS_LONG_AS_IT_TAKES)
     lines = [f"forgot {_many(int(str(result['forgotten'])))}", *_copies(result.get("copies"))]
@@ -97,8 +100,18 @@ def _shown(matches: dict[str, object], count: int) -> list[str]:
 
 
 def _line(record: dict[str, object]) -> str:
-    said = shortened(str(record["text"]), _WIDTH)
+    said = shortened(str(record.get("sample") or record["text"]), _WIDTH)
     return shown_line(f"  {str(record['ts'])[:10]} {record['role']}: {said}")
+
+
+def _where(matches: dict[str, object]) -> str:
+    """In which projects, where there are several."""
+    projects = matches.get("projects")
+    if not isinstance(projects, dict) or len(projects) < 2:
+        return ""
+    named = [f"{count} in {key or 'no project'}" for key, count in projects.items()]
+    more = len(named) - _PROJECTS
+    return f" ({', '.join(named[:_PROJECTS])}{f' and {more} more projects' if more > 0 else ''})"
 
 
 def _many(count: int) -> str:

@@ -151,7 +151,7 @@ class Memories(Protocol):
         ...
 
     def containing(self, words: str, scope: Scope) -> list[int]:
-        """The keys of all memories of the scope with these words in their text, in any case."""
+        """The keys of all memories of the scope with these words in their text: whole, in any case."""
         ...
 
     def neighbours(

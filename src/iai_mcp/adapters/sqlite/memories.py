@@ -14,6 +14,7 @@ from iai_mcp.domain.errors import Busy, NotFound
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
 from iai_mcp.domain.traits import WISH, Traits, traits_of
+from iai_mcp.domain.whole_words import Phrase
 from iai_mcp.ports.memories import (
     Carried,
     Entry,
@@ -102,9 +103,9 @@ class SqliteMemories:
     def containing(self, words: str, scope: Scope) -> list[int]:
         where, values = rows.condition(scope)
         sql = f"SELECT m.key, m.text FROM {rows.SOURCE} WHERE {where} ORDER BY m.key"
-        wanted = words.casefold()
+        phrase = Phrase(words)
         with self._db.reading() as db:  # row by row: never all the texts at once
-            return [row[0] for row in db.execute(sql, values) if wanted in row[1].casefold()]
+            return [row[0] for row in db.execute(sql, values) if phrase.is_in(row[1])]
 
     def neighbours(
         self, memory: Memory, count: int, longest: int | None = None
