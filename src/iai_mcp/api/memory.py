@@ -192,6 +192,8 @@ def _forget(store: MemoryStore, params: Params) -> Json:
 
 def _forgotten_view(done: Forgotten) -> Json:
     told: Json = {"forgotten": done.count, "ids": list(done.ids), "matches": done.matches}
+    if done.stay:
+        told["stay_with_others"] = done.stay
     return {**told, "more": True} if len(done.ids) < done.matches else told
 
 

@@ -1,6 +1,7 @@
 """A turn as every host's transcript gives it: one plain dictionary, ready for spool and wire.
 
-`text` is verbatim. What is unknown is left out. A turn whose host gives it no id carries
+`text` is verbatim. What is unknown is left out. `uid` is an id that no other turn has, in whatever
+session it is repeated. A turn whose host gives it no id carries
 `occurrence`: how often the same words of the same role came before in that transcript.
 """
 
@@ -85,7 +86,15 @@ def turn(
     ):
         if isinstance(value, str) and value:
             event[key] = encodable(value)
+    if isinstance(turn_id, str) and is_uuid(turn_id):
+        event["uid"] = turn_id  # forks and copies of the session repeat it
     return event
+
+
+def is_uuid(name: str) -> bool:
+    """Whether a name is made so that no other is like it; one that was left blank is not."""
+    parts = name.split("-")
+    return [len(part) for part in parts] == [8, 4, 4, 4, 12] and len(set(name)) > 2
 
 
 def is_wrapper(text: str) -> bool:

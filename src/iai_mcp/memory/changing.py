@@ -145,6 +145,7 @@ class Forgotten:
     count: int
     ids: Sequence[str]
     matches: int
+    stay: int = 0  # that only left the session which was named: others have them, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ class Forget:
         Raises:
             InvalidInput: a visitor would take more than an agent may by itself.
         """
-        keys = self._matches(selection)
+        keys, stay = self._matches(selection)
         if selection.caller.visitor and len(keys) > _BY_VISITORS:
             raise InvalidInput(
                 f"{len(keys)} memories would go for good, and more than {_BY_VISITORS} at once only "
@@ -174,16 +175,25 @@ class Forget:
             self.forgotten(part)
         if ids:
             self.memories.purge()
-        return Forgotten(len(ids), ids[:_IDS], len(ids))
+        for start in range(0, len(stay), _AT_ONCE):
+            self.memories.leave(stay[start : start + _AT_ONCE], selection.about.session_id)
+        return Forgotten(len(ids), ids[:_IDS], len(ids), len(stay))
 
     def rehearsed(self, selection: Selection, shown: int = 0) -> tuple[Forgotten, Preview | None]:
         """What would go, and with `shown` so many samples of it, for whoever decides."""
-        keys = self._matches(selection)
-        would = Forgotten(0, self.memories.ids_of(keys[:_IDS]), len(keys))
+        keys, stay = self._matches(selection)
+        would = Forgotten(0, self.memories.ids_of(keys[:_IDS]), len(keys), len(stay))
         return would, preview(self.memories, keys, selection.words or "", shown) if shown else None
 
-    def _matches(self, selection: Selection) -> Sequence[int]:
-        """The keys of what is to go; never the words, of which there may be any amount."""
+    def _matches(self, selection: Selection) -> tuple[Sequence[int], Sequence[int]]:
+        """The keys of what is to go, and of what another session has as well: that stays with it."""
+        found, session = self._selected(selection), selection.about.session_id
+        stay = self.memories.in_other_sessions(found, session) if session else []
+        kept = set(stay)
+        return [key for key in found if key not in kept], stay
+
+    def _selected(self, selection: Selection) -> Sequence[int]:
+        """The keys of what is meant; never the words, of which there may be any amount."""
         named = selection.ids is not None
         scope = self.access.scope(selection.about, selection.caller, all_of_the_owners=True)
         # What was derived goes with its sources; by itself only where somebody names it.

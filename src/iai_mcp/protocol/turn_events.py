@@ -28,6 +28,7 @@ def read_turn(raw: object, shared: NewTurn) -> NewTurn | None:
         at=lenient_instant(event.raw("ts")),
         session_id=event.text("session_id", "") or shared.session_id,
         id=_turn_id(event.raw("id")),
+        uid=_turn_id(event.raw("uid")),
         occurrence=event.integer("occurrence", -1, 0, 1 << 31) if event.has("occurrence") else None,
         project=event.text("project", "") or shared.project,
         cwd=event.text("cwd", "") or shared.cwd,

@@ -132,6 +132,24 @@ def test_what_was_typed_while_the_assistant_worked_is_kept(tmp_path: Path) -> No
     assert skipped == 0
 
 
+def test_an_id_that_is_unique_by_itself_is_told_as_such(tmp_path: Path) -> None:
+    own = "b7a1c0de-0000-4000-8000-0123456789ab"
+    path = write(
+        tmp_path / "copy of a session.jsonl",
+        line("user", "which port?", uuid=own),
+        line("user", "and the host?", uuid="2"),
+        line("user", "yes", uuid="00000000-0000-0000-0000-000000000000"),
+    )
+
+    events, _, _ = read_turns(path)
+
+    assert [(e["id"], e.get("uid")) for e in events] == [
+        (own, own),
+        ("2", None),
+        ("00000000-0000-0000-0000-000000000000", None),
+    ]
+
+
 def test_a_reminder_beside_somebodys_words_goes_and_the_words_stay(tmp_path: Path) -> None:
     blocks = [
         {"type": "text", "text": "<ide_opened_file>a.py</ide_opened_file>"},

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import apsw
 
-from iai_mcp.adapters.sqlite import entries, rows, schema, words
+from iai_mcp.adapters.sqlite import belonging, entries, rows, schema, words
+from iai_mcp.adapters.sqlite.belonging import IN_SESSION
 from iai_mcp.adapters.sqlite.database import Database, cacheable, count, scalar
 from iai_mcp.adapters.sqlite.forgetting import forget_one
 from iai_mcp.domain.errors import Busy, NotFound
@@ -69,14 +70,14 @@ class SqliteMemories:
         return [found[key] for key in keys if key in found]
 
     def find(self, ids: Sequence[str], longest: int | None = None) -> list[Memory]:
-        wanted = [identity for identity in map(rows.identity, ids) if identity is not None]
-        found = {m.id: m for m in self._select_in("m.id", wanted, longest)}
-        return list({i: found[i] for i in (str(x).lower() for x in ids) if i in found}.values())
+        return self.get(self.keys_of(ids), longest)
 
     def keys_of(self, ids: Sequence[str]) -> list[int]:
         wanted = dict.fromkeys(one for one in map(rows.identity, ids) if one is not None)
         known = {bytes(ident): key for key, ident in self._pairs("id", list(wanted))}
-        return [known[identity] for identity in wanted if identity in known]
+        others = [identity for identity in wanted if identity not in known]
+        known |= {bytes(ident): key for key, ident in self._pairs("id", others, "aliases")}
+        return list(dict.fromkeys(known[one] for one in wanted if one in known))
 
     def ids_of(self, keys: Sequence[int]) -> list[str]:
         known = dict(self._pairs("key", keys))
@@ -113,14 +114,14 @@ class SqliteMemories:
         session = memory.provenance.session_id
         if not session or count <= 0:
             return [], []
-        place = [session, memory.at.micros, memory.key, count]
+        place = [session, session, memory.at.micros, memory.key, count]
         before = self._select(
-            "WHERE m.session = ? AND (m.at, m.key) < (?, ?) ORDER BY m.at DESC, m.key DESC LIMIT ?",
+            f"WHERE {IN_SESSION} AND (m.at, m.key) < (?, ?) ORDER BY m.at DESC, m.key DESC LIMIT ?",
             place,
             longest,
         )
         after = self._select(
-            "WHERE m.session = ? AND (m.at, m.key) > (?, ?) ORDER BY m.at, m.key LIMIT ?",
+            f"WHERE {IN_SESSION} AND (m.at, m.key) > (?, ?) ORDER BY m.at, m.key LIMIT ?",
             place,
             longest,
         )
@@ -174,13 +175,38 @@ class SqliteMemories:
         with self._db.writing() as db:
             gone = [one for key in keys if (one := forget_one(db, key, at)) is not None]
             db.executemany(
-                "INSERT OR IGNORE INTO unreached VALUES (?)", [(one,) for one, _ in gone]
+                "INSERT OR IGNORE INTO unreached VALUES (?)",
+                [(one,) for names, _ in gone for one in names],
             )
             if gone and purge:
                 # Deleted entries stay in the index's segments until they are merged.
                 words.purge(db)
         self._counted(-sum(not derived for _, derived in gone))
-        return [rows.public_id(ident) for ident, _ in gone]
+        return [rows.public_id(names[0]) for names, _ in gone]
+
+    def leave(self, keys: Sequence[int], session: str) -> list[int]:
+        with self._db.writing() as db:
+            return [key for key in keys if belonging.leave(db, key, session)]
+
+    def in_other_sessions(self, keys: Sequence[int], session: str) -> list[int]:
+        with self._db.reading() as db:
+            return belonging.in_others(db, keys, session)
+
+    def aliases(self, keys: Sequence[int]) -> dict[int, list[str]]:
+        sql = (
+            "SELECT key, id FROM aliases WHERE key IN (SELECT value FROM json_each(?)) ORDER BY id"
+        )
+        found: dict[int, list[str]] = {}
+        with self._db.reading() as db:
+            for key, other in db.execute(sql, (json.dumps(list(keys)),)):
+                found.setdefault(key, []).append(rows.public_id(other))
+        return found
+
+    def mend(self, limit: int) -> tuple[int, Sequence[int]]:
+        with self._db.writing() as db:
+            looked_at, gone = belonging.mend(db, limit)
+        self._counted(-len(gone))
+        return looked_at, gone
 
     def purge(self) -> None:
         with self._db.writing() as db:
@@ -321,12 +347,14 @@ class SqliteMemories:
         with self._db.reading() as db:
             return [Placed(*row) for row in db.execute(sql, (*values, limit))]
 
-    def _pairs(self, column: str, wanted: Sequence[object]) -> Iterator[tuple[int, bytes]]:
+    def _pairs(
+        self, column: str, wanted: Sequence[object], table: str = "memories"
+    ) -> Iterator[tuple[int, bytes]]:
         """Key and identity of the memories that have one of these values there."""
         with self._db.reading() as db:
             for part in _parts(wanted):
                 marks = ", ".join("?" * len(part))
-                sql = f"SELECT key, id FROM memories WHERE {column} IN ({marks})"
+                sql = f"SELECT key, id FROM {table} WHERE {column} IN ({marks})"
                 yield from db.execute(sql, tuple(part))
 
     def _select(
@@ -355,10 +383,13 @@ def _parts(wanted: Sequence[object]) -> Iterator[Sequence[object]]:
 
 def _add_one(db: apsw.Connection, turn: CleanTurn, early: Traits | None = None) -> Stored:
     public = rows.public_id(turn.identity)
-    known = db.execute("SELECT key FROM memories WHERE id = ?", (turn.identity,)).fetchone()
-    if known:
-        return Stored("duplicate", public, known[0])
-    if db.execute("SELECT 1 FROM tombstones WHERE id = ?", (turn.identity,)).fetchone():
+    known = belonging.known(db, turn)
+    if known is not None:
+        belonging.join(db, known, turn)
+        ident = scalar(db, "SELECT id FROM memories WHERE key = ?", (known,))
+        assert isinstance(ident, bytes)  # noqa: S101 - the schema says so
+        return Stored("duplicate", rows.public_id(ident), known)
+    if belonging.is_forgotten(db, turn):
         return Stored("forgotten", public, None)
     whence = turn.provenance
     db.execute(
@@ -386,6 +417,7 @@ def _add_one(db: apsw.Connection, turn: CleanTurn, early: Traits | None = None) 
     key = db.last_insert_rowid()
     entries.put(db, key, early or traits_of(turn.text, turn.role))
     db.execute("INSERT INTO pending_vectors VALUES (?)", (key,))
+    belonging.join(db, key, turn)
     return Stored("inserted", public, key)
 
 
