@@ -154,6 +154,11 @@ class Memory:
         return (first, *self.also_in) if first else ()
 
 
+def is_from(memory: Memory, sessions: frozenset[str]) -> bool:
+    """Whether one of these sessions has the memory before it already."""
+    return not sessions.isdisjoint(memory.sessions)
+
+
 def as_in(memory: Memory, session_id: str) -> Memory:
     """The memory as that session has it, if it is one of its own."""
     if session_id not in memory.also_in:

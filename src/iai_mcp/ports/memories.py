@@ -199,6 +199,10 @@ class Memories(Protocol):
         """Which of `keys` belong to a session beside that one, ascending."""
         ...
 
+    def lineage(self, session: str) -> frozenset[str]:
+        """The session and those whose turns it repeats, because it was forked from them."""
+        ...
+
     def aliases(self, keys: Sequence[int]) -> dict[int, list[str]]:
         """The other public ids that lead to each of `keys`, for those that have any."""
         ...

@@ -138,6 +138,15 @@ def in_others(db: apsw.Connection, keys: Sequence[int], session: str) -> list[in
     return [row[0] for row in db.execute(sql, (json.dumps(list(keys)), session))]
 
 
+def parents(db: apsw.Connection, session: str) -> list[str]:
+    """The sessions that had turns first which this one repeats."""
+    sql = (
+        "SELECT DISTINCT m.session FROM further_sessions AS s JOIN memories AS m USING (key)"
+        " WHERE s.session = ? AND s.gone = 0"
+    )
+    return [str(row[0]) for row in db.execute(sql, (session,))]
+
+
 def leave(db: apsw.Connection, key: int, session: str) -> bool:
     """Take the memory out of one of its sessions. Where it belongs to no other, it stays."""
     row = db.execute("SELECT session FROM memories WHERE key = ?", (key,)).fetchone()

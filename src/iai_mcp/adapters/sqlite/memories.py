@@ -192,6 +192,10 @@ class SqliteMemories:
         with self._db.reading() as db:
             return belonging.in_others(db, keys, session)
 
+    def lineage(self, session: str) -> frozenset[str]:
+        with self._db.reading() as db:
+            return frozenset((session, *belonging.parents(db, session)) if session else ())
+
     def aliases(self, keys: Sequence[int]) -> dict[int, list[str]]:
         sql = (
             "SELECT key, id FROM aliases WHERE key IN (SELECT value FROM json_each(?)) ORDER BY id"
