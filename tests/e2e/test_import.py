@@ -54,6 +54,34 @@ def codex(home: ScratchHome, session: str, text: str) -> Path:
     return path
 
 
+def test_a_folder_of_copies_and_forks_is_stored_once(served: ScratchHome) -> None:
+    first, fork = (f"5b0c9f4e-1d2a-4c3b-9e8f-00000000000{n}" for n in (1, 2))
+    path = claude(served, first, "which port?", "5433.")
+    lines = path.read_text().replace(f"{first}-", "aaaaaaaa-0000-4000-8000-00000000000")
+    path.write_text(lines)
+    own = json.dumps(
+        {
+            "type": "user",
+            "uuid": "bbbbbbbb-0000-4000-8000-000000000001",
+            "sessionId": fork,
+            "timestamp": "2025-03-01T11:00:00Z",
+            "message": {"role": "user", "content": "and the host?"},
+        }
+    )
+    path.with_name(f"{fork}.jsonl").write_text(f"{lines.replace(first, fork)}{own}\n")
+    for name in ("copy of it", "cccccccc-1d2a-4c3b-9e8f-000000000003"):
+        path.with_name(f"{name}.jsonl").write_text(lines)
+
+    assert imported(served)["inserted"] == 3
+    for session, texts in (
+        (first, ["which port?", "5433."]),
+        (fork, ["which port?", "5433.", "and the host?"]),
+    ):
+        told = served.command("timeline", "--session-id", session, "--json").stdout
+        assert [one["text"] for one in json.loads(told)["records"]] == texts
+    assert imported(served, "--again")["inserted"] == 0
+
+
 def imported(home: ScratchHome, *words: str) -> dict[str, object]:
     done = home.command("import", "--json", *words)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -43,22 +43,30 @@ def run(arguments: argparse.Namespace) -> int:
     matches = door.call("memory_forget", dry, _AS_LONG_AS_IT_TAKES)
     count = int(str(matches["matches"]))
     if arguments.dry_run:
-        told = "\n".join([*_shown(matches, count), f"{_many(count)} would go{_where(matches)}"])
-        output.emit(matches, told, as_json=arguments.json)
+        lines = [*_shown(matches, count), f"{_many(count)} would go{_where(matches)}"]
+        output.emit(matches, "\n".join([*lines, *_staying(matches)]), as_json=arguments.json)
         return 0
-    if not count:
+    if not count and not _staying(matches):
         told = "\n".join(["nothing matches", *_waiting()])
         output.emit({"forgotten": 0, "ids": []}, told, as_json=arguments.json)
         return 0
     if not output.told_to(arguments, f"{_many(count)} would go for good"):
-        output.say("\n".join(_shown(matches, count)))
+        output.say("\n".join([*_shown(matches, count), *_staying(matches)]))
         if not output.agrees(f"{_many(count)} will go for good{_where(matches)}. Forget?"):
             raise InvalidInput("nothing was forgotten")
     result = door.call("memory_forget", params, _AS_LONG_AS_IT_TAKES)
     lines = [f"forgot {_many(int(str(result['forgotten'])))}", *_copies(result.get("copies"))]
-    lines += _waiting()
+    lines += [*_staying(result), *_waiting()]
     output.emit(result, "\n".join(lines), as_json=arguments.json)
     return 0
+
+
+def _staying(told: dict[str, object]) -> list[str]:
+    """What another session has as well."""
+    count = told.get("stay_with_others")
+    if not isinstance(count, int):
+        return []
+    return [f"{_many(count)} of that session stay with the sessions that repeat them"]
 
 
 def _copies(told: object) -> list[str]:
