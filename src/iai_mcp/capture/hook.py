@@ -10,6 +10,7 @@ import os
 import select
 import time
 
+from iai_mcp.capture import hooks_seen
 from iai_mcp.hosts import DEFAULT, hooks_of
 from iai_mcp.hosts.host import HookEvent
 from iai_mcp.protocol.compact_json import loads
@@ -128,6 +129,7 @@ def _serve(call: Call, event: HookEvent) -> None:
             if given.hooks.are_installed():
                 return  # its own hook has done the work
             call.host = borrower
+    hooks_seen.note(call.host, event)
     if os.environ.get("IAI_MCP_SESSION_DIR"):
         from iai_mcp.capture import agent_session
 
