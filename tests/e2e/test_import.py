@@ -82,6 +82,28 @@ def test_a_folder_of_copies_and_forks_is_stored_once(served: ScratchHome) -> Non
     assert imported(served, "--again")["inserted"] == 0
 
 
+def test_a_history_in_another_language_suggests_a_model_once(served: ScratchHome) -> None:
+    said = [f"kannst du bitte die Datei {n} für mich noch einmal lesen?" for n in range(60)]
+    claude(served, "deutsch", *said)
+    first = imported(served)
+    assert "model install --model use-multilingual-v3" in str(first["suggestion"])
+    checks = json.loads(served.command("doctor", "--json").stdout)["checks"]
+    (language,) = [check for check in checks if check["name"] == "language"]
+    assert (language["status"], language["fix"]) == (
+        "WARN",
+        "iai-mcp model install --model use-multilingual-v3",
+    )
+    assert "suggestion" not in imported(served, "--again")
+
+
+def test_a_history_in_english_suggests_nothing(served: ScratchHome) -> None:
+    said = [f"can you please read file {n} for me once again?" for n in range(60)]
+    claude(served, "english", *said)
+    assert "suggestion" not in imported(served)
+    checks = json.loads(served.command("doctor", "--json").stdout)["checks"]
+    assert [check["status"] for check in checks if check["name"] == "language"] == ["PASS"]
+
+
 def imported(home: ScratchHome, *words: str) -> dict[str, object]:
     done = home.command("import", "--json", *words)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from datetime import datetime
 
+from iai_mcp import paths
 from iai_mcp.cli import door, output
 from iai_mcp.cli.door import Call
 from iai_mcp.cli.import_run import Counts, Done, Import, Imported, as_json, is_export, take_in
@@ -27,6 +28,7 @@ from iai_mcp.hosts.histories import History
 
 _BAR = 28
 _REDRAW_SECONDS = 0.1
+_LANGUAGE_TOLD = "language-told"  # that a model for the history's language was suggested
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -62,10 +64,26 @@ def run(arguments: argparse.Namespace) -> int:
         pending = _number(call("topology", {}), "vectors_pending")
     seconds = time.monotonic() - started
     told = {**as_json(result), "seconds": round(seconds, 3), "vectors_pending": pending}
+    suggestion = _suggestion(result.sample)
+    if suggestion:
+        told["suggestion"] = suggestion
     output.emit(told, _summary(result, seconds), as_json=arguments.json)
     if not arguments.json:
+        if suggestion:
+            output.note(suggestion)
         _vectors(pending, wait=not arguments.no_wait)
     return 0
+
+
+def _suggestion(sample: list[str]) -> str:
+    """What to tell somebody whose history is in another language, once."""
+    from iai_mcp.checks import language  # late: it reads what the models' files say
+
+    said = paths.in_user_data(_LANGUAGE_TOLD)
+    if os.path.lexists(said) or not language.is_mismatch(sample):
+        return ""
+    os.close(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+    return f"{language.PROBLEM}: {language.FIX}"
 
 
 def _exports(exports: list[str], arguments: argparse.Namespace) -> int:

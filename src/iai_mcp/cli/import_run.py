@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 
 from iai_mcp import paths
 from iai_mcp.domain.errors import InvalidInput, IoFailed
+from iai_mcp.domain.history_language import LETTERS, SAMPLE
 from iai_mcp.domain.instants import instant
 from iai_mcp.hosts import find
 from iai_mcp.hosts.histories import History
@@ -49,6 +50,7 @@ class Imported:
 
     hosts: dict[str, Counts] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    sample: list[str] = field(default_factory=list)  # of what people said
 
     def of(self, host: str) -> Counts:
         return self.hosts.setdefault(host, Counts())
@@ -100,6 +102,8 @@ class Import:
             if self._recent(event, history):
                 own = event.pop("session_id", None)
                 session = own or reading.session_id or name_of(history.path)
+                if event["role"] == "user" and len(self.result.sample) < SAMPLE:
+                    self.result.sample.append(str(event["text"])[:LETTERS])
                 yield str(session), event
 
     def _recent(self, event: Event, history: History) -> bool:
