@@ -104,6 +104,39 @@ def test_a_history_in_english_suggests_nothing(served: ScratchHome) -> None:
     assert [check["status"] for check in checks if check["name"] == "language"] == ["PASS"]
 
 
+def at_a_terminal(home: ScratchHome, *words: str, answers: str) -> str:
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(home.path / "shop")
+        command = [sys.executable, "-m", "iai_mcp.cli", *words]
+        os.execve(sys.executable, command, {**home.environment, "TERM": "dumb"})
+    os.write(terminal, answers.encode())
+    shown = b""
+    try:
+        while part := os.read(terminal, 65_536):
+            shown += part
+    except OSError:  # how a terminal ends
+        pass
+    os.waitpid(child, 0)
+    os.close(terminal)
+    return shown.decode()
+
+
+def test_a_directory_that_is_gone_is_asked_about_once(served: ScratchHome) -> None:
+    shop = served.path.resolve() / "shop"
+    (shop / ".git").mkdir(parents=True)
+    claude(served, "elsewhere", "the heron is the mascot", "noted.", cwd="/Users/somebody/shop")
+    claude(served, "here", "hello", "hello.")
+    assert imported(served)["lost_projects"] == [
+        {"lost": "/Users/somebody/shop", "likely": str(shop)}
+    ]
+    first = at_a_terminal(served, "import", "--again", "--no-wait", answers="y\n")
+    assert f"does it belong to {shop}?" in first
+    told = served.command("timeline", "--project", str(shop), "--json").stdout
+    assert "heron" in told
+    assert "belong" not in at_a_terminal(served, "import", "--again", "--no-wait", answers="")
+
+
 def imported(home: ScratchHome, *words: str) -> dict[str, object]:
     done = home.command("import", "--json", *words)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -18,7 +18,7 @@ from collections import Counter
 from datetime import datetime
 
 from iai_mcp import paths
-from iai_mcp.cli import door, output
+from iai_mcp.cli import door, lost_projects, output
 from iai_mcp.cli.door import Call
 from iai_mcp.cli.import_run import Counts, Done, Import, Imported, as_json, is_export, take_in
 from iai_mcp.domain.errors import InvalidInput
@@ -65,14 +65,28 @@ def run(arguments: argparse.Namespace) -> int:
     seconds = time.monotonic() - started
     told = {**as_json(result), "seconds": round(seconds, 3), "vectors_pending": pending}
     suggestion = _suggestion(result.sample)
-    if suggestion:
-        told["suggestion"] = suggestion
+    lost = lost_projects.guesses(result.directories)
+    told |= {"suggestion": suggestion} if suggestion else {}
+    told |= {"lost_projects": lost} if lost else {}
     output.emit(told, _summary(result, seconds), as_json=arguments.json)
     if not arguments.json:
-        if suggestion:
-            output.note(suggestion)
+        _ask_and_tell(suggestion, result, [one["lost"] for one in lost])
         _vectors(pending, wait=not arguments.no_wait)
     return 0
+
+
+def _ask_and_tell(suggestion: str, result: Imported, lost: list[str]) -> None:
+    """What the history says about itself that a person may act upon."""
+    if suggestion:
+        output.note(suggestion)
+    if output.is_terminal():
+        lost_projects.ask(result.directories)
+    elif lost:
+        many = "1 directory" if len(lost) == 1 else f"{len(lost)} directories"
+        output.note(
+            f"{many} of the history may be another path of a project here; "
+            f"to join them: iai-mcp project map {lost[0]} NEW"
+        )
 
 
 def _suggestion(sample: list[str]) -> str:

@@ -51,6 +51,7 @@ class Imported:
     hosts: dict[str, Counts] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     sample: list[str] = field(default_factory=list)  # of what people said
+    directories: dict[str, set[str]] = field(default_factory=dict)  # with their branches
 
     def of(self, host: str) -> Counts:
         return self.hosts.setdefault(host, Counts())
@@ -102,9 +103,17 @@ class Import:
             if self._recent(event, history):
                 own = event.pop("session_id", None)
                 session = own or reading.session_id or name_of(history.path)
-                if event["role"] == "user" and len(self.result.sample) < SAMPLE:
-                    self.result.sample.append(str(event["text"])[:LETTERS])
+                self._learn(event, reading.cwd)
                 yield str(session), event
+
+    def _learn(self, event: Event, cwd: str | None) -> None:
+        """What the history tells about itself: in which language it is, and about which places."""
+        if event["role"] == "user" and len(self.result.sample) < SAMPLE:
+            self.result.sample.append(str(event["text"])[:LETTERS])
+        place = event.get("cwd") or cwd
+        if isinstance(place, str) and "repository" not in event:
+            branches = self.result.directories.setdefault(place, set())
+            branches.add(str(event.get("branch") or ""))
 
     def _recent(self, event: Event, history: History) -> bool:
         if self.since is None:

@@ -46,6 +46,7 @@ class NewTurn:
     agent_id: str = ""
     agent_name: str = ""
     branch: str = ""
+    repository: str = ""  # the url of its remote, where the transcript tells
     speaker: str = ""
     tier: str = "episodic"
     cue: str = ""

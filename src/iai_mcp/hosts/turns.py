@@ -59,6 +59,7 @@ def turn(
     session_id: object = None,
     cwd: object = None,
     branch: object = None,
+    repository: object = None,
     agent_id: object = None,
     agent_name: object = None,
 ) -> Event | None:
@@ -81,6 +82,7 @@ def turn(
         ("session_id", session_id),
         ("cwd", cwd),
         ("branch", branch),
+        ("repository", repository),
         ("agent_id", agent_id),
         ("agent_name", agent_name),
     ):
@@ -102,11 +104,11 @@ def is_wrapper(text: str) -> bool:
     head = text.lstrip()
     if head.startswith(_WRAPPERS) or head.rstrip() in _ALONE:
         return True
-    return head.startswith("<") and _is_envelopes(head)
+    return head.startswith("<") and is_envelopes(head)
 
 
-def _is_envelopes(text: str) -> bool:
-    """Whether `text` is `<name …>…</name>` of hosts, one or more, and nothing else."""
+def is_envelopes(text: str, names: tuple[str, ...] = _ENVELOPES) -> bool:
+    """Whether `text` is `<name …>…</name>` of these, one or more, and nothing else."""
     at, length = 0, len(text)
     while at < length:
         if text[at].isspace():
@@ -115,15 +117,15 @@ def _is_envelopes(text: str) -> bool:
             line_end = text.find("\n", at)
             at = length if line_end < 0 else line_end
         else:
-            at = _behind_envelope(text, at)
+            at = _behind_envelope(text, at, names)
             if not at:
                 return False
     return True
 
 
-def _behind_envelope(text: str, at: int) -> int:
+def _behind_envelope(text: str, at: int, names: tuple[str, ...]) -> int:
     """Where the envelope that begins at `at` has ended; 0 where none does."""
-    for name in _ENVELOPES:
+    for name in names:
         if text.startswith((f"<{name}>", f"<{name} "), at):
             end = text.find(f"</{name}>", at)
             return 0 if end < 0 else end + len(f"</{name}>")

@@ -8,7 +8,7 @@ from iai_mcp.domain.briefing_text import Briefing, CountTokens, Section, compose
 from iai_mcp.domain.memories import Memory, is_from
 from iai_mcp.domain.project_identity import from_key
 from iai_mcp.memory.injections import Injections
-from iai_mcp.memory.scoping import NOWHERE, Access, Caller
+from iai_mcp.memory.scoping import NOWHERE, Access, Caller, open_kin
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Projects
 
@@ -119,6 +119,7 @@ def project_scope(key: str, memories: Memories, projects: Projects) -> Scope:
         return _UNFILED
     known = memories.projects()
     own = projects.matching(key, known)
+    own += open_kin(key, memories, projects)
     own += [name for name in known if name == from_key(key).name and name not in own]
     return Scope(projects=tuple(own) or (NOWHERE,))
 

@@ -57,6 +57,7 @@ class Capture:
         of it sends it again, and what was stored is recognised.
         """
         rules, key_of = self.consent.rules(), cache(self.projects.key_of)
+        comes_from = cache(self.projects.comes_from)
         now = from_micros(self.clock.now())
         kept: list[Turn] = []
         skipped = errors = 0
@@ -66,6 +67,8 @@ class Capture:
             if rules.refusal(project, new.cwd, (new.at or spooled or now).micros):
                 skipped += 1
                 continue
+            if new.repository:
+                comes_from(project, new.repository)
             words = (new.role, new.text)
             try:
                 check_names(new)

@@ -36,6 +36,7 @@ def read_turn(raw: object, shared: NewTurn) -> NewTurn | None:
         agent_id=event.text("agent_id", ""),
         agent_name=event.text("agent_name", ""),
         branch=event.text("branch", ""),
+        repository=event.text("repository", ""),
         speaker=event.text("speaker", ""),
         tier=event.text("tier", "episodic") or "episodic",
         cue=event.text("cue", ""),
