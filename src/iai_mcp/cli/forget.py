@@ -28,7 +28,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--query", help="memories with this word or phrase: whole words, in any case"
     )
-    parser.add_argument("--session-id", help="everything of this session")
+    parser.add_argument(
+        "--session-id", help="everything of this session; turns that others repeat stay with those"
+    )
     parser.add_argument("--project", help="everything of this project: a path or a name")
     parser.add_argument("--after", help="not before this ISO-8601 time")
     parser.add_argument("--before", help="before this ISO-8601 time")
