@@ -7,6 +7,7 @@ much of each, no links. What it claims opens nothing private; see SECURITY.md. T
 
 import json
 import os
+import threading
 import zlib
 from collections.abc import Iterable, Sequence
 
@@ -19,10 +20,10 @@ _CONFIG_LIMIT = 262_144
 _REFS_LIMIT = 4 * 1024 * 1024
 _OBJECT_LIMIT = 1024 * 1024
 _COMMIT_LIMIT = 65_536
-_COMMITS_AT_MOST = 2000  # from the tip to the root: a longer way is not cheap any more
+_COMMITS_AT_MOST = 500  # from the tip to the root: a longer way is not cheap any more
 _NOTE_LIMIT = 8 * 1024 * 1024
 _NOTED_AT_MOST = 20_000
-_LOOKS_AT_ONCE = 50
+_LOOKS_AT_ONCE = 10  # of other checkouts, while somebody waits for an answer
 # Commits of nothing, made by scripts within one second, are the same in repositories that are not.
 _EMPTY_TREES = (
     "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -35,6 +36,7 @@ class Repositories:
 
     def __init__(self) -> None:
         self._looked_at: set[str] = set()
+        self._writing = threading.Lock()
 
     def look(self, root: str) -> None:
         """Note what the checkout at `root` says now; once in a process's life is enough."""
@@ -57,7 +59,8 @@ class Repositories:
         roots = [key for key in own if key.startswith("/")]
         if not roots or not others:
             return []
-        self._look_at_new([*roots, *others])
+        self._look_at_new(roots)
+        self._look_at_new(others)
         noted = _read_note()
         mine = {one for key in roots for one in _identities(key, noted)}
         return [key for key in others if not mine.isdisjoint(_identities(key, noted))]
@@ -70,10 +73,11 @@ class Repositories:
                 self._looked_at.add(key)
 
     def _note(self, key: str, found: Sequence[str]) -> None:
-        noted = _read_note()
         name = identity.of_place(key)
-        if noted.get(name) != sorted(found) and len(noted) < _NOTED_AT_MOST:
-            _write_note({**noted, name: sorted(found)})
+        with self._writing:
+            noted = _read_note()
+            if noted.get(name) != sorted(found) and len(noted) < _NOTED_AT_MOST:
+                _write_note({**noted, name: sorted(found)})
 
 
 def read_identities(root: str) -> list[str]:
@@ -95,6 +99,8 @@ def _git_directory(root: str) -> str | None:
     the directory itself, of a bare repository.
     """
     dot_git = os.path.join(root, ".git")
+    if os.path.islink(dot_git):
+        return None
     if os.path.isdir(dot_git):
         return dot_git
     said = _text(dot_git, 8192)

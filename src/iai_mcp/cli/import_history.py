@@ -15,6 +15,7 @@ import argparse
 import os
 import time
 from collections import Counter
+from contextlib import suppress
 from datetime import datetime
 
 from iai_mcp import paths
@@ -96,7 +97,8 @@ def _suggestion(sample: list[str]) -> str:
     said = paths.in_user_data(_LANGUAGE_TOLD)
     if os.path.lexists(said) or not language.is_mismatch(sample):
         return ""
-    os.close(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+    with suppress(OSError):  # else it is said again the next time
+        os.close(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
     return f"{language.PROBLEM}: {language.FIX}"
 
 

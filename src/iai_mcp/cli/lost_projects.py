@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 
 from iai_mcp import paths, project_aliases, regular_files
 from iai_mcp.cli import output
@@ -55,5 +56,8 @@ def _asked() -> set[str]:
 def _note(lost: str) -> None:
     path = paths.in_user_data(_ASKED)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-    with os.fdopen(os.open(path, flags, 0o600), "w", encoding="ascii") as file:
+    with (
+        suppress(OSError),  # else it is asked again the next time
+        os.fdopen(os.open(path, flags, 0o600), "w", encoding="ascii") as file,
+    ):
         file.write(f"{of_place(lost)}\n")
