@@ -37,6 +37,20 @@ IN_SESSION = (
     "(m.session = ? OR m.key IN (SELECT key FROM further_sessions WHERE session = ? AND gone = 0))"
 )
 
+# Two short ways through the indexes: one condition for both would read and sort all of a session.
+_BESIDE = """
+SELECT key FROM (
+    SELECT * FROM (SELECT key, at FROM memories WHERE session = :session
+        AND (at, key) {which} (:at, :key) ORDER BY at {order}, key {order} LIMIT :count)
+    UNION ALL
+    SELECT * FROM (SELECT m.key, m.at FROM further_sessions AS f JOIN memories AS m USING (key)
+        WHERE f.session = :session AND f.gone = 0
+        AND (m.at, m.key) {which} (:at, :key) ORDER BY m.at {order}, m.key {order} LIMIT :count)
+) ORDER BY at {order}, key {order} LIMIT :count
+"""
+_BEFORE = _BESIDE.format(which="<", order="DESC")
+_AFTER = _BESIDE.format(which=">", order="ASC")
+
 # The same words of the same role and host at the same millisecond: no two people say that, and a
 # host says it twice only where it repeats itself.
 _SAME_TURN = """
@@ -126,6 +140,23 @@ def share(db: apsw.Connection, key: int, sessions: Iterable[str]) -> None:
         " WHERE key = :key AND session NOT IN ('', :session)",
         [{"key": key, "session": session} for session in sessions if session],
     )
+
+
+def before(db: apsw.Connection, session: str, place: tuple[object, int], count: int) -> list[int]:
+    """The keys of the session's turns before that time and key, the nearest first."""
+    return _beside(db, _BEFORE, session, place, count)
+
+
+def after(db: apsw.Connection, session: str, place: tuple[object, int], count: int) -> list[int]:
+    """The same behind it."""
+    return _beside(db, _AFTER, session, place, count)
+
+
+def _beside(
+    db: apsw.Connection, sql: str, session: str, place: tuple[object, int], count: int
+) -> list[int]:
+    bound = {"session": session, "at": place[0], "key": place[1], "count": count}
+    return [row[0] for row in db.execute(sql, bound)]
 
 
 def in_others(db: apsw.Connection, keys: Sequence[int], session: str) -> list[int]:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 import apsw
 
 from iai_mcp.adapters.sqlite import belonging, entries, rows, schema, words
-from iai_mcp.adapters.sqlite.belonging import IN_SESSION
 from iai_mcp.adapters.sqlite.database import Database, cacheable, count, scalar
 from iai_mcp.adapters.sqlite.forgetting import forget_one
 from iai_mcp.domain.errors import Busy, NotFound
@@ -84,11 +83,7 @@ class SqliteMemories:
         return [rows.public_id(known[key]) for key in keys if key in known]
 
     def timeline(self, scope: Scope, limit: int) -> list[Memory]:
-        where, values = rows.condition(scope)
-        newest = self._select(
-            f"WHERE {where} ORDER BY m.at DESC, m.key DESC LIMIT ?", [*values, limit]
-        )
-        return newest[::-1]
+        return self.get([placed.key for placed in self.newest(scope, limit)][::-1])
 
     def newest(
         self, scope: Scope, limit: int, before: tuple[int, int] | None = None
@@ -111,21 +106,13 @@ class SqliteMemories:
     def neighbours(
         self, memory: Memory, count: int, longest: int | None = None
     ) -> tuple[list[Memory], list[Memory]]:
-        session = memory.provenance.session_id
+        session, place = memory.provenance.session_id, (memory.at.micros, memory.key)
         if not session or count <= 0:
             return [], []
-        place = [session, session, memory.at.micros, memory.key, count]
-        before = self._select(
-            f"WHERE {IN_SESSION} AND (m.at, m.key) < (?, ?) ORDER BY m.at DESC, m.key DESC LIMIT ?",
-            place,
-            longest,
-        )
-        after = self._select(
-            f"WHERE {IN_SESSION} AND (m.at, m.key) > (?, ?) ORDER BY m.at, m.key LIMIT ?",
-            place,
-            longest,
-        )
-        return before[::-1], after
+        with self._db.reading() as db:
+            before = belonging.before(db, session, place, count)
+            after = belonging.after(db, session, place, count)
+        return self.get(before[::-1], longest), self.get(after, longest)
 
     def keys(self, scope: Scope) -> Sequence[int] | None:
         if scope.everything:
@@ -299,14 +286,13 @@ class SqliteMemories:
                 yield Unembedded(row[0], row[1], row[2], bool(row[3]))
 
     def said_before(self, key: int, letters: int) -> str:
-        sql = (
-            "SELECT b.text FROM memories AS m JOIN memories AS b "
-            "ON b.session = m.session AND (b.at, b.key) < (m.at, m.key) "
-            "WHERE m.key = ? AND m.session <> '' ORDER BY b.at DESC, b.key DESC LIMIT 1"
-        )
+        sql = "SELECT session, at FROM memories WHERE key = ? AND session <> ''"
         with self._db.reading() as db:
-            row = db.execute(sql, (key,), can_cache=False).fetchone()
-        return "" if row is None else str(row[0])[-letters:]
+            for session, at in db.execute(sql, (key,)).fetchall():
+                for last in belonging.before(db, str(session), (at, key), 1):
+                    text = scalar(db, "SELECT text FROM memories WHERE key = ?", (last,))
+                    return str(text)[-letters:]
+        return ""
 
     def pending_count(self) -> int:
         with self._db.reading() as db:
