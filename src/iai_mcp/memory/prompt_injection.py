@@ -41,9 +41,8 @@ class PromptInjection:
     mode: Callable[[], Mode]
     count_tokens: Callable[[], CountTokens]
     injections: Injections
-    lineage: Callable[
-        [str], frozenset[str]
-    ]  # the sessions that a session goes on from, with itself
+    # The sessions that a session goes on from, with itself.
+    lineage: Callable[[str], frozenset[str]]
 
     def __call__(self, asked: NewPrompt) -> Briefing:
         key = self.projects.key_of(asked.project, asked.caller.cwd)
