@@ -29,10 +29,13 @@ from iai_mcp.memory.scoping import Caller
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.settings import Settings
 from iai_mcp.store import MemoryStore
+from iai_mcp.terminal.losses import LossWatch
 
 _log = logging.getLogger(__name__)
 
-_LOOK_AT_NEWS_EVERY = 1.0  # seconds: one look at one file; who follows events asks more often
+# Seconds: one look at one file and at the locks of the sessions that run. A lost session is news within
+# a second; who follows events asks more often.
+_LOOK_AT_NEWS_EVERY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,9 @@ async def _warm(server: SocketServer, store: MemoryStore) -> None:
 async def follow_agent_news(news: AgentNews, stop: asyncio.Event) -> None:
     """Take in what agents and sessions leave in their journal, then what comes, until `stop` is set."""
     told = asyncio.ensure_future(stop.wait())
+    losses = LossWatch()
     while not stop.is_set():
+        await asyncio.to_thread(losses.look)
         if news.waiting():
             await asyncio.to_thread(news.gather)
         await asyncio.wait({told}, timeout=_LOOK_AT_NEWS_EVERY)

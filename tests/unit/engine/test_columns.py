@@ -32,6 +32,9 @@ class _Log:
         self.stored = list(entries)
         self.meanwhile: list[Callable[[], None]] = []
 
+    def keys(self, scope: Scope) -> list[int]:
+        return [entry.key for entry in self.stored if entry.session == scope.session_id]
+
     def latest(self) -> int:
         return max((entry.key for entry in self.stored), default=0)
 

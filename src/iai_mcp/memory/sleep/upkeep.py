@@ -136,7 +136,7 @@ class Compact:
     def page(self, cursor: str, enough: Enough = never) -> Page:
         did = self.upkeep.compact(cursor)
         counts = {"merged": did.merged, "changed": did.released, "released": did.released}
-        return Page(did.cursor, did.done, counts={n: count for n, count in counts.items() if count})
+        return Page(did.cursor, did.done, counts=counts)
 
 
 @dataclass(slots=True)
