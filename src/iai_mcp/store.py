@@ -31,6 +31,7 @@ from iai_mcp.engine.columns import Columns
 from iai_mcp.engine.finder import Finder
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.briefing import SessionStart
+from iai_mcp.memory.calendar import Calendar
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Pin, Reinforce
 from iai_mcp.memory.gate import Gate
@@ -126,6 +127,7 @@ class MemoryStore:
             stored=self._stored,
         )
         self.timeline = Timeline(self.memories, access)
+        self.calendar = Calendar(self.columns, access)
         self.show = Show(self.memories, access)
         self.privacy = Privacy(self.memories, self.projects)
         self.contradict = Contradict(self.memories, access, self.clock, self.redactor, self._stored)

@@ -278,6 +278,29 @@ def test_an_unused_page_is_gone_and_a_home_that_is_removed_takes_it_along() -> N
         made.remove()
 
 
+def test_the_demonstration_shows_a_page_and_leaves_nothing_behind() -> None:
+    made = ScratchHome()
+    try:
+        demo = subprocess.Popen(
+            [sys.executable, "-m", "iai_mcp.cli", "demo", "--page", "--json"],
+            env=made.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert demo.stdout is not None
+        visitor = Visitor.of(json.loads(demo.stdout.readline())["url"])
+        assert "5433" in visitor.call("memory_recall", {"cue": "staging port"}).body.decode()
+        assert len(visitor.call("sessions_list").json["sessions"]) == 1
+        assert visitor.call("injections").json["injections"]
+        demo.communicate("\n", timeout=30)
+        assert demo.returncode == 0
+        assert _refuses(visitor.port)
+        assert not list(made.path.iterdir())
+    finally:
+        made.remove()
+
+
 def _refuses(port: int) -> bool:
     try:
         socket.create_connection(("127.0.0.1", port), timeout=5).close()

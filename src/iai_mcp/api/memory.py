@@ -1,6 +1,6 @@
 """Methods of the memory: recall, remember, correct, forget."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from iai_mcp.api.table import Json, Method
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant, iso
 from iai_mcp.domain.memories import NewTurn
+from iai_mcp.memory.calendar import By
 from iai_mcp.memory.capture import NotKept, check_names
 from iai_mcp.memory.changing import Forgotten, Selection
 from iai_mcp.memory.forget_preview import Preview
@@ -23,6 +24,12 @@ from iai_mcp.store import MemoryStore
 _MOST_CONTEXT = 20
 _LONGEST_LANGUAGE = 16
 _MOST_SHOWN = 100
+_COUNTED_BY: dict[str, By] = {
+    "project": "project",
+    "host": "host",
+    "agent": "agent_name",
+    "role": "role",
+}
 _SHOWN_TO_VISITORS = 5
 
 
@@ -213,6 +220,21 @@ def _timeline(store: MemoryStore, params: Params) -> Json:
     return told if found.more is None else {**told, "more": "{}.{}".format(*found.more)}
 
 
+def _calendar(store: MemoryStore, params: Params) -> Json:
+    by = params.text("by", "project")
+    if by not in _COUNTED_BY:
+        raise InvalidInput(f"by must be one of {', '.join(_COUNTED_BY)}")
+    offset = params.integer("utc_offset", 0, -24 * 60, 24 * 60)
+    found = store.calendar(filter_of(params), caller_of(params), _COUNTED_BY[by], offset)
+    first = date(1970, 1, 1)
+    return {
+        "days": [
+            {"day": str(first + timedelta(days=one.day)), by: one.name or None, "count": one.count}
+            for one in found
+        ]
+    }
+
+
 def _place(cursor: str) -> tuple[int, int] | None:
     if not cursor:
         return None
@@ -248,5 +270,6 @@ METHODS: tuple[Method[MemoryStore], ...] = (
     Method("memory_pin", _pin, page=True),
     Method("memory_forget", _forget, tool="memory_forget", page=True),
     Method("memory_timeline", _timeline, tool="memory_timeline", page=True),
+    Method("memory_calendar", _calendar, page=True),
     Method("memory_show", _show, page=True),
 )

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     connection.control("status")  # without a daemon there is nothing to show: it says what to do
     told = opened(arguments.port)
     shown = {"url": told["url"], "port": told["port"]}
-    in_browser = not arguments.no_open and not arguments.json and _browse(str(told["url"]))
+    in_browser = not arguments.no_open and not arguments.json and browse(str(told["url"]))
     said = "the page is open in your browser" if in_browser else f"open once: {told['url']}"
     output.emit(shown, said, as_json=arguments.json)
     return 0
@@ -118,7 +118,8 @@ def _started(port: int) -> dict[str, object]:
     raise IoFailed(f"the page did not answer within {_WAIT_SECONDS:.0f} s; its log is {log}")
 
 
-def _browse(url: str) -> bool:
+def browse(url: str) -> bool:
+    """Whether a browser was told to open it."""
     import webbrowser
 
     try:

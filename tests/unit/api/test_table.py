@@ -23,6 +23,19 @@ def test_no_name_is_taken_twice() -> None:
 def test_watching_does_not_keep_the_daemon_awake_and_everything_else_does() -> None:
     quiet = {name for name in table.memory_methods() if not table.is_activity(name)}
 
-    assert quiet == {"events_query", "topology", "doctor"}
+    assert quiet == {"events_query", "topology", "doctor", "methods"}
     assert table.is_activity("agents_list")
     assert table.is_activity("there is no such method")
+
+
+def test_a_page_may_look_care_for_memories_and_end_sessions_and_nothing_else() -> None:
+    every = {**table.memory_methods(), **table.agent_methods()}
+    shows = {
+        *("memory_recall", "memory_timeline", "memory_show", "memory_calendar", "injections"),
+        *("events_query", "topology", "doctor", "sleep_report", "profile_get"),
+        *("sessions_list", "sessions_logs", "agents_list", "agents_show", "projects_list"),
+        *("profiles_list", "templates_list", "templates_show", "skills_list", "skills_show"),
+    }
+    changes = {"memory_forget", "memory_pin", "memory_contradict", "sessions_kill"}
+
+    assert {name for name, method in every.items() if method.page} == shows | changes

@@ -38,13 +38,14 @@ export function mount(root, { id, query }) {
 
 /** @param {HTMLElement} root @param {URLSearchParams} query */
 function listing(root, query) {
-  const project = query.get('project') || '';
-  const next = pages(project ? { project } : {}, LISTED);
+  const about = Object.fromEntries(['project', 'since', 'until'].filter((name) => query.get(name)).map((name) => [name, query.get(name)]));
+  const next = pages(about, LISTED);
   /** @type {Map<string, any>} */
   const known = new Map();
   const list = h('div', {});
   const more = button('Older', load);
-  root.append(h('h1', {}, 'Conversations'), list, h('p', {}, more));
+  const chosen = Object.entries(about).map(([name, value]) => `${name} ${value}`).join(', ');
+  root.append(h('h1', {}, 'Conversations'), h('p', { class: 'note' }, chosen && `${chosen} · `, chosen && h('a', { href: '#/conversations' }, 'All of them')), list, h('p', {}, more));
 
   async function load() {
     try {
