@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
-from tests.support.daemon import DaemonProcess
+from tests.e2e.test_sleep_and_hibernation import QUICKLY, is_dormant
+from tests.support.daemon import DaemonProcess, until
 from tests.support.home import ScratchHome
 from tests.support.page import opened
 
@@ -99,6 +100,14 @@ def test_the_login_leaves_the_address_and_every_view_opens(page: Page) -> None:
         page.get_by_role("link", name=name.capitalize(), exact=True).click()
         expect(page.locator("h1")).to_have_text(name.capitalize())
         expect(page.locator("nav a[aria-current]")).to_have_text(name.capitalize())
+
+
+def test_the_calendar_leads_to_what_was_said_on_a_day(page: Page) -> None:
+    view(page, "time")
+    expect(page.locator(".plot canvas").first).to_be_visible()
+    page.locator("a.day").last.click()
+    expect(page.locator("h1")).to_have_text("Conversations")
+    expect(page.locator(".item").first).to_contain_text("turns seen")
 
 
 def test_recall_as_one_types_and_a_hit_opens_in_its_conversation(page: Page) -> None:
@@ -200,6 +209,30 @@ def test_it_says_that_memory_is_off_and_comes_back_by_itself(
     daemon.start()
     expect(page.locator("#banner")).to_contain_text("Memory is back")
     expect(page.locator(".item").first).to_be_visible()
+
+
+@pytest.mark.parametrize("left", ["in the background", "open, and nobody is there"])
+def test_a_page_that_was_left_open_lets_memory_sleep(
+    browser: Browser, home: ScratchHome, left: str
+) -> None:
+    sleepy = DaemonProcess(home, **QUICKLY).start()
+    tab = browser.new_page()
+    try:
+        if left != "in the background":
+            tab.clock.install()
+        tab.goto(opened(home))
+        expect(tab.locator(".fact").first).to_contain_text("memories")
+        if left == "in the background":
+            tab.evaluate("Object.defineProperty(document, 'hidden', { get: () => true })")
+        else:
+            tab.clock.run_for(121_000)
+        assert sleepy.process is not None
+        pid = sleepy.process.pid
+        until(lambda: is_dormant(pid), "memory lies down", deadline=40)
+    finally:
+        tab.close()
+        home.command("page", "--close")
+        sleepy.stop()
 
 
 ATTACKS = """async ([target, session]) => {

@@ -147,3 +147,7 @@ class _Caller(H11Protocol):
         peer, own = (transport.get_extra_info(name) for name in ("peername", "sockname"))
         if not peers.is_ours(peer[:2], own[:2]):
             transport.abort()
+            return
+        # asyncio sets it only where the listening socket names its protocol. Without it the end of an
+        # answer waits 40 ms for the browser to acknowledge its beginning.
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
