@@ -26,7 +26,7 @@ export function memoryItem(memory, { after, note = [], linked = true }) {
   const about = h('p', { class: 'about' },
     h('span', { class: `role ${memory.role === 'user' ? 'user' : 'other'}` }, who(memory)),
     memory.project && h('span', { title: memory.project }, short(memory.project)),
-    memory.host && h('span', {}, memory.host),
+    memory.host && memory.host !== who(memory) && h('span', {}, memory.host),
     memory.ts && time(memory.ts),
     memory.pinned && h('span', { class: 'tag' }, 'pinned'),
     memory.valid_to && h('span', { class: 'tag' }, 'superseded'),
