@@ -1,11 +1,13 @@
 """The way into the page: its owner gets in with a URL that works once, and nobody else does."""
 
+import http.client
 import json
 import os
 import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from functools import partial
 
@@ -273,6 +275,35 @@ def test_an_unused_page_is_gone_and_a_home_that_is_removed_takes_it_along() -> N
                 os.unlink(f"{made.socket}.page")
             until(partial(_refuses, port), f"the page is gone ({ending})")
     finally:
+        made.command("page", "--close")
+        daemon.stop()
+        made.remove()
+
+
+def test_changes_are_told_to_who_listens_and_a_page_that_somebody_has_open_stays() -> None:
+    made = ScratchHome()
+    daemon = DaemonProcess(made).start()
+    listening = None
+    try:
+        done = made.command("page", "--no-open", "--json", IAI_MCP_PAGE_IDLE="1")
+        visitor = Visitor.of(json.loads(done.stdout)["url"])
+        listening = http.client.HTTPConnection("127.0.0.1", visitor.port, timeout=20)
+        headers = {"Cookie": visitor.cookie, "X-IAI-CSRF": visitor.secret}
+        listening.request("GET", "/events", headers=headers)
+        stream = listening.getresponse()
+        assert stream.headers["Content-Type"].startswith("text/event-stream")
+        assert b"hello" in stream.readline()
+        daemon.call("memory_capture", text="something new", session_id="s", project="p")
+        assert b"memory" in next(line for line in stream if b"memory" in line)
+        began = time.monotonic()
+        until(lambda: time.monotonic() - began > 2, "it would be unused")
+        assert not _refuses(visitor.port)
+        listening.close()
+        stream.close()
+        until(partial(_refuses, visitor.port), "the page is gone after its last browser")
+    finally:
+        if listening is not None:
+            listening.close()
         made.command("page", "--close")
         daemon.stop()
         made.remove()

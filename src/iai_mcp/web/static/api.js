@@ -82,7 +82,7 @@ export async function listen(changed, state) {
 
 /** @param {ReadableStream<Uint8Array>} body @param {(what: string) => void} changed */
 async function read(body, changed) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = body.pipeThrough(/** @type {TransformStream<Uint8Array, string>} */ (new TextDecoderStream())).getReader();
   let rest = '';
   for (;;) {
     const { value, done } = await reader.read();

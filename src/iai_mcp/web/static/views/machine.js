@@ -19,8 +19,8 @@ export function mount(root) {
     }
   }
   function load() {
-    into(parts.doctor, call('doctor'), ({ checks }) => [table(['', 'Check', 'Finding'], checks.map((/** @type {any} */ one) => [one.status, one.name, [one.detail, one.fix].filter(Boolean).join(' · ')]))]);
-    into(parts.sizes, Promise.all([call('status'), call('topology')]), ([status, shape]) => [table(['What', ''], [
+    into(parts.doctor, call('doctor'), ({ checks }) => [table(['Result', 'Check', 'Finding'], checks.map((/** @type {any} */ one) => [one.status, one.name, [one.detail, one.fix].filter(Boolean).join(' · ')]))]);
+    into(parts.sizes, Promise.all([call('status'), call('topology')]), ([status, shape]) => [table(['What', 'Value'], [
       ['version', status.version], ['memories', shape.records], ['projects', shape.projects], ['vectors', shape.vectors], ['vectors to come', shape.vectors_pending],
       ['topics', shape.communities], ['derived in sleep', shape.derived], ['meaning', status.model], ['up for', `${Math.round(status.uptime_sec / 60)} min`], ['store', status.store]])]);
     into(parts.sleep, call('events_query', { kind: 'lifecycle', limit: 20 }), ({ events }) => [table(['When', 'From', 'To', 'Why'], events.reverse().map((/** @type {any} */ one) => [new Date(one.ts).toLocaleString(), one.data.from, one.data.to, one.data.reason]))]);
