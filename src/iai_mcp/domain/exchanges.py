@@ -1,12 +1,38 @@
 """A person's prompt and all that was said until the next one: the unit of work in a coding session."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+# An exchange of more turns than a question and its answer is work, not talk: what is said on the way
+# is narration, and only the last of it answers.
+TALK = 2
+
+_NARRATION = 40  # words: whoever says more on the way has found something
+_PASTE = 500  # words that nobody types
+_ANSWER = 12  # words: whoever says more says it himself
+_READ_OF_THE_END = 800  # characters: what is proposed is proposed at the end
+_OFFERS = re.compile(
+    r"[?？؟][\s*_`)\"']*(?:\n|$)"
+    r"|\b(?:option|approach|variant|alternative)s? (?:[A-D]|\d)\b"
+    r"|\b(?:shall i|should i|would you like|do you want|which (?:one|do you|would you)|let me know"
+    r"|if you(?:'d| would) (?:like|prefer)|what do you think|say the word)\b",
+    re.IGNORECASE,
+)
+_ACCEPTS = re.compile(
+    r"(?:yes|yep|yeah|yup|y|ok|okay|sure|no|nope|neither|both|all|agreed|correct|right|exactly|go"
+    r"|go ahead|do (?:it|that|both|so)|please(?: do)?|sounds good|looks good|perfect|great|good"
+    r"|let'?s|lets|fine|proceed|continue|skip|(?:the )?(?:first|second|third|last)"
+    r"|(?:option|approach|variant|number)?\s*#?(?:[a-d]|\d{1,2})"
+    r"|ja|gern|genau|mach|nein|oui|non|d'accord|s[ií]|vale|claro|да|нет|хорошо|давай|نعم|لا)\b"
+    r"|好|可以|是的|行|不|はい|お願い|いいえ|うん",
+    re.IGNORECASE,
+)
+
 
 class TurnKind(IntEnum):
-    """What a turn is to its exchange. Numbers, because columns hold them."""
+    """What a turn is to its exchange."""
 
     PROMPT = 0  # said by a person
     NARRATION = 1  # said on the way: "Let me look at the tests"
@@ -15,6 +41,7 @@ class TurnKind(IntEnum):
     ANSWER = 4  # a short prompt that means the proposal before it: "yes", "Option C"
     PASTE = 5  # a prompt so long that it was pasted
     COPY = 6  # the same text stands in an earlier session
+    FINDING = 7  # said on the way, but at length
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +85,36 @@ class CueWords:
         total = sum(word.idf for word in self.words)
         unknown = sum(word.idf for word in self.words if not (word.held_by or word.stand_ins))
         return unknown / total if total else 0.0
+
+
+def turning(text: str, role: str) -> bool:
+    """Whether an assistant's text ends by proposing something, or a person's is a short answer.
+
+    One fact for both: a proposal is one because the other follows it.
+    """
+    if role == "assistant":
+        return _OFFERS.search(text[-_READ_OF_THE_END:]) is not None
+    said = text[:200].strip()
+    return len(text) <= 200 and len(said.split()) <= _ANSWER and bool(_ACCEPTS.match(said))
+
+
+def kinds(
+    by_person: Sequence[bool], words: Sequence[int], turns: Sequence[bool]
+) -> list[TurnKind]:
+    """What each of a session's turns is, from who said it, its length, and `turning`.
+
+    A copy can not be told from its own session: see `TurnKind.COPY`.
+    """
+    told: list[TurnKind] = []
+    last = len(by_person) - 1
+    for at, person in enumerate(by_person):
+        if person:
+            answers = turns[at] and at > 0 and not by_person[at - 1] and turns[at - 1]
+            long = TurnKind.PASTE if words[at] >= _PASTE else TurnKind.PROMPT
+            told.append(TurnKind.ANSWER if answers else long)
+        elif at < last and not by_person[at + 1]:
+            told.append(TurnKind.NARRATION if words[at] < _NARRATION else TurnKind.FINDING)
+        else:
+            answered = turns[at] and at < last and turns[at + 1]
+            told.append(TurnKind.PROPOSAL if answered else TurnKind.CONCLUSION)
+    return told
