@@ -21,7 +21,10 @@ Mask = NDArray[np.bool_]
 
 NOBODY = -1  # no such row, no such name
 
-_ASKS, _INSTRUCTION, _PREFERENCE, _SPOKEN, _TIME, _NAME, _CHANGE = 1, 2, 4, 8, 16, 32, 64
+_ASKS, _INSTRUCTION, _PREFERENCE, _SPOKEN, _TIME, _NAME, _CHANGE, _TURNING = (
+    1 << place for place in range(8)
+)
+_PROMPT = "user"  # the role that begins an exchange
 _NOTHING = Kinds(time=False, name=False)
 _NAMES = ("session", "project", "speaker", "role", "host", "agent_id", "agent_name")
 _COLUMNS: dict[str, type[np.generic]] = {
@@ -32,6 +35,7 @@ _COLUMNS: dict[str, type[np.generic]] = {
     "alive": np.bool_,
     "before": np.int32,
     "after": np.int32,
+    "head": np.int32,
     **dict.fromkeys(_NAMES, np.int32),
 }
 
@@ -53,11 +57,18 @@ class Line:
     agent_name: str
 
 
-def flags(*, asks: bool, standing: Standing | None, spoken: bool, holds: Kinds = _NOTHING) -> int:
+def flags(
+    *,
+    asks: bool,
+    standing: Standing | None,
+    spoken: bool,
+    holds: Kinds = _NOTHING,
+    turning: bool = False,
+) -> int:
     """The yes-or-no facts of a turn in one byte. `spoken`: by a person, not by an assistant."""
     kind = {Standing.INSTRUCTION: _INSTRUCTION, Standing.PREFERENCE: _PREFERENCE, None: 0}
     held = holds.time * _TIME + holds.name * _NAME + holds.change * _CHANGE
-    return asks * _ASKS + kind[standing] + spoken * _SPOKEN + held
+    return asks * _ASKS + kind[standing] + spoken * _SPOKEN + held + turning * _TURNING
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +82,7 @@ class View:
     alive: Mask
     before: Numbers  # the row of the turn before it in its session, or NOBODY
     after: Numbers
+    head: Numbers  # the row of the first turn of its exchange
     session: Numbers
     project: Numbers
     speaker: Numbers
@@ -124,6 +136,7 @@ class View:
             time=(held & _TIME) != 0,
             name=(held & _NAME) != 0,
             change=(held & _CHANGE) != 0,
+            turning=(held & _TURNING) != 0,
         )
 
 
@@ -138,6 +151,7 @@ class Facts:
     time: Mask  # whether it says when
     name: Mask  # whether it names something
     change: Mask  # whether it says that something is otherwise than before
+    turning: Mask  # whether it proposes something, or is a short answer
 
 
 class Sheet:
@@ -247,6 +261,7 @@ class Sheet:
         """Put the row where it belongs in its session: nearly always at the end."""
         before, after = self._columns["before"], self._columns["after"]
         before[row] = after[row] = NOBODY
+        self._columns["head"][row] = row
         session = int(self._columns["session"][row])
         if session == self._numbers["session"].get(""):
             return  # memories without a session are no conversation
@@ -261,6 +276,7 @@ class Sheet:
             before[right] = row
         else:
             self._last_of[session] = row
+        self._lead(row)
 
     def _unlink(self, row: int) -> None:
         if not self._columns["alive"][row]:
@@ -274,7 +290,22 @@ class Sheet:
         elif self._last_of.get(int(self._columns["session"][row])) == row:
             self._last_of[int(self._columns["session"][row])] = left
         self._columns["alive"][row] = False
+        self._lead(right)
         self._changes += 1
+
+    def _lead(self, row: int) -> None:
+        """Give the row and what follows it, up to the next prompt, the head of their exchange."""
+        before, after, head = (self._columns[name] for name in ("before", "after", "head"))
+        role, prompt = self._columns["role"], self._numbers["role"].get(_PROMPT)
+        while row != NOBODY:
+            left = int(before[row])
+            first = row if left == NOBODY or role[row] == prompt else int(head[left])
+            if head[row] == first and after[row] != NOBODY and head[after[row]] == first:
+                return  # and so have all that follow
+            head[row] = first
+            row = int(after[row])
+            if row != NOBODY and role[row] == prompt:
+                return
 
     def _grow(self) -> None:
         old = self._columns

@@ -7,6 +7,7 @@ import apsw
 
 from iai_mcp.adapters.sqlite import words
 from iai_mcp.adapters.sqlite.sheet import Line, flags
+from iai_mcp.domain.exchanges import turning
 from iai_mcp.domain.memories import CleanTurn
 from iai_mcp.domain.traits import TRAITS_VERSION, traits_of
 
@@ -39,6 +40,7 @@ def derive(text: str, role: str) -> Derived:
         standing=found.standing,
         spoken=role != "assistant",
         holds=found.holds,
+        turning=turning(text, role),
     )
     return Derived(found.index, found.length, bits)
 
