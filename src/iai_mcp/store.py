@@ -34,7 +34,7 @@ from iai_mcp.domain.errors import IaiError
 from iai_mcp.memory.briefing import SessionStart
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Pin, Reinforce
-from iai_mcp.memory.embedding import EmbedBacklog
+from iai_mcp.memory.embedding import EmbedBacklog, EmbedWords
 from iai_mcp.memory.gate import Gate
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.knobs import KnobBoard
@@ -48,7 +48,7 @@ from iai_mcp.memory.timeline import Show, Timeline
 from iai_mcp.memory.transfer import Transfer
 from iai_mcp.memory.uses import Uses
 from iai_mcp.ports.embedder import Embedder
-from iai_mcp.ports.memories import Stored
+from iai_mcp.ports.memories import Scope, Stored
 from iai_mcp.protocol.turn_events import spooled_turn
 
 if TYPE_CHECKING:
@@ -324,9 +324,12 @@ class _Backlog(Worker):
         if renewed or isinstance(embedder, str) or vectors is None:
             return renewed
         done = EmbedBacklog(self._store.memories, embedder, vectors)(limit)
-        if not done:
-            self._store.behind = False
-        return done
+        if done:
+            return done
+        self._store.behind = False
+        # Single words are for sessions in which somebody worked: others are found without.
+        worked = self._store.recall.finder.people(Scope()).worked
+        return int(worked and EmbedWords(embedder, vectors.words)(limit))
 
 
 class _Reaching(Worker):

@@ -1,8 +1,8 @@
 """A person's prompt and all that was said until the next one: the unit of work in a coding session."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 # An exchange of more turns than a question and its answer is work, not talk: what is said on the way
@@ -45,6 +45,17 @@ class TurnKind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ExchangeTurns:
+    """The turns of an exchange in the order said, and what each is to it."""
+
+    keys: tuple[int, ...]
+    kinds: tuple[TurnKind, ...]
+
+
+_ANSWERING = (TurnKind.CONCLUSION, TurnKind.PROPOSAL, TurnKind.FINDING)
+
+
+@dataclass(frozen=True, slots=True)
 class RankedExchange:
     """An exchange and what speaks for it. `keys` and `kinds` are of its turns, in the order said."""
 
@@ -53,6 +64,18 @@ class RankedExchange:
     score: float  # on the scale of the exchanges, about 3 to 25: only differences mean something
     cosine: float  # of the cue with the passage nearest to it; 0 without a model
     words: float  # the share of the cue's rarity that it holds, stand-ins counted at their worth
+    best: int = 0  # the key of the turn that speaks best for it
+    shown: float = 0.0  # the score on the scale of turns, which answers tell
+    parts: Mapping[str, float] = field(default_factory=dict)  # that sum up to `shown`
+
+    @property
+    def speaker(self) -> int:
+        """The key of the turn that stands for it: a prompt or narration does so only where nothing
+        was concluded."""
+        told = dict(zip(self.keys, self.kinds, strict=True))
+        if told.get(self.best) in _ANSWERING:
+            return self.best
+        return next((key for key in reversed(self.keys) if told[key] in _ANSWERING), self.best)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +121,7 @@ def turning(text: str, role: str) -> bool:
     return len(text) <= 200 and len(said.split()) <= _ANSWER and bool(_ACCEPTS.match(said))
 
 
-def kinds(
-    by_person: Sequence[bool], words: Sequence[int], turns: Sequence[bool]
-) -> list[TurnKind]:
+def kinds(by_person: Sequence[bool], words: Sequence[int], turns: Sequence[bool]) -> list[TurnKind]:
     """What each of a session's turns is, from who said it, its length, and `turning`.
 
     A copy can not be told from its own session: see `TurnKind.COPY`.

@@ -10,7 +10,7 @@ from iai_mcp.domain.passages import passages
 from iai_mcp.domain.traits import standing_wishes
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.ports.memories import Memories
-from iai_mcp.ports.vectors import Passages, Vectors
+from iai_mcp.ports.vectors import Passages, Vectors, WordVectors
 
 _PASSAGES_OF_A_PERSON = 12
 # An assistant's turns are long and many: fewer, longer passages find nearly as much.
@@ -60,6 +60,23 @@ class EmbedBacklog:
     def _before(self, memory: Memory) -> str:
         before, _ = self.memories.neighbours(memory, 1)
         return before[-1].text if before else ""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedWords:
+    """What single words mean, so that recall finds what was said in others."""
+
+    embedder: Embedder
+    words: WordVectors
+
+    def __call__(self, page: int = 32) -> bool:
+        """Embed the words of the next `page` memories; whether there were any memories."""
+        found = self.words.unmeant(page)
+        if found.read_to is None:
+            return False
+        nothing = np.zeros((0, 0), np.float32)
+        self.words.put(found, self.embedder.embed(found.words) if found.words else nothing)
+        return True
 
 
 @dataclass(frozen=True, slots=True)

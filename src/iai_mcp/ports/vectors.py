@@ -21,8 +21,36 @@ class Passages:
     vectors: Matrix
 
 
+@dataclass(frozen=True, slots=True)
+class Unmeant:
+    """Words that are said often and have no vector yet."""
+
+    tokens: tuple[str, ...]  # as the index spells them
+    words: tuple[str, ...]  # as they are said
+    read_to: int | None  # the key of the last memory read for them; None when all are read
+
+
+class WordVectors(Protocol):
+    """What the store's words mean."""
+
+    def unmeant(self, page: int) -> Unmeant:
+        """The words of the next `page` memories that still lack a vector."""
+        ...
+
+    def put(self, found: Unmeant, vectors: Matrix) -> None:
+        """Keep the vectors of what `unmeant` gave."""
+        ...
+
+    def unknown(self, terms: Sequence[str]) -> dict[str, str]:
+        """Those of a cue's terms that have no vector, by their token; none while no word has one."""
+        ...
+
+
 class Vectors(Protocol):
     """Vectors of one space. Vectors of another model are never mixed in."""
+
+    @property
+    def words(self) -> WordVectors: ...
 
     def put(self, keys: Sequence[int], vectors: Matrix) -> None:
         """Keep the vectors of these memories durably; a memory that was forgotten is passed over."""

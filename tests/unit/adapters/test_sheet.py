@@ -178,7 +178,7 @@ def test_an_exchange_is_a_prompt_and_all_until_the_next_one() -> None:
 def test_turns_that_arrive_late_come_into_the_exchange_they_were_said_in(order: list[int]) -> None:
     roles = {1: "user", 2: "assistant", 3: "user", 4: "assistant", 5: "assistant"}
     sheet = _sheet(*(_line(key, at=at, role=roles[at]) for key, at in enumerate(order, 1)))
-    said = {key: at for key, at in enumerate(order, 1)}
+    said = dict(enumerate(order, 1))
 
     assert [[said[key] for key in one] for one in _exchanges(sheet)] == [[1, 2], [3, 4, 5]]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iai_mcp.adapters.sqlite.sheet import Mask, View
+from iai_mcp.domain.ranking.exchanges import NONE, Work, work
 from iai_mcp.domain.ranking.lexical import Population, population
 
 
@@ -16,6 +17,8 @@ class Crowd:
     population: Population
     speakers: Sequence[int]
     assistants: bool
+    work: Work
+    talk: Mask  # rows of sessions in which nobody worked, and of none
 
 
 class Crowds:
@@ -35,8 +38,11 @@ class Crowds:
 
 
 def _crowd(view: View, within: Mask) -> Crowd:
+    done = work(within, view.in_session, view.head, view.session, view.length)
     return Crowd(
         population=population(within, view.length, view.session, view.conversed),
         speakers=np.flatnonzero(np.bincount(view.speaker[within])).tolist(),
         assistants=bool((within & ~view.spoken).any()),
+        work=done,
+        talk=within & (done.number == NONE) if len(done) else within,
     )

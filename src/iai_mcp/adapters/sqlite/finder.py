@@ -7,20 +7,29 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from iai_mcp.adapters.sqlite import words
-from iai_mcp.adapters.sqlite.crowd import Crowds
+from iai_mcp.adapters.sqlite import exchanges, words
+from iai_mcp.adapters.sqlite.crowd import Crowd, Crowds
 from iai_mcp.adapters.sqlite.database import Database
+from iai_mcp.adapters.sqlite.exchanges import ALIKE, POOL, nearest_rows
 from iai_mcp.adapters.sqlite.sheet import NOBODY, Mask, Sheet, View
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
+from iai_mcp.domain.exchanges import CueWords, ExchangeTurns
 from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats, few_of_equal
-from iai_mcp.domain.ranking.lexical import WordScores, word_scores
-from iai_mcp.ports.finding import People, Sought
+from iai_mcp.domain.ranking.exchanges import (
+    STAND_IN_FROM,
+    STAND_IN_WORTH,
+    STAND_INS,
+    SoughtWord,
+    Work,
+    exchange_words,
+)
+from iai_mcp.domain.ranking.lexical import Postings, WordScores, word_scores
+from iai_mcp.domain.ranking.weights import bar_of, usual
+from iai_mcp.ports.finding import Looked, People, Sought
 from iai_mcp.ports.memories import Scope
 
 Rows = NDArray[np.int64]
 
-_POOL = 80  # of each leg: more changes nothing measurable
-_ALIKE = 20  # of them, so many at most that score the same
 _WISHES = 24
 _EXACT_AT_MOST = 200  # memories that hold what the cue quotes, newest first
 # A name that many memories hold tells them apart no longer: its worth falls from here on.
@@ -41,16 +50,60 @@ class SqliteFinder:
     vectors: Callable[[], SqliteVectors | None]  # None while there is no model
     crowds: Crowds = field(default_factory=Crowds)
 
-    def find(self, sought: Sought) -> Candidates:
+    def find(self, sought: Sought) -> Looked:
         sheet = self.sheet()
         view = sheet.view()
         within = sheet.within(view, sought.scope)
+        crowd = self.crowds.of(view, within)
         with self.database.reading() as db:
-            terms = words.postings(db, sought.terms, view)
+            terms = words.postings(db, sought.terms, view, generous=len(crowd.work) > 0)
             exact = _exact(db, sought.exact, view, within)
-        lexical = word_scores(terms, self.crowds.of(view, within).population)
-        near, topics = self._meaning(sought, view, within)
-        strongest = _strongest(lexical.words, _POOL)
+        lexical = word_scores(terms, crowd.population)
+        talk = self._talk(sought, view, crowd, lexical, exact)
+        if not len(crowd.work):
+            return Looked(talk, None, CueWords())
+        vectors = self.vectors()
+        said = exchange_words(self._softened(terms, sought, view, crowd.work, vectors), crowd.work)
+        found = exchanges.candidates(sought, view, crowd, said, lexical.words, exact, vectors)
+        return Looked(talk, found, said.known)
+
+    def turns(self, heads: Sequence[int], scope: Scope) -> list[ExchangeTurns]:
+        sheet = self.sheet()
+        view = sheet.view()
+        return exchanges.turns(view, sheet.within(view, scope), heads)
+
+    def _softened(
+        self,
+        terms: Sequence[Postings],
+        sought: Sought,
+        view: View,
+        work: Work,
+        vectors: SqliteVectors | None,
+    ) -> list[SoughtWord]:
+        """The cue's words with those of the exchanges that mean about the same."""
+        if vectors is None or sought.vector is None:
+            return [SoughtWord(term) for term in terms]
+        bar = bar_of(vectors.model, STAND_IN_FROM)
+        near = vectors.words.near([term.token for term in terms], sought.words, bar)
+        softened: list[SoughtWord] = []
+        with self.database.reading() as db, db:  # one view of the index for all of them
+            for term in terms:
+                own: list[tuple[Postings, float]] = []
+                for word, cosine in near.get(term.token, ()):
+                    found = words.rare(db, word, view)
+                    if found is not None and (work.number[found.rows] != NONE).any():
+                        own.append((found, STAND_IN_WORTH * usual(vectors.model, cosine)))
+                    if len(own) == STAND_INS:
+                        break
+                softened.append(SoughtWord(term, own))
+        return softened
+
+    def _talk(
+        self, sought: Sought, view: View, crowd: Crowd, lexical: WordScores, exact: Floats
+    ) -> Candidates:
+        within = crowd.talk
+        near, topics = self._meaning(sought, view, crowd)
+        strongest = _strongest(np.where(within, lexical.words, 0.0), POOL)
         wished = view.rows_of(np.array(sorted(topics), dtype=np.int64))
         also = view.rows_of(np.array(sorted(sought.also), dtype=np.int64))
         pool = np.concatenate([strongest, near, wished, also, np.flatnonzero(exact)])
@@ -66,24 +119,27 @@ class SqliteFinder:
         return People(
             speakers=[names[number] for number in crowd.speakers if names[number]],
             assistants=crowd.assistants,
+            worked=len(crowd.work) > 0,
         )
 
     def number(self, column: str, name: str) -> int:
         return self.sheet().number(column, name)
 
-    def _meaning(self, sought: Sought, view: View, within: Mask) -> tuple[Rows, dict[int, float]]:
+    def _meaning(self, sought: Sought, view: View, crowd: Crowd) -> tuple[Rows, dict[int, float]]:
         """The rows nearest in meaning, and the memories whose wishes are about the cue."""
         vectors = self.vectors()
         if vectors is None or sought.vector is None:
             return np.zeros(0, np.int64), {}
-        keys = None if sought.scope.everything else view.keys[within]
-        near = [key for key, _ in vectors.nearest(sought.vector, _POOL, keys, alike=_ALIKE)]
-        standing = np.flatnonzero(within & view.standing)
+        near = np.flatnonzero(crowd.talk)
+        # Beside work there is often little talk: all of it is looked at, and nothing is searched.
+        if not len(crowd.work) or len(near) > POOL:
+            near = nearest_rows(vectors, sought.vector, sought.scope, view, near)
+        standing = np.flatnonzero(crowd.talk & view.standing)
         if not standing.size:
-            return view.rows_of(np.array(near, np.int64)), {}
+            return near, {}
         few = view.keys[standing] if standing.size <= _WISHES_WITHIN else None
         wishes = vectors.passages.wishes_about(sought.vector, _WISHES, few)
-        return view.rows_of(np.array(near, np.int64)), wishes
+        return near, wishes
 
     def _measured(
         self,
@@ -144,7 +200,7 @@ def _strongest(column: Floats, limit: int) -> Rows:
     rows = np.flatnonzero(column > 0)
     if rows.size > limit:
         rows = rows[np.argsort(-column[rows], kind="stable")]
-        rows = rows[few_of_equal(column[rows], _ALIKE)][:limit]
+        rows = rows[few_of_equal(column[rows], ALIKE)][:limit]
     return rows
 
 

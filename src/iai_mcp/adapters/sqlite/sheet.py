@@ -105,6 +105,12 @@ class View:
         return self._having(_SPOKEN)
 
     @property
+    def in_session(self) -> Mask:
+        """Which rows are turns of a session that are still there."""
+        held: Mask = self.alive & (self.session != self.no_session)
+        return held
+
+    @property
     def conversed(self) -> Mask:
         """Which rows a person said in a session."""
         said: Mask = self.spoken & (self.session != self.no_session)

@@ -6,6 +6,7 @@ import numpy as np
 
 from iai_mcp.adapters.sqlite.database import Database, scalar
 from iai_mcp.adapters.sqlite.passages import SqlitePassages
+from iai_mcp.adapters.sqlite.word_vectors import SqliteWordVectors
 from iai_mcp.adapters.vector_index import Keys, VectorIndex, quantise
 from iai_mcp.ports.vectors import Matrix, Passages
 
@@ -16,11 +17,13 @@ class SqliteVectors:
     """The vectors of one model. Another model's are left aside and replaced in the background."""
 
     def __init__(self, database: Database, model: str, dimensions: int) -> None:
+        self.model = model
         self._db = database
         self._index = VectorIndex(dimensions)
         self._gone: set[int] | None = set()  # what is dropped while the index is still being read
         self._space = self._enter_space(model, dimensions)
         self.passages = SqlitePassages(database, self._space, dimensions)
+        self.words = SqliteWordVectors(database, self._space, dimensions)
 
     def load(self) -> None:
         """Read all vectors of this space into the index."""
@@ -34,6 +37,7 @@ class SqliteVectors:
                 np.array([row[1] for row in page], dtype=np.float32),
             )
         self.passages.load()
+        self.words.load()
         gone, self._gone = self._gone or set(), None
         self.drop(list(gone))
 

@@ -57,11 +57,17 @@ def search(
     return [WordHit(row[0], -row[1]) for row in db.execute(sql, (query, *values, limit))]
 
 
-def postings(db: apsw.Connection, terms: Sequence[str], view: View) -> list[Postings]:
-    """Where the telling ones of the terms occur; a term that occurs nowhere has empty postings."""
-    common = max(_COMMON_AT_LEAST, int(_COMMON_SHARE * len(view.keys)))
+def postings(
+    db: apsw.Connection, terms: Sequence[str], view: View, *, generous: bool = False
+) -> list[Postings]:
+    """Where the telling ones of the terms occur; a term that occurs nowhere has empty postings.
+
+    `generous` keeps all that is read at first: a word that many turns hold may be in few exchanges.
+    """
+    at_least = _READ_AT_FIRST if generous else _COMMON_AT_LEAST
+    common = max(at_least, int(_COMMON_SHARE * len(view.keys)))
     with db:  # one view of the index, and one lock, for all of them
-        places = {token: _places(db, token, _READ_AT_FIRST) for token in _tokens(db, terms)}
+        places = {token: _places(db, token, _READ_AT_FIRST) for token in tokens(db, terms)}
         holding = {
             token: len(_starts(read)) if len(read) < _READ_AT_FIRST else _holding(db, token)
             for token, read in places.items()
@@ -76,28 +82,38 @@ def postings(db: apsw.Connection, terms: Sequence[str], view: View) -> list[Post
         for token in kept:
             if len(places[token]) == _READ_AT_FIRST:
                 places[token] = _places(db, token, _MOST_PLACES)
-    return [_postings(read, view) for token, read in places.items() if token in kept]
+    return [_postings(token, read, view) for token, read in places.items() if token in kept]
+
+
+def rare(db: apsw.Connection, token: str, view: View) -> Postings | None:
+    """Where a token occurs; None for a common one."""
+    places = _places(db, token, _READ_AT_FIRST)
+    return _postings(token, places, view) if len(places) < _READ_AT_FIRST else None
 
 
 def holding_phrase(db: apsw.Connection, name: str, limit: int) -> list[int]:
     """Keys of memories with the words of `name` side by side, newest first."""
     phrase = indexed(name).partition("\n")[0]  # without the parts of a camelCase name
-    if not _tokens(db, [phrase]):
+    if not tokens(db, [phrase]):
         return []
     sql = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?"
     return [row[0] for row in db.execute(sql, (_phrase(phrase), limit))]
 
 
 def purge(db: apsw.Connection) -> None:
-    """Rewrite the index without the entries of deleted memories."""
+    """Rewrite the index without the entries of deleted memories, and drop words that nobody said."""
     db.execute("INSERT INTO words (words) VALUES ('optimize')")
+    db.execute(
+        "DELETE FROM word_vectors "
+        "WHERE NOT EXISTS (SELECT 1 FROM word_counts WHERE term = word_vectors.token)"
+    )
 
 
 def _phrase(term: str) -> str:
     return '"' + term.replace('"', '""') + '"'
 
 
-def _tokens(db: apsw.Connection, terms: Sequence[str]) -> list[str]:
+def tokens(db: apsw.Connection, terms: Sequence[str]) -> list[str]:
     """The terms as the index spells them, each once."""
     tokenizer = db.fts5_tokenizer(*_TOKENIZER)
     found: dict[str, None] = {}
@@ -107,6 +123,12 @@ def _tokens(db: apsw.Connection, terms: Sequence[str]) -> list[str]:
         ):
             found[str(token[0])] = None
     return list(found)
+
+
+def said(db: apsw.Connection, token: str) -> int:
+    """How often the token was said."""
+    row = db.execute("SELECT cnt FROM word_counts WHERE term = ?", (token,)).fetchone()
+    return int(row[0]) if row else 0
 
 
 def _holding(db: apsw.Connection, token: str) -> int:
@@ -128,9 +150,9 @@ def _starts(places: Places) -> Places:
     return np.flatnonzero(changes)
 
 
-def _postings(places: Places, view: View) -> Postings:
+def _postings(token: str, places: Places, view: View) -> Postings:
     starts = _starts(places)
     keys, counts = places[starts], np.diff(starts, append=len(places))
     found = np.minimum(np.searchsorted(view.keys, keys), max(len(view.keys) - 1, 0))
     known = view.keys[found] == keys if len(view.keys) else np.zeros(len(keys), dtype=np.bool_)
-    return Postings(found[known], counts[known].astype(np.float32))
+    return Postings(found[known], counts[known].astype(np.float32), token)

@@ -1,0 +1,130 @@
+"""Exchanges of worked sessions that might answer a cue, and the turns of those that do."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iai_mcp.adapters.sqlite.crowd import Crowd
+from iai_mcp.adapters.sqlite.sheet import NOBODY, Mask, View
+from iai_mcp.adapters.sqlite.vectors import SqliteVectors
+from iai_mcp.domain.exchanges import ExchangeTurns, TurnKind, kinds
+from iai_mcp.domain.ranking.candidates import Floats
+from iai_mcp.domain.ranking.exchanges import NONE, ExchangeCandidates, ExchangeWords
+from iai_mcp.ports.finding import Sought
+from iai_mcp.ports.memories import Scope
+from iai_mcp.ports.vectors import Matrix
+
+Rows = NDArray[np.int64]
+
+POOL = 80  # of each leg: more changes nothing measurable
+ALIKE = 20  # of them, so many at most that score the same
+# How many turns are compared passage by passage.
+_LOOKED_AT_CLOSELY = 160
+_ONE_PASSAGE = 8  # words: a turn so short is its own only passage
+# Words and cosine on one scale, only to choose whom to look at closely.
+_WORDS_AT_FIRST, _COSINE_AT_FIRST = 4.0, 10.0
+_MOST_TURNS = 400  # of one exchange: the first and the last of them
+
+
+def candidates(
+    sought: Sought,
+    view: View,
+    crowd: Crowd,
+    words: ExchangeWords,
+    by_row: Floats,
+    exact: Floats,
+    vectors: SqliteVectors | None,
+) -> ExchangeCandidates:
+    """`by_row` is what shared words are worth, `exact` what is quoted, per row of the sheet."""
+    work = crowd.work
+    chosen = np.zeros(len(work), np.bool_)
+    chosen[np.argsort(-words.soft, kind="stable")[:POOL]] = True
+    inside = np.flatnonzero(work.number != NONE)
+    near = inside[:0]
+    if vectors is not None and sought.vector is not None:
+        near = nearest_rows(vectors, sought.vector, sought.scope, view, inside)
+    also = view.rows_of(np.array(sorted(sought.also), np.int64))
+    named = work.number[np.concatenate([near, also, np.flatnonzero(exact)])]
+    chosen[named[named != NONE]] = True
+    rows = inside[chosen[work.number[inside]]]
+    cosine = _cosines(sought, view, rows, by_row[rows], vectors)
+    numbers = np.flatnonzero(chosen)
+    place = (np.cumsum(chosen) - 1)[work.number[rows]]
+    worth = _WORDS_AT_FIRST * by_row[rows] + _COSINE_AT_FIRST * np.nan_to_num(cosine)
+    best = np.full(len(numbers), -1, np.int64)
+    ascending = np.argsort(worth, kind="stable")
+    best[place[ascending]] = rows[ascending]
+    return ExchangeCandidates(
+        heads=view.keys[work.heads[numbers]],
+        keys=view.keys[best],
+        soft=words.soft[numbers],
+        plain=words.plain[numbers],
+        cosine=_most(cosine, place, len(numbers)),
+        exact=_most(exact[rows], place, len(numbers)),
+        at=view.at[best] / 1e6,
+        session=work.session[numbers],
+        project=view.project[best],
+    )
+
+
+def nearest_rows(
+    vectors: SqliteVectors, cue: Matrix, scope: Scope, view: View, among: Rows
+) -> Rows:
+    """The rows nearest in meaning among some of them."""
+    everything = scope.everything and len(among) == np.count_nonzero(view.alive)
+    keys = None if everything else view.keys[among]
+    found = vectors.nearest(cue, POOL, keys, alike=ALIKE)
+    return view.rows_of(np.array([key for key, _ in found], np.int64))
+
+
+def turns(view: View, within: Mask, heads: Sequence[int]) -> list[ExchangeTurns]:
+    """The turns of the exchanges that these keys begin, as far as they are within."""
+    rows = np.searchsorted(view.keys, np.array(heads, np.int64))  # no key ever leaves the columns
+    return [_turns(view, within, int(row)) for row in rows]
+
+
+def _turns(view: View, within: Mask, head: int) -> ExchangeTurns:
+    rows: list[int] = []
+    row = head
+    while row != NOBODY and row < len(within) and view.head[row] == head:
+        rows.append(row)
+        row = int(view.after[row])
+    # What is before and after an exchange tells whether it answers and is answered.
+    around = [int(view.before[head]), *rows, row]
+    known = [one for one in around if one != NOBODY and one < len(within)]
+    told = dict(zip(known, _kinds(view, np.array(known, np.int64)), strict=True))
+    kept = [one for one in rows if within[one]]
+    if len(kept) > _MOST_TURNS:
+        kept = [*kept[: _MOST_TURNS // 2], *kept[-_MOST_TURNS // 2 :]]
+    return ExchangeTurns(
+        keys=tuple(view.keys[kept].tolist()), kinds=tuple(told[one] for one in kept)
+    )
+
+
+def _kinds(view: View, rows: Rows) -> list[TurnKind]:
+    facts = view.facts(rows)
+    return kinds(facts.spoken.tolist(), view.length[rows].tolist(), facts.turning.tolist())
+
+
+def _cosines(
+    sought: Sought, view: View, rows: Rows, strength: Floats, vectors: SqliteVectors | None
+) -> Floats:
+    """Per row the cosine of the cue with it or its best passage; NaN where it has no vector."""
+    if vectors is None or sought.vector is None or not rows.size:
+        return np.full(len(rows), np.nan, np.float32)
+    keys = view.keys[rows]
+    turn = vectors.cosines(sought.vector, keys)
+    first = _WORDS_AT_FIRST * strength + _COSINE_AT_FIRST * np.nan_to_num(turn)
+    first[view.length[rows] < _ONE_PASSAGE] = -np.inf
+    closely = np.sort(np.argsort(-first, kind="stable")[:_LOOKED_AT_CLOSELY])
+    passage, _ = vectors.passages.best(sought.vector, keys[closely])
+    turn[closely] = np.fmax(turn[closely], passage)
+    return turn
+
+
+def _most(column: Floats, place: Rows, size: int) -> Floats:
+    """The largest at each place; NaN where there is none."""
+    most = np.full(size, np.nan, np.float32)
+    np.fmax.at(most, place, column)
+    return most
