@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,9 @@ from bench.scratch import Scratch
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.ports.vectors import Matrix
 
-HITS = 8
 _AROUND, _HIT = 160, 290  # bytes of an answer, and of a hit, besides the text
+_PIECE, _LEAST = 680, 120  # bytes of text in a hit: what a short one leaves goes to further hits
+_SHORT = 3  # letters: words that tell nothing
 
 
 class Rivals(Baselines):
@@ -42,11 +44,19 @@ class Rivals(Baselines):
     def answers(self, cue: str, size: int) -> dict[str, list[str]]:
         """By system: the pieces of turns it would answer with, in so many bytes."""
         asked = Question("", cue, frozenset(), "", "", "")
-        room = (size - _AROUND) // HITS - _HIT
         return {
-            system: [piece(self._texts[key], cue, room) for key in order[:HITS]]
-            for system, order in self.orders(asked).items()
+            system: self._within(size, cue, order) for system, order in self.orders(asked).items()
         }
+
+    def _within(self, size: int, cue: str, order: Sequence[str]) -> list[str]:
+        left, shown = size - _AROUND, list[str]()
+        for key in order:
+            room = min(_PIECE, left - _HIT)
+            if room < _LEAST:
+                break
+            shown.append(piece(self._texts[key], cue, room))
+            left -= _HIT + size_of(shown[-1])
+        return shown
 
     def _cosine(self, cue: str) -> list[int]:
         vector: Matrix = self._embedder.embed([cue])[0]
@@ -57,13 +67,18 @@ class Rivals(Baselines):
 
 def piece(text: str, cue: str, room: int) -> str:
     """The stretch of `text` with most of the cue's words, in so many bytes of JSON."""
-    words = set(re.findall(r"\w+", cue.lower()))
+    words = {word for word in re.findall(r"\w+", cue.lower()) if len(word) > _SHORT}
     starts = [0, *(m.end() for m in re.finditer(r"\n+|[.!?] ", text))]
     best = max(starts, key=lambda start: (_held(text[start : start + room], words), -start))
     shown = text[best : best + room]
-    while shown and len(json.dumps(shown, ensure_ascii=False).encode()) - 2 > room:
+    while shown and size_of(shown) > room:
         shown = shown[:-8]
     return shown
+
+
+def size_of(text: str) -> int:
+    """Bytes of JSON, without the quotes around it."""
+    return len(json.dumps(text, ensure_ascii=False).encode()) - 2
 
 
 def _held(text: str, words: set[str]) -> int:

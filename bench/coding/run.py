@@ -20,7 +20,7 @@ METHOD = (
     "Each developer's transcripts go through `capture-transcript` into a real daemon, up to each briefing's time\n"
     "first, then all; questions are asked by `memory_recall` with the defaults, in the directory and at the time of\n"
     "whoever asks. Counted is whether the gold quotes stand in the first 1, 3, 5 hits, and anywhere in the answer.\n"
-    "BM25, cosine of the best passage and rank fusion of both: the same turns, eight pieces within 6,000 bytes of JSON."
+    "BM25, cosine of the best passage and rank fusion of both: the same turns, within 6,000 bytes of JSON."
 )
 OURS, BEFORE = "iai-mcp", "before"
 _BYTES = 6_000
