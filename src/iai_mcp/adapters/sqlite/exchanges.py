@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from iai_mcp.adapters.sqlite.crowd import Crowd
 from iai_mcp.adapters.sqlite.sheet import NOBODY, Mask, View
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
-from iai_mcp.domain.exchanges import ExchangeTurns, TurnKind, kinds
+from iai_mcp.domain.exchanges import ExchangeTurns, kinds
 from iai_mcp.domain.ranking.candidates import Floats
 from iai_mcp.domain.ranking.exchanges import NONE, ExchangeCandidates, ExchangeWords
 from iai_mcp.ports.finding import Sought
@@ -20,7 +20,7 @@ Rows = NDArray[np.int64]
 POOL = 80  # of each leg: more changes nothing measurable
 ALIKE = 20  # of them, so many at most that score the same
 # How many turns are compared passage by passage.
-_LOOKED_AT_CLOSELY = 160
+_LOOKED_AT_CLOSELY = 96
 _ONE_PASSAGE = 8  # words: a turn so short is its own only passage
 # Words and cosine on one scale, only to choose whom to look at closely.
 _WORDS_AT_FIRST, _COSINE_AT_FIRST = 4.0, 10.0
@@ -81,30 +81,35 @@ def nearest_rows(
 def turns(view: View, within: Mask, heads: Sequence[int]) -> list[ExchangeTurns]:
     """The turns of the exchanges that these keys begin, as far as they are within."""
     rows = np.searchsorted(view.keys, np.array(heads, np.int64))  # no key ever leaves the columns
-    return [_turns(view, within, int(row)) for row in rows]
+    each = [_with_neighbours(view, row, len(within)) for row in rows.tolist()]
+    every = np.array([row for rows in each for row in rows], np.int64)
+    facts = view.facts(every)
+    spoken, turning = facts.spoken.tolist(), facts.turning.tolist()
+    length, keys, known = (c[every].tolist() for c in (view.length, view.keys, within))
+    found: list[ExchangeTurns] = []
+    start = 0
+    for head, own in zip(rows.tolist(), each, strict=True):
+        part = slice(start, start := start + len(own))
+        told = zip(keys[part], kinds(spoken[part], length[part], turning[part]), strict=True)
+        inside = (view.head[own] == head) & known[part]
+        kept = [turn for turn, is_in in zip(told, inside.tolist(), strict=True) if is_in]
+        if len(kept) > _MOST_TURNS:
+            kept = [*kept[: _MOST_TURNS // 2], *kept[-_MOST_TURNS // 2 :]]
+        found.append(ExchangeTurns(tuple(key for key, _ in kept), tuple(kind for _, kind in kept)))
+    return found
 
 
-def _turns(view: View, within: Mask, head: int) -> ExchangeTurns:
-    rows: list[int] = []
-    row = head
-    while row != NOBODY and row < len(within) and view.head[row] == head:
+def _with_neighbours(view: View, head: int, size: int) -> list[int]:
+    """The rows of an exchange with the one before and the one after it, which tell whether it answers
+    and is answered. What was said after the view was taken is left out."""
+    before, row = int(view.before[head]), head
+    rows = [before] if NOBODY < before < size else []
+    while row != NOBODY and row < size:
         rows.append(row)
+        if view.head[row] != head:
+            break
         row = int(view.after[row])
-    # What is before and after an exchange tells whether it answers and is answered.
-    around = [int(view.before[head]), *rows, row]
-    known = [one for one in around if one != NOBODY and one < len(within)]
-    told = dict(zip(known, _kinds(view, np.array(known, np.int64)), strict=True))
-    kept = [one for one in rows if within[one]]
-    if len(kept) > _MOST_TURNS:
-        kept = [*kept[: _MOST_TURNS // 2], *kept[-_MOST_TURNS // 2 :]]
-    return ExchangeTurns(
-        keys=tuple(view.keys[kept].tolist()), kinds=tuple(told[one] for one in kept)
-    )
-
-
-def _kinds(view: View, rows: Rows) -> list[TurnKind]:
-    facts = view.facts(rows)
-    return kinds(facts.spoken.tolist(), view.length[rows].tolist(), facts.turning.tolist())
+    return rows
 
 
 def _cosines(

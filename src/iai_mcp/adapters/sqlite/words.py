@@ -26,6 +26,8 @@ _MOST_TERMS = 12
 _READ_AT_FIRST = 800
 # A word this common is left out even if it is among the rarest, unless it is the rarest of all.
 _TOO_COMMON = 600
+# A word that is said more often than this does not stand in for another one.
+_RARE_AT_MOST, _RARE_SHARE = 200, 0.01
 # Postings of a word kept anyway are cut here: a bound for a cue of nothing but common words.
 _MOST_PLACES = 20_000
 
@@ -86,9 +88,10 @@ def postings(
 
 
 def rare(db: apsw.Connection, token: str, view: View) -> Postings | None:
-    """Where a token occurs; None for a common one."""
-    places = _places(db, token, _READ_AT_FIRST)
-    return _postings(token, places, view) if len(places) < _READ_AT_FIRST else None
+    """Where a token occurs; None for one that is too common to stand in for another."""
+    most = max(_RARE_AT_MOST, int(_RARE_SHARE * len(view.keys)))
+    places = _places(db, token, most)
+    return _postings(token, places, view) if len(places) < most else None
 
 
 def holding_phrase(db: apsw.Connection, name: str, limit: int) -> list[int]:
