@@ -72,10 +72,10 @@ class RankedExchange:
     def speaker(self) -> int:
         """The key of the turn that stands for it: a prompt or narration does so only where nothing
         was concluded."""
-        told = dict(zip(self.keys, self.kinds, strict=True))
-        if told.get(self.best) in _ANSWERING:
-            return self.best
-        return next((key for key in reversed(self.keys) if told[key] in _ANSWERING), self.best)
+        answering = [
+            key for key, kind in zip(self.keys, self.kinds, strict=True) if kind in _ANSWERING
+        ]
+        return self.best if self.best in answering or not answering else answering[-1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from iai_mcp.ports.finding import Finder, Looked, Sought
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.strengths import Strengths
 
-_EXCHANGES = 50  # that are looked at, whatever is asked for
+_EXCHANGES = 30  # that are looked at whole, whatever is asked for: an answer has room for six
 _SUPPORTING = 5  # so many of the best support what answered together with them
 _AGES_AGO = 1 << 62  # microseconds: older than any preference for the recent reaches
 
@@ -40,7 +40,8 @@ class Ranking:
         """The best of both, each exchange by the turn that speaks for it."""
         if not self.work:
             return list(self.talk[:limit])
-        spoken = [Scored(one.speaker, NONE, one.shown, one.parts) for one in self.work]
+        best = self.work[:limit]
+        spoken = [Scored(one.speaker, NONE, one.shown, one.parts) for one in best]
         return sorted([*self.talk, *spoken], key=lambda one: -one.score)[:limit]
 
 

@@ -1,6 +1,7 @@
 """Exchanges of worked sessions that might answer a cue, and the turns of those that do."""
 
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,10 +73,14 @@ def nearest_rows(
     vectors: SqliteVectors, cue: Matrix, scope: Scope, view: View, among: Rows
 ) -> Rows:
     """The rows nearest in meaning among some of them."""
-    everything = scope.everything and len(among) == np.count_nonzero(view.alive)
-    keys = None if everything else view.keys[among]
-    found = vectors.nearest(cue, POOL, keys, alike=ALIKE)
-    return view.rows_of(np.array([key for key, _ in found], np.int64))
+    others = int(np.count_nonzero(view.alive)) - len(among) if scope.everything else len(view.keys)
+    if others > POOL:
+        found = vectors.nearest(cue, POOL, view.keys[among], alike=ALIKE)
+        return view.rows_of(np.array([key for key, _ in found], np.int64))
+    # All are searched at once, without picking rows: the few others can not take many places.
+    found = vectors.nearest(cue, POOL + others, alike=ALIKE)
+    rows = view.rows_of(np.array([key for key, _ in found], np.int64))
+    return rows[np.isin(rows, among)][:POOL] if others else rows
 
 
 def turns(view: View, within: Mask, heads: Sequence[int]) -> list[ExchangeTurns]:
@@ -85,14 +90,15 @@ def turns(view: View, within: Mask, heads: Sequence[int]) -> list[ExchangeTurns]
     every = np.array([row for rows in each for row in rows], np.int64)
     facts = view.facts(every)
     spoken, turning = facts.spoken.tolist(), facts.turning.tolist()
-    length, keys, known = (c[every].tolist() for c in (view.length, view.keys, within))
+    length, keys = view.length[every].tolist(), view.keys[every].tolist()
+    own_head = np.repeat(rows, [len(own) for own in each])
+    inside = (within[every] & (view.head[every] == own_head)).tolist()
     found: list[ExchangeTurns] = []
     start = 0
-    for head, own in zip(rows.tolist(), each, strict=True):
+    for own in each:
         part = slice(start, start := start + len(own))
         told = zip(keys[part], kinds(spoken[part], length[part], turning[part]), strict=True)
-        inside = (view.head[own] == head) & known[part]
-        kept = [turn for turn, is_in in zip(told, inside.tolist(), strict=True) if is_in]
+        kept = list(compress(told, inside[part]))
         if len(kept) > _MOST_TURNS:
             kept = [*kept[: _MOST_TURNS // 2], *kept[-_MOST_TURNS // 2 :]]
         found.append(ExchangeTurns(tuple(key for key, _ in kept), tuple(kind for _, kind in kept)))

@@ -229,7 +229,7 @@ def whole_exchanges(
     for one, own in zip(scored, turns, strict=True):
         if not own.keys:
             continue
-        use = SUPPORT * min(1.0, max((gained or {}).get(key, 0.0) for key in own.keys))
+        use = _support(own.keys, gained) if gained else 0.0
         whole.append(
             RankedExchange(
                 keys=own.keys,
@@ -243,6 +243,10 @@ def whole_exchanges(
             )
         )
     return sorted(whole, key=lambda one: -one.shown)
+
+
+def _support(keys: Sequence[int], gained: Mapping[int, float]) -> float:
+    return SUPPORT * min(1.0, max(gained.get(key, 0.0) for key in keys))
 
 
 def _in_order(places: Rows, total: Floats, found: ExchangeCandidates) -> Rows:
