@@ -37,6 +37,7 @@ _RARE_NAME = 3
 # How many candidates are compared passage by passage: the rest could not reach the top.
 _LOOKED_AT_CLOSELY = 96
 _WISHES_WITHIN = 500
+_FEW_TURNS, _FEW_SHARE = 50, 0.02
 # Words and cosine on one scale, only to choose whom to look at closely.
 _WORDS_AT_FIRST, _COSINE_AT_FIRST = 4.0, 10.0
 
@@ -84,7 +85,10 @@ class SqliteFinder:
         if vectors is None or sought.vector is None:
             return [SoughtWord(term) for term in terms]
         bar = bar_of(vectors.model, STAND_IN_FROM)
-        near = vectors.words.near([term.token for term in terms], sought.words, bar)
+        # A word that many turns hold needs none to stand in for it.
+        few = max(_FEW_TURNS, int(_FEW_SHARE * len(view.keys)))
+        wanted = [term.token for term in terms if len(term.rows) <= few]
+        near = vectors.words.near(wanted, sought.words, bar)
         softened: list[SoughtWord] = []
         with self.database.reading() as db, db:  # one view of the index for all of them
             for term in terms:
