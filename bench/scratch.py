@@ -16,8 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.corpus import Corpus
-from iai_mcp.ports.embedder import Embedder
-from iai_mcp.ports.vectors import Matrix
+from iai_mcp.ports.embedder import Embedder, Matrix
 
 SOURCE = Path(__file__).parents[1] / "src"
 
@@ -123,6 +122,7 @@ class Scratch:
         from iai_mcp.adapters.embedding.runtime import load_configured
         from iai_mcp.adapters.sqlite.vectors import SqliteVectors
         from iai_mcp.core import dispatch
+        from iai_mcp.engine.vectors import Vectors
         from iai_mcp.memory.embedding import EmbedBacklog
         from iai_mcp.store import MemoryStore
 
@@ -138,9 +138,8 @@ class Scratch:
             )
         real = load_configured()
         quick = QuickEmbedder(real, corpus)
-        backlog = EmbedBacklog(
-            store.memories, quick, SqliteVectors(store.database, real.model_id, real.dimensions)
-        )
+        kept = SqliteVectors(store.database, real.model_id, real.dimensions)
+        backlog = EmbedBacklog(store.memories, quick, Vectors(kept, real.dimensions))
         while backlog(512):
             continue
         store.close()

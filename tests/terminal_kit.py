@@ -94,7 +94,9 @@ class Desk:
         finally:
             terminal.close()
 
-    def cli(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    def cli(
+        self, *arguments: str, stdin: str = "", **environment: str
+    ) -> subprocess.CompletedProcess[str]:
         """Run `iai-mcp` as a person would."""
         return subprocess.run(
             [sys.executable, "-m", "iai_mcp.cli", *arguments],
@@ -104,7 +106,7 @@ class Desk:
             timeout=DEADLINE,
             cwd=self.home,
             check=False,
-            env={**os.environ, "PYTHONPATH": SOURCE},
+            env={**os.environ, "PYTHONPATH": SOURCE, **environment},
         )
 
     def close(self) -> None:

@@ -11,8 +11,7 @@ import numpy as np
 from bench.quality.baselines import Baselines
 from bench.quality.datasets import Question, Said
 from bench.scratch import Scratch
-from iai_mcp.ports.embedder import Embedder
-from iai_mcp.ports.vectors import Matrix
+from iai_mcp.ports.embedder import Embedder, Matrix
 
 _AROUND, _HIT = 160, 290  # bytes of an answer, and of a hit, besides the text
 _PIECE, _LEAST = 680, 120  # bytes of text in a hit: what a short one leaves goes to further hits
@@ -26,11 +25,13 @@ class Rivals(Baselines):
         wanted = ("IAI_", "HOME", "PYTHON_K")
         os.environ.update({k: v for k, v in home.environment.items() if k.startswith(wanted)})
         from iai_mcp.adapters.sqlite.vectors import SqliteVectors
+        from iai_mcp.engine.vectors import Vectors
         from iai_mcp.store import MemoryStore
 
         store = MemoryStore(Path(home.environment["IAI_MCP_STORE"]))
         self._store = store
-        self._kept = SqliteVectors(store.database, embedder.model_id, embedder.dimensions)
+        log = SqliteVectors(store.database, embedder.model_id, embedder.dimensions)
+        self._kept = Vectors(log, embedder.dimensions)
         self._kept.load()
         said = store.memories.after(0, store.memories.count())
         self._keys = np.array([memory.key for memory in said], np.int64)
@@ -60,7 +61,7 @@ class Rivals(Baselines):
 
     def _cosine(self, cue: str) -> list[int]:
         vector: Matrix = self._embedder.embed([cue])[0]
-        passage, _ = self._kept.passages.best(vector, self._keys)
+        passage, _ = self._kept.best_passages(vector, self._keys)
         best = np.fmax(self._kept.cosines(vector, self._keys), passage)
         return [int(row) for row in np.argsort(-np.nan_to_num(best), kind="stable")[:400]]
 

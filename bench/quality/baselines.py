@@ -10,8 +10,7 @@ import apsw
 import numpy as np
 
 from bench.quality.datasets import Question, Said
-from iai_mcp.ports.embedder import Embedder
-from iai_mcp.ports.vectors import Matrix
+from iai_mcp.ports.embedder import Embedder, Matrix
 
 _FUSION = 60
 _DEPTH = 400

@@ -10,7 +10,7 @@ import numpy as np
 
 from bench.quality.datasets import Conversation, Said
 from bench.scratch import Caller, Scratch
-from iai_mcp.ports.vectors import Matrix
+from iai_mcp.ports.embedder import Matrix
 
 _EVENTS_AT_ONCE = 200
 

@@ -137,7 +137,7 @@ def _measured(directory: Path, talks: Sequence[Conversation]) -> list[Raw]:
     from iai_mcp.store import MemoryStore
 
     store = MemoryStore()
-    while store.memories.reindex(500):
+    while store.memories.renew(500):
         continue
     store.embedder.wait(60)
     leg = store.meaning()

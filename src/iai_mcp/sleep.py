@@ -4,17 +4,16 @@ from typing import TYPE_CHECKING
 
 from iai_mcp.adapters.fsrs_curve import FsrsCurve
 from iai_mcp.adapters.leiden import LeidenCommunities
-from iai_mcp.adapters.sqlite.habits import SqliteHabits
+from iai_mcp.adapters.sqlite.learned import SqliteHabits
 from iai_mcp.adapters.sqlite.sleep_ledger import SqliteLedger
-from iai_mcp.adapters.upkeep import StoreUpkeep, Thread
+from iai_mcp.adapters.sqlite.upkeep import StoreUpkeep, Thread
 from iai_mcp.memory.sleep.fading import Fade
 from iai_mcp.memory.sleep.folding import FoldRepeats
 from iai_mcp.memory.sleep.habits import LearnHabits
-from iai_mcp.memory.sleep.retaining import Retain
 from iai_mcp.memory.sleep.sleep import Sleep
 from iai_mcp.memory.sleep.suggesting import SuggestCorrections
 from iai_mcp.memory.sleep.topics import FindTopics
-from iai_mcp.memory.sleep.upkeep import Compact, Errand, FinishVectors
+from iai_mcp.memory.sleep.upkeep import Compact, Errand, FinishVectors, Retain
 
 if TYPE_CHECKING:
     from iai_mcp.store import MemoryStore
@@ -37,7 +36,7 @@ def compose(store: "MemoryStore") -> Sleep:
         ),
         FoldRepeats(store.repeats),
         FindTopics(
-            store.topics, store.memories, LeidenCommunities(), lambda: _space(store), store.learns
+            store.topics, store.memories, LeidenCommunities(), store.model.space, store.learns
         ),
         SuggestCorrections(store.memories, store.meaning, store.clock, store.learns),
         LearnHabits(
@@ -64,8 +63,3 @@ def _reach(store: "MemoryStore") -> None:
 
 def _forgot(store: "MemoryStore") -> bool:
     return store.memories.unreached_count() > 0
-
-
-def _space(store: "MemoryStore") -> str:
-    embedder = store.embedder.get()
-    return "words" if isinstance(embedder, str) else embedder.model_id

@@ -4,8 +4,6 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,31 +14,32 @@ from iai_mcp.adapters.allocator import give_back
 from iai_mcp.adapters.consent import LocalConsent
 from iai_mcp.adapters.kept_copies import KeptCopies
 from iai_mcp.adapters.keys import custody
-from iai_mcp.adapters.lazy_embedder import LazyEmbedder
 from iai_mcp.adapters.redaction_file import FileRedactor
 from iai_mcp.adapters.spooled_turns import SpooledTurns
-from iai_mcp.adapters.sqlite.checkpoints import Checkpoints
-from iai_mcp.adapters.sqlite.finder import SqliteFinder
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
+from iai_mcp.adapters.sqlite.learned import SqliteRepeats, SqliteStrengths, SqliteTopics
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
-from iai_mcp.adapters.sqlite.repeats import SqliteRepeats
-from iai_mcp.adapters.sqlite.strengths import SqliteStrengths
-from iai_mcp.adapters.sqlite.topics import SqliteTopics
+from iai_mcp.adapters.sqlite.upkeep import Checkpoints
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
+from iai_mcp.adapters.sqlite.word_vectors import SqliteWordVectors
+from iai_mcp.adapters.sqlite.words import SqliteWordIndex
 from iai_mcp.adapters.surroundings import LocalProjects, StoredProjects, SystemClock
-from iai_mcp.adapters.worker import Worker
-from iai_mcp.domain.briefing_text import estimated_tokens
-from iai_mcp.domain.errors import IaiError
+from iai_mcp.background.backlog import Backlog
+from iai_mcp.background.model import Model
+from iai_mcp.background.reaching import Reaching
+from iai_mcp.background.threads import Errands
+from iai_mcp.engine.columns import Columns
+from iai_mcp.engine.finder import Finder
+from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.briefing import SessionStart
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Pin, Reinforce
-from iai_mcp.memory.embedding import EmbedBacklog, EmbedWords
 from iai_mcp.memory.gate import Gate
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.knobs import KnobBoard
 from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.reaching import Reach
-from iai_mcp.memory.recall import MeaningLeg, Recall
+from iai_mcp.memory.recall import Recall
 from iai_mcp.memory.scoping import Access, Privacy
 from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.memory.sleep.nights import Nights
@@ -55,17 +54,6 @@ if TYPE_CHECKING:
     from iai_mcp.memory.sleep.sleep import Sleep
 
 _log = logging.getLogger(__name__)
-
-_REINDEXED_AT_ONCE = 200
-_EMBEDDED_MEANWHILE = (
-    2  # memories at a time while calls never cease: each takes a core for a moment
-)
-# After a change of the model, or when one was installed late. A few are embedded in no time.
-_BEHIND = "meaning: most memories have no vector of this model yet, and are found by their words"
-_WORTH_A_WORD = 100
-# Each copy is rewritten as a whole: what is forgotten one after the other is taken out at once.
-_GATHERED_SECONDS = 1.0
-_REACH_AGAIN_SECONDS = 300.0
 
 
 class MemoryStore:
@@ -82,21 +70,33 @@ class MemoryStore:
         self.clock = SystemClock()
         self.database = custody.open_database(self.directory)
         self.memories = SqliteMemories(self.database)
+        self.columns = Columns(self.memories)
         self.journal = SqliteJournal(self.database)
         self.checkpoints = Checkpoints(self.database)
         self.agent_news = AgentNews(self.directory, self.journal)
-        self.vectors: SqliteVectors | None = None
-        self.behind = False  # whether many memories have no vector of the model yet
-        self._vectors_to_come: SqliteVectors | None = None
-        self.embedder = LazyEmbedder(load_embedder or _load_embedder, self._model_ready)
-        self.backlog = _Backlog(self)
         self.redactor = FileRedactor()
         self.projects = StoredProjects(LocalProjects(), self.redactor)
         self.courtesy = Courtesy()
         self.ending = threading.Event()  # set when calls should come to an end
         # Whoever owns the process puts its own here: it hears what failed in a thread of the store.
         self.on_failure: Callable[[str, Exception], None] = _log_failure
-        self._errands = ThreadPoolExecutor(max_workers=1, thread_name_prefix="errand")
+        self.later = Errands(self.failed)
+        self.model = Model(
+            load_embedder or _load_embedder,
+            lambda embedder: SqliteVectors(self.database, embedder.model_id, embedder.dimensions),
+            self.memories,
+            lambda embedder: SqliteWordVectors(self.database, embedder.model_id),
+        )
+        self.embedder, self.meaning = self.model.embedder, self.model.leg
+        self.backlog = Backlog(
+            self.memories,
+            self.columns,
+            self.model,
+            lambda: self.recall.finder.people(Scope()).worked,
+            page=self.settings.embed_page,
+            calm=self.courtesy.wait_for_calm,
+            failed=self.failed,
+        )
         self._wire()
         self._tell_of_loss()
 
@@ -110,7 +110,7 @@ class MemoryStore:
         self.recall = Recall(
             memories=self.memories,
             access=access,
-            finder=SqliteFinder(self.database, self.memories.sheet, lambda: self.vectors),
+            finder=Finder(self.columns, SqliteWordIndex(self.database), lambda: self.model.vectors),
             meaning=self.meaning,
             clock=self.clock,
             knobs=self.knobs.current,
@@ -146,13 +146,12 @@ class MemoryStore:
             stopping=self.ending.is_set,
             read_turn=spooled_turn,
         )
-        self.reaching = _Reaching(self)
-
+        self.reaching = Reaching(self.reach, self.failed)
         self.injections = Injections(self.memories, self.journal, self.clock, self.later)
         self.session_start = SessionStart(
             self.memories,
             access,
-            self._token_counter,
+            self.model.token_counter,
             self.injections,
             lambda: self.knobs.current().injection_depth,
         )
@@ -160,7 +159,7 @@ class MemoryStore:
             self.projects,
             self.recall,
             lambda: self.knobs.current().prompt_injection,
-            self._token_counter,
+            self.model.token_counter,
             self.injections,
         )
         self.nights = Nights(
@@ -190,7 +189,7 @@ class MemoryStore:
         self.backlog.wake()
         self.reaching.start()
         self.reaching.wake()
-        self.later(self._read_sheet)
+        self.later(self.columns.catch_up)  # what the first recall would otherwise wait for
 
     @cached_property
     def sleep(self) -> "Sleep":
@@ -224,7 +223,7 @@ class MemoryStore:
     def close(self) -> None:
         """Stop background work and close the file. Calling it twice is harmless."""
         self.end_calls()
-        self._errands.shutdown(wait=True)
+        self.later.stop()
         if not self.database.closed:
             self.uses.flush()
         self.reaching.stop()
@@ -242,111 +241,23 @@ class MemoryStore:
 
     def reach_copies(self) -> dict[str, object]:
         """Take what was forgotten out of the copies: soon where a daemon serves, else at once."""
-        if self.reaching.started:
-            self.reaching.wake()
-            return {"to_follow": self.copies.count()}
-        try:
-            return asdict(self.reach())
-        except IaiError as refused:
-            return {"to_follow": self.copies.count(), "problem": refused.message}
-
-    def later(self, errand: Callable[[], object]) -> None:
-        """Run something soon that nobody waits for; what is in hand is finished at `close`."""
-
-        def run() -> None:
-            try:
-                errand()
-            except Exception as failed:  # noqa: BLE001 - supervision: nobody waits for the outcome
-                self.failed("errands", failed)
-
-        self._errands.submit(run)
+        return self.reaching.soon_or_now()
 
     def failed(self, what: str, failure: Exception) -> None:
         """Something failed that nobody waits for."""
         self.on_failure(what, failure)
 
-    def _token_counter(self) -> Callable[[str], int]:
-        embedder = self.embedder.get()
-        return estimated_tokens if isinstance(embedder, str) else embedder.count_tokens
-
-    def _model_ready(self, embedder: Embedder) -> None:
-        vectors = SqliteVectors(self.database, embedder.model_id, embedder.dimensions)
-        self._vectors_to_come = vectors
-        vectors.load()
-        missing = self.memories.pending_count()
-        self.behind = missing > max(_WORTH_A_WORD, self.memories.count() / 2)
-        self.vectors = vectors
-        self.backlog.wake()
-
-    def meaning(self) -> MeaningLeg | str:
-        embedder, vectors = self.embedder.get(), self.vectors
-        if isinstance(embedder, str):
-            return embedder
-        if vectors is None:
-            return "meaning: the vectors are still loading; answered by words"
-        return MeaningLeg(embedder, vectors, _BEHIND if self.behind else "")
-
-    def _read_sheet(self) -> None:
-        """What the first recall would otherwise wait for."""
-        self.memories.sheet()
+    @property
+    def vectors(self) -> Vectors | None:
+        return self.model.vectors
 
     def _stored(self, outcomes: Sequence[Stored]) -> None:
         if any(one.status == "inserted" for one in outcomes):
             self.backlog.wake()
 
     def forgotten(self, keys: Sequence[int]) -> None:
-        # Also from what is still being read: it may have come past them already.
-        if self._vectors_to_come is not None:
-            self._vectors_to_come.drop(keys)
-
-
-class _Backlog(Worker):
-    """Gives vectors to memories, a page at a time, whenever there are any."""
-
-    def __init__(self, store: MemoryStore) -> None:
-        super().__init__("embed", store.failed)
-        self._store = store
-        self._turnstile = threading.Lock()
-
-    def work(self) -> None:
-        limit = 0
-        while not self.stopping and self.page(limit):
-            limit = 0 if self._store.courtesy.wait_for_calm() else _EMBEDDED_MEANWHILE
-
-    def page(self, limit: int = 0) -> int:
-        """Embed a few; how many there were. One caller at a time: two would embed the same ones."""
-        with self._turnstile:
-            return self._page(limit or self._store.settings.embed_page)
-
-    def _page(self, limit: int) -> int:
-        renewed = self._store.memories.reindex(_REINDEXED_AT_ONCE)
-        embedder, vectors = self._store.embedder.get(), self._store.vectors
-        if renewed or isinstance(embedder, str) or vectors is None:
-            return renewed
-        done = EmbedBacklog(self._store.memories, embedder, vectors)(limit)
-        if done:
-            return done
-        self._store.behind = False
-        # Single words are for sessions in which somebody worked: others are found without.
-        worked = self._store.recall.finder.people(Scope()).worked
-        return int(worked and EmbedWords(embedder, vectors.words)(limit))
-
-
-class _Reaching(Worker):
-    """Takes what was forgotten out of the copies of the store, whenever something was."""
-
-    def __init__(self, store: MemoryStore) -> None:
-        super().__init__("copies", store.failed)
-        self._store = store
-
-    def work(self) -> None:
-        while not self.stopping and self._store.memories.unreached_count():
-            self.rest(_GATHERED_SECONDS)
-            try:
-                self._store.reach()
-            except IaiError as refused:
-                _log.warning("copies_not_reached", extra={"reason": refused.code})
-                self.rest(_REACH_AGAIN_SECONDS)
+        self.columns.drop(keys)
+        self.model.drop(keys)
 
 
 def _log_failure(name: str, failed: Exception) -> None:

@@ -13,6 +13,7 @@ from iai_mcp.adapters.files.agent_contexts import FileAgentContextStore
 from iai_mcp.adapters.files.documents import FileSkillStore, FileTemplateStore
 from iai_mcp.adapters.files.local import LocalFileSystem
 from iai_mcp.adapters.files.user_documents import FileProfileStore, FileProjectStore
+from iai_mcp.adapters.git_worktrees import GitWorktrees
 from iai_mcp.adapters.looks import look_at
 from iai_mcp.agents.agents import Agents
 from iai_mcp.agents.launch import LaunchAgent
@@ -22,6 +23,7 @@ from iai_mcp.agents.profiles import Profiles
 from iai_mcp.agents.projects import Projects, nearest_project
 from iai_mcp.agents.removal import DeleteAgent, PruneRuns
 from iai_mcp.agents.synchronizing import SyncAgent
+from iai_mcp.agents.worktrees import AgentWorktrees
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.invocations import MemoryWiring
 from iai_mcp.domain.projects import ProjectPath
@@ -48,6 +50,7 @@ class Workspace:
     projects: Projects
     profiles: Profiles
     agents: Agents
+    worktrees: AgentWorktrees
     delete: DeleteAgent
     prune: PruneRuns
     sync: SyncAgent
@@ -80,6 +83,7 @@ def open_workspace(environ: Mapping[str, str] | None = None) -> Workspace:
     events = JournalEventBus(paths.user_data, clock)
     contexts = FileAgentContextStore(files)
     launches = Launches(own, paths.user_data)
+    worktrees = AgentWorktrees(contexts, GitWorktrees(), files, own, paths.user_data)
     templates = FileTemplateStore(files, own, paths.user_data)
     skills = FileSkillStore(files, own, paths.user_data)
     project_store = FileProjectStore(own, paths.user_data)
@@ -97,8 +101,9 @@ def open_workspace(environ: Mapping[str, str] | None = None) -> Workspace:
         projects=Projects(project_store, ids, clock),
         profiles=profiles,
         agents=Agents(contexts, templates, skills, ids, events),
-        delete=DeleteAgent(contexts, files, launches, pty, pty, events),
-        prune=PruneRuns(contexts, files, launches, pty),
+        worktrees=worktrees,
+        delete=DeleteAgent(contexts, files, launches, worktrees, pty, pty, events),
+        prune=PruneRuns(contexts, files, launches, worktrees, pty),
         sync=SyncAgent(contexts, templates, events),
         plan=PlanLaunch(
             contexts=contexts,
@@ -107,11 +112,13 @@ def open_workspace(environ: Mapping[str, str] | None = None) -> Workspace:
             templates=templates,
             runtime=runtime,
             launches=launches,
+            worktrees=worktrees,
+            sessions=pty,
             memory=DaemonMemory(),
             ids=ids,
             wiring=memory_wiring,
         ),
-        launch=LaunchAgent(contexts, runtime, files, launches, pty, clock, events),
+        launch=LaunchAgent(contexts, runtime, files, launches, worktrees, pty, pty, clock, events),
     )
 
 

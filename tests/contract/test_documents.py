@@ -82,6 +82,9 @@ def test_a_skill_of_the_project_counts_before_the_person_s(
     skills.save(project, Skill("git", "rebase"), where="user")
 
     assert list(skills.list(project)) == [Skill("git", "rebase"), Skill("testing", "ours")]
+    assert list(skills.places(project, "testing")) == ["project", "user"]
+    assert list(skills.places(project, "git")) == ["user"]
+    assert list(skills.places(project, "none")) == []
 
 
 def test_a_deleted_skill_is_gone(skills: SkillStore, project: ProjectPath) -> None:

@@ -7,8 +7,8 @@ import pytest
 from tests.fakes.strengths import FakeStrengths
 
 from iai_mcp.core import dispatch
+from iai_mcp.ports.learned import Strengths, Trace, Use
 from iai_mcp.ports.sleep import Page, Strengthened
-from iai_mcp.ports.strengths import Strengths, Trace, Use
 from iai_mcp.store import MemoryStore
 
 MOMENTS = {1: 1_000_000, 2: 2_000_000, 3: 3_000_000}

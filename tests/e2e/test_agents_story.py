@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -170,3 +171,16 @@ def test_agents_are_managed_over_the_socket_by_the_same_names(workshop: Workshop
     assert workshop.daemon.call("agents_list", **place)["agents"] == []
     gone = workshop.daemon.rpc("agents_delete", agent="cleo", **place)["error"]
     assert gone["data"]["code"] == "NOT_FOUND"
+
+
+def test_a_session_that_is_lost_is_an_event_before_anybody_asks_for_it(workshop: Workshop) -> None:
+    ada = workshop.hire("Ada", "claude-code", "You are Ada.\n")
+    session = str(workshop.launch("ada")["session"]["id"])
+    workshop.report(ada, 0)
+    state = workshop.home.store / "s" / session / "state.json"
+    os.kill(json.loads(state.read_text())["holder"], signal.SIGKILL)
+    journal = state.parents[2] / "agent-events.jsonl"
+
+    until(lambda: "SessionLost" in journal.read_text(), "the loss is noticed", 5)
+    (lost,) = workshop.daemon.call("events_query", kind="SessionLost")["events"]
+    assert (lost["data"]["session_id"], lost["data"]["agent_id"]) == (session, ada)

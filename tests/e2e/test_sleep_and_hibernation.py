@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,25 @@ class TestHibernation:
     def test_it_stops_cleanly_while_dormant(self, dormant):
         assert dormant.stop() == 0
         assert not dormant.home.socket.exists()
+
+    # Seconds after it has begun to lie down: while calls end, while the store closes, around the change
+    # of image, in the waiting process before it hears anything, and when it waits.
+    @pytest.mark.parametrize("moment", [0.0, 0.06, 0.12, 0.25])
+    def test_a_stop_that_arrives_while_it_lies_down_is_heard(self, home, moment):
+        daemon = DaemonProcess(home, **QUICKLY).start()
+        with daemon.line(deadline=40) as watching:
+            assert watching.ask({"type": "status"})["ok"]
+            assert watching.at_end()  # it lies down: those who only listen are let go
+        threading.Event().wait(moment)
+        daemon.process.terminate()
+        try:
+            daemon.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            daemon.kill()
+            pytest.fail("told to stop while it lay down, it went on waiting")
+        finally:
+            if daemon.process is not None:
+                daemon.process.stderr.close()
 
     def test_after_waking_a_stop_still_removes_the_socket(self, dormant):
         assert dormant.ask({"type": "status"})["ok"]

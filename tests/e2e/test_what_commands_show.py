@@ -52,6 +52,8 @@ WALK: dict[str, list[list[str]]] = {
     "agent sync": [["{agent}", "--dry-run"], ["{agent}"]],
     "agent launch": [["{agent}", "--print-only"], [NAME]],
     "agent resume": [["{agent}", "--print-only"]],
+    "agent diff": [["{agent}"], [NAME, "--into", NAME]],
+    "agent merge": [["{agent}", "--into", NAME], [NAME]],
     "agent prune": [["--dry-run"]],
     "template list": [[]],
     "template show": [["plain"], [NAME]],

@@ -82,6 +82,10 @@ class FakeSkillStore:
     def get(self, project: ProjectPath, name: str) -> Skill:
         return Skill(name, self._shelf.find(project, name)[1])
 
+    def places(self, project: ProjectPath, name: str) -> Sequence[str]:
+        both = ("project", "user")
+        return [w for w in both if (self._shelf.place(project, w), name) in self._shelf.texts]
+
     def save(self, project: ProjectPath, skill: Skill, *, where: str) -> None:
         self._shelf.texts[self._shelf.place(project, where), skill.name] = skill.text
 

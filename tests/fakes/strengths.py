@@ -3,8 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from iai_mcp.ports.learned import Standing, Trace, Use, Used
 from iai_mcp.ports.sleep import Strengthened
-from iai_mcp.ports.strengths import Standing, Trace, Use, Used
 
 DAY = 86_400_000_000
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from iai_mcp.adapters.sqlite import words
+from iai_mcp.adapters.sqlite.words import SqliteWordIndex
 from iai_mcp.core import dispatch
-from iai_mcp.ports.finding import Sought
+from iai_mcp.engine import words
+from iai_mcp.engine.finder import Sought
 from iai_mcp.ports.memories import Scope
 from iai_mcp.store import MemoryStore
 
@@ -26,15 +27,15 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemorySto
 
 
 def _rows(store: MemoryStore, *terms: str) -> list[list[int]]:
-    view = store.memories.sheet().view()
-    with store.database.reading() as db:
-        return [found.rows.tolist() for found in words.postings(db, terms, view)]
+    with SqliteWordIndex(store.database).looked_up() as index:
+        view = store.columns.current()
+        return [found.rows.tolist() for found in words.postings(index, terms, view)]
 
 
 def test_each_term_comes_with_its_rows_and_how_often_it_is_in_each(store: MemoryStore) -> None:
-    view = store.memories.sheet().view()
-    with store.database.reading() as db:
-        rare, twin, absent = words.postings(db, ["rare", "twin", "nowhere"], view)
+    with SqliteWordIndex(store.database).looked_up() as index:
+        view = store.columns.current()
+        rare, twin, absent = words.postings(index, ["rare", "twin", "nowhere"], view)
 
     assert (rare.rows.tolist(), rare.counts.tolist()) == ([7], [1])
     assert (twin.rows.tolist(), twin.counts.tolist()) == ([0, 1, 2], [2, 2, 2])

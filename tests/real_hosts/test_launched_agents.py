@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -174,3 +176,50 @@ def test_a_resumed_agent_takes_up_its_own_conversation(workshop: Machine, progra
     assert FACT in resumed
     assert NOTED in resumed
     assert "continue" in resumed
+
+
+COMMANDS = {
+    CLAUDE.id: Use("Bash", {"command": "sleep 4; echo finished", "description": "wait"}),
+    CODEX.id: Use("exec_command", {"cmd": "sleep 4; echo finished"}),
+}
+
+
+@pytest.mark.parametrize("program", [CLAUDE, CODEX], ids=lambda p: p.id)
+def test_who_waits_for_rest_gets_it_after_the_work_and_sees_what_was_said(
+    workshop: Machine, program: Program
+) -> None:
+    hire(workshop, "Ada", program, "You are Ada.\n")
+    workshop.iai("agent", "launch", "ada", "--detach", "--trust")
+    workshop.model.expect(COMMANDS[program.id], Say("I ran it.\n\nAll 42 tests pass."))
+
+    sent = workshop.iai("session", "broadcast", "run the tests", "--timeout", "30")["sent"]
+    workshop.iai("session", "wait", "ada", "--until", "idle", "--timeout", "60")
+
+    assert [one["delivered"] for one in sent] == [True]
+    assert len(requests(workshop)) >= 2, "it rested before its command had ended"
+    (listed,) = workshop.iai("session", "list")["sessions"]
+    assert listed["last_line"] == "All 42 tests pass."
+
+
+@pytest.mark.parametrize("program", [CLAUDE, CODEX], ids=lambda p: p.id)
+def test_a_broadcast_answers_no_question_that_a_program_asks_at_its_start(
+    workshop: Machine, program: Program
+) -> None:
+    hire(workshop, "Ada", program, "You are Ada.\n")
+    launched = workshop.iai("agent", "launch", "ada", "--detach")
+    until(
+        lambda: "rust this folder" in screen(workshop, launched),
+        lambda: screen(workshop, launched),
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-m", "iai_mcp.cli", "session", "broadcast", "1", "--timeout", "2"],
+        cwd=workshop.project,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (done.returncode, "not ready to read" in done.stdout) == (1, True), done.stdout
+    assert "rust this folder" in screen(workshop, launched)

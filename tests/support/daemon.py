@@ -27,9 +27,9 @@ def until(condition: Callable[[], object], what: str, deadline: float = DEADLINE
 class Line:
     """One open connection: lines out, lines in."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, deadline: float = DEADLINE) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(DEADLINE)
+        self._socket.settimeout(deadline)
         try:
             self._socket.connect(path)
         except OSError:
@@ -99,8 +99,8 @@ class DaemonProcess:
         except (OSError, AssertionError):
             return False
 
-    def line(self) -> Line:
-        return Line(str(self.home.socket))
+    def line(self, deadline: float = DEADLINE) -> Line:
+        return Line(str(self.home.socket), deadline)
 
     def ask(self, message: object) -> dict:
         with self.line() as line:

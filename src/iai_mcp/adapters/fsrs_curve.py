@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from iai_mcp.ports.strengths import Trace, Use
+from iai_mcp.ports.learned import Trace, Use
 
 if TYPE_CHECKING:
     from fsrs import Card, Scheduler

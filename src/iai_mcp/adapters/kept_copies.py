@@ -23,7 +23,7 @@ from iai_mcp.adapters.sqlite import write_ahead
 from iai_mcp.adapters.sqlite.database import Database
 from iai_mcp.adapters.sqlite.forgetting import forget_in_copy
 from iai_mcp.domain.errors import IaiError, InvalidInput, KeyMissing, KeyWrong, ReadOnly, StoreError
-from iai_mcp.ports.copies import Gone, Reached
+from iai_mcp.ports.upkeep import Gone, Reached
 
 _KEPT = 3
 _BACKUP_EVERY = 20 * 3600.0

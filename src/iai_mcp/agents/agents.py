@@ -10,8 +10,9 @@ from iai_mcp.domain.agents import (
     Scratch,
     context_path_of,
     free_slug,
+    numbered,
 )
-from iai_mcp.domain.errors import IaiError, InvalidInput
+from iai_mcp.domain.errors import Busy, IaiError, InvalidInput
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.domain.templates import Template
 from iai_mcp.ports.agent_stores import AgentContextStore, SkillStore, TemplateStore
@@ -93,6 +94,18 @@ class Agents:
             raise
         return agent
 
+    def second(self, project: ProjectPath, reference: str) -> Agent:
+        """Another agent like this one, with a name, a persona's file and an id of its own."""
+        first = self.named(project, reference)
+        persona = self.persona(project, first)
+        with self.contexts.exclusive(project):
+            taken = {agent.name for agent in self.list(project)}
+            name = next(n for n in numbered(first.name) if n not in taken)
+            like = replace(first, id=self.ids.new(), name=name, worktree=None)
+            agent = self._land(project, like, persona, None)
+        self.events.publish(AgentCreated(agent.id, project.text))
+        return agent
+
     def list(self, project: ProjectPath) -> Sequence[Agent]:
         return self.contexts.load_manifest(project).entries
 
@@ -118,6 +131,28 @@ class Agents:
             self.contexts.save_manifest(project, manifest)
         self.events.publish(AgentUpdated(agent.id, project.text))
         return agent
+
+    def delete_skill(
+        self, project: ProjectPath, name: str, *, force: bool = False
+    ) -> Sequence[Agent]:
+        """Remove a skill; the agents it was taken from, which only `force` does.
+
+        Raises:
+            Busy: agents have it, and there is no other of its name: they could not be launched.
+        """
+        places = self.skills.places(project, name)
+        users = [a for a in self.list(project) if name in a.skills] if len(places) == 1 else []
+        if users and not force:
+            names = ", ".join(agent.name for agent in users)
+            raise Busy(
+                f"the skill '{name}' is used by {names}: take it from them with 'iai-mcp agent edit "
+                "A --remove-skill', or from all of them and delete it with --force"
+            )
+        for agent in users:
+            kept = tuple(skill for skill in agent.skills if skill != name)
+            self.update(project, agent.id, AgentChange(skills=kept))
+        self.skills.delete(project, name)
+        return users
 
 
 def _changed(agent: Agent, change: AgentChange) -> Agent:

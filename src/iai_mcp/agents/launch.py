@@ -1,18 +1,22 @@
 """Launching an agent: inject, spawn, type, tell. A step that fails takes back those before it."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
 from iai_mcp.agents.launch_plan import LaunchPlan
 from iai_mcp.agents.launches import Launches
+from iai_mcp.agents.running import require_at_rest
+from iai_mcp.agents.worktrees import AgentWorktrees
 from iai_mcp.domain.agent_events import AgentLaunched
+from iai_mcp.domain.agents import Agent
 from iai_mcp.domain.errors import IaiError
-from iai_mcp.domain.projects import run_path
+from iai_mcp.domain.projects import ProjectPath, run_path
 from iai_mcp.domain.terminals import Phase, SessionLabel, SessionStatus, TerminalSession
 from iai_mcp.ports.agent_stores import AgentContextStore
 from iai_mcp.ports.agent_world import AgentRuntime, Clock, EventBus
 from iai_mcp.ports.file_system import FilesBelow, FileSystem
-from iai_mcp.ports.pty import PtyPort
+from iai_mcp.ports.pty import PtyPort, Sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +25,18 @@ class LaunchAgent:
     runtime: AgentRuntime
     files: FilesBelow
     launches: Launches
+    worktrees: AgentWorktrees
+    sessions: Sessions
     pty: PtyPort
     clock: Clock
     events: EventBus
 
     def __call__(self, plan: LaunchPlan, *, detached: bool = True) -> TerminalSession:
-        """Make the plan true. When this raises, no process and no new file is left."""
-        undo = self._inject(plan)
+        """Make the plan true. When this raises, no process and no new file is left.
+
+        Raises:
+            Busy: the agent runs already, perhaps since the plan was made.
+        """
         label = SessionLabel(
             agent_id=plan.agent.id,
             agent_name=plan.agent.name,
@@ -35,53 +44,63 @@ class LaunchAgent:
             host=plan.host,
             project=plan.project.text,
         )
-        try:
-            if plan.trusted:
-                self.runtime.record_trust(plan.profile, plan.project.text)
-            session_id = self.pty.spawn(
-                plan.spec, plan.size, session_id=plan.session_id, detached=detached, label=label
-            )
-        except IaiError:
-            undo()
-            raise
-        if plan.typed:
-            try:
-                self.pty.write(session_id, plan.typed)
-            except IaiError:
-                self.pty.kill(session_id)
-                undo()
-                raise
+        with ExitStack() as undo:
+            # Under the lock, so that of two launches one sees the other, and an agent deleted meanwhile
+            # does not leave a run directory.
+            with self.contexts.exclusive(plan.project):
+                agent = self.contexts.load_manifest(plan.project).by_id(plan.agent.id)
+                require_at_rest(self.sessions, plan.project, agent)
+                self._check_out(plan, agent, undo)
+                self._inject(plan, undo)
+                if plan.trusted:
+                    self.runtime.record_trust(plan.profile, plan.project.text)
+                session_id = self.pty.spawn(
+                    plan.spec, plan.size, session_id=plan.session_id, detached=detached, label=label
+                )
+            if plan.typed:
+                try:
+                    self.pty.write(session_id, plan.typed)
+                except IaiError:
+                    self.pty.kill(session_id)
+                    raise
+            undo.pop_all()
         session = TerminalSession(
             session_id, label, SessionStatus(Phase.RUNNING), plan.size, self.clock.now_ms()
         )
         self.events.publish(AgentLaunched(plan.agent.id, session_id))
         return session
 
-    def _inject(self, plan: LaunchPlan) -> Callable[[], None]:
-        """Write the run directory and the record; returns what takes them back."""
+    def _check_out(self, plan: LaunchPlan, agent: Agent, undo: ExitStack) -> None:
+        """Make the agent's worktree where the plan has one, and remember that it has."""
+        project, wanted = plan.project, replace(agent, worktree=plan.agent.worktree)
+        if self.worktrees.ensure(project, wanted):
+            undo.callback(self.worktrees.take_back, project, wanted)
+        if wanted != agent:
+            self._save(project, wanted)
+            undo.callback(self._save, project, agent)
+
+    def _save(self, project: ProjectPath, agent: Agent) -> None:
+        manifest = self.contexts.load_manifest(project)
+        self.contexts.save_manifest(project, manifest.with_changed(agent))
+
+    def _inject(self, plan: LaunchPlan, undo: ExitStack) -> None:
+        """Write the run directory and the record; `undo` takes them back."""
         project, agent_id = plan.project, plan.agent.id
         files = self.files(project.text)
         made: list[str] = []
-        # Under the lock, so that an agent deleted meanwhile does not leave a run directory.
-        with self.contexts.exclusive(project):
-            self.contexts.load_manifest(project).by_id(agent_id)
-            earlier = self.launches.last(project, agent_id)
+        earlier = self.launches.last(project, agent_id)
 
-            def undo() -> None:
-                for path in reversed(made):
-                    files.remove(path)
-                if earlier is None:
-                    self.launches.forget(project, agent_id)
-                else:
-                    self.launches.save(project, agent_id, earlier)
+        def take_back() -> None:
+            for path in reversed(made):
+                files.remove(path)
+            if earlier is None:
+                self.launches.forget(project, agent_id)
+            else:
+                self.launches.save(project, agent_id, earlier)
 
-            try:
-                _fill(files, plan, earlier.files if earlier else (), made)
-                self.launches.save(project, agent_id, plan.record)
-            except IaiError:
-                undo()
-                raise
-        return undo
+        undo.callback(take_back)
+        _fill(files, plan, earlier.files if earlier else (), made)
+        self.launches.save(project, agent_id, plan.record)
 
 
 def _fill(files: FileSystem, plan: LaunchPlan, earlier: Sequence[str], made: list[str]) -> None:

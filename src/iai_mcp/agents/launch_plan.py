@@ -6,11 +6,19 @@ from dataclasses import dataclass, field
 
 from iai_mcp.agents.launches import Launches, launch_key
 from iai_mcp.agents.profiles import Profiles
+from iai_mcp.agents.running import require_at_rest
+from iai_mcp.agents.worktrees import AgentWorktrees
 from iai_mcp.domain.agent_profiles import AgentProfile
 from iai_mcp.domain.agents import Agent, FromTemplate
 from iai_mcp.domain.composing import Composition, Skill, compose, typed_persona
-from iai_mcp.domain.errors import InvalidInput, NotFound, NotInstalled
-from iai_mcp.domain.invocations import HostTraits, Invocation, MemoryWiring, Resume
+from iai_mcp.domain.errors import Busy, InvalidInput, NotFound, NotInstalled
+from iai_mcp.domain.invocations import (
+    HostTraits,
+    Invocation,
+    MemoryWiring,
+    NothingSaid,
+    Resume,
+)
 from iai_mcp.domain.launching import (
     ArgsPlan,
     EnvPlan,
@@ -25,6 +33,7 @@ from iai_mcp.domain.terminals import TerminalSize
 from iai_mcp.ports.agent_stores import AgentContextStore, SkillStore, TemplateStore
 from iai_mcp.ports.agent_world import AgentRuntime, IdGenerator, SharedMemory
 from iai_mcp.ports.file_system import LARGEST_FILE
+from iai_mcp.ports.pty import Sessions
 
 DAEMON_DOWN = (
     "the memory daemon is not running: the agent starts without what was remembered, and what it "
@@ -34,13 +43,20 @@ DAEMON_DOWN = (
 
 @dataclass(frozen=True, slots=True)
 class LaunchRequest:
-    """`rehearsal`: only a plan is wanted, so nobody is asked for anything that leaves a trace."""
+    """`worktree`: the branch of a checkout to give to the agent, `""` for one that is named after it.
+
+    `resumed_session`: take up the conversation of that one (the beginning of its id), not the last.
+
+    `rehearsal`: only a plan is wanted, so nobody is asked for anything that leaves a trace.
+    """
 
     project: ProjectPath
     agent: str
     size: TerminalSize = field(default_factory=TerminalSize)
     prompt: str | None = None
     resume: bool = False
+    resumed_session: str | None = None
+    worktree: str | None = None
     trusted: bool = False
     rehearsal: bool = False
 
@@ -77,6 +93,8 @@ class PlanLaunch:
     templates: TemplateStore
     runtime: AgentRuntime
     launches: Launches
+    worktrees: AgentWorktrees
+    sessions: Sessions
     memory: SharedMemory
     ids: IdGenerator
     wiring: Callable[[Mapping[str, str]], MemoryWiring]
@@ -87,18 +105,24 @@ class PlanLaunch:
         Raises:
             NotFound: agent, profile, context or skill is not there.
             NotInstalled: the program is not on the PATH (a rehearsal notes it instead).
+            Busy: the agent runs already (a rehearsal notes it instead).
             InvalidInput: the persona can not be given to this program.
         """
         project = request.project
         agent = self.contexts.load_manifest(project).named(request.agent)
+        if request.worktree is not None:
+            agent = self.worktrees.assigned(project, agent.id, request.worktree or None)
+        workplace = self.worktrees.workplace(project, agent)
         profile = self.profiles.named(agent.profile_id)
         persona = self.contexts.read_context(project, agent.context_path)
         run_dir = project.run_dir(agent.id)
         missing = self._missing(profile)
-        if missing and not request.rehearsal:
-            raise NotInstalled(missing)
-        launch = self._invocation(request, agent, profile, run_dir)
-        spec = self.runtime.prepare_invocation(profile, launch, profile.cwd(run_dir, project.text))
+        if not request.rehearsal:
+            if missing:
+                raise NotInstalled(missing)
+            require_at_rest(self.sessions, project, agent)
+        launch = self._invocation(request, agent, profile, run_dir, workplace)
+        spec = self.runtime.prepare_invocation(profile, launch, profile.cwd(run_dir, workplace))
         traits = self.runtime.traits(profile)
         typed = self._typed(profile, launch, spec, persona)
         files = (*spec.files, *self._context(request, agent, launch, traits, spec, persona))
@@ -110,12 +134,16 @@ class PlanLaunch:
             run_dir=run_dir,
             spec=spec,
             files=files,
-            record=LaunchRecord(launch.session_id, tuple(file.path for file in files)),
+            record=LaunchRecord(
+                launch.session_id,
+                tuple(file.path for file in files),
+                launch.resume.host_session_id if launch.resume else None,
+            ),
             typed=typed,
             size=request.size,
             host=profile.host,
             trusted=request.trusted,
-            notes=self._notes(request, agent, profile, traits, missing),
+            notes=self._notes(request, agent, profile, traits, missing, launch),
         )
 
     def _missing(self, profile: AgentProfile) -> str | None:
@@ -125,7 +153,12 @@ class PlanLaunch:
         return f"{profile.name} is not installed: there is no '{profile.command}' on your PATH{how}"
 
     def _invocation(
-        self, request: LaunchRequest, agent: Agent, profile: AgentProfile, run_dir: str
+        self,
+        request: LaunchRequest,
+        agent: Agent,
+        profile: AgentProfile,
+        run_dir: str,
+        workplace: str,
     ) -> Invocation:
         session_id = self.ids.new()
         variables = {
@@ -136,26 +169,42 @@ class PlanLaunch:
             "IAI_MCP_AGENT_PROFILE": profile.id,
             "IAI_MCP_LAUNCH": launch_key(request.project, agent.id),
         }
+        if request.prompt is not None:
+            variables["IAI_MCP_PROMPTED"] = "1"  # its session is at work from the start
         return Invocation(
             agent_id=agent.id,
             agent_name=agent.name,
             session_id=session_id,
             project=request.project.text,
             run_dir=run_dir,
+            workplace=workplace,
             memory=self.wiring(variables),
             prompt=request.prompt,
-            resume=self._conversation(request.project, agent) if request.resume else None,
+            resume=self._conversation(request, agent),
             trusted=request.trusted,
         )
 
-    def _conversation(self, project: ProjectPath, agent: Agent) -> Resume:
-        known = self.launches.conversation(project, agent.id)
-        if known is None:
+    def _conversation(self, request: LaunchRequest, agent: Agent) -> Resume | None:
+        """What to take up; None for a new conversation."""
+        if not request.resume:
+            return None
+        wanted = request.resumed_session
+        known = self.launches.conversation(request.project, agent.id, wanted)
+        if isinstance(known, NothingSaid):
+            return None
+        last = self.launches.last(request.project, agent.id)
+        # Of a session that told nothing, the latest conversation is its own if none came after it.
+        if known and last and (known.host_session_id or known.assigned_id == last.session_id):
+            return known
+        if wanted:
             raise NotFound(
-                f"you have not launched {agent.name} here yet, so there is nothing to resume: "
-                f"'iai-mcp agent launch {shlex.quote(agent.slug)}' starts it"
+                f"no conversation of a session '{wanted}' of {agent.name} is known: 'iai-mcp agent "
+                f"resume {shlex.quote(agent.slug)}' takes up the last one"
             )
-        return known
+        raise NotFound(
+            f"you have not launched {agent.name} here yet, so there is nothing to resume: "
+            f"'iai-mcp agent launch {shlex.quote(agent.slug)}' starts it"
+        )
 
     def _typed(
         self, profile: AgentProfile, launch: Invocation, spec: SpawnSpec, persona: str
@@ -184,6 +233,8 @@ class PlanLaunch:
             Composition(
                 agent_name=agent.name,
                 project=launch.project,
+                workplace=launch.place,
+                branch=agent.worktree,
                 run_dir=launch.run_dir,
                 persona=persona,
                 skills=self._skills(request.project, agent),
@@ -212,8 +263,22 @@ class PlanLaunch:
         profile: AgentProfile,
         traits: HostTraits,
         missing: str | None,
+        launch: Invocation,
     ) -> tuple[str, ...]:
         notes = [missing] if missing else []
+        if request.resume and launch.resume is None:
+            notes.append(
+                f"nothing was said in that session: {agent.name} starts a conversation anew"
+            )
+        elif launch.resume and not launch.resume.host_session_id and traits.session_start_hook:
+            notes.append(
+                f"{profile.name} did not tell which conversation it was in: it takes up the latest of "
+                "the run directory"
+            )
+        try:
+            require_at_rest(self.sessions, request.project, agent)
+        except Busy as running:
+            notes.append(running.message)
         if not self.memory.is_up():
             notes.append(DAEMON_DOWN)
         if traits.asks_trust and not request.trusted:

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from iai_mcp.domain.errors import NotFound
-from iai_mcp.domain.invocations import Resume, is_conversation
+from iai_mcp.domain.invocations import NothingSaid, Resume, conversation_in, is_conversation
 from iai_mcp.domain.launching import LaunchRecord
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.ports.file_system import FilesBelow, FileSystem
 
-# The hook that notes the conversation knows this place too (`capture/conversation.py`).
+# The hook that notes the conversation knows this place too (`capture/agent_session.py`).
 _FOLDER = "launches"
+_MOST_NOTES = 200  # one or two for each session that can still be resumed
 
 
 def launch_key(project: ProjectPath, agent_id: str) -> str:
@@ -37,20 +38,31 @@ class Launches:
         except (NotFound, ValueError, LookupError, TypeError):
             return None  # damaged is as good as none: the next launch writes it anew
 
-    def conversation(self, project: ProjectPath, agent_id: str) -> Resume | None:
-        """What is known of the agent's last conversation; None if it never ran here."""
+    def conversation(
+        self, project: ProjectPath, agent_id: str, session: str | None = None
+    ) -> Resume | NothingSaid | None:
+        """What is known of the conversation of a session, by the beginning of its id, else of the last.
+
+        None: the agent never ran here, or that session was none of its.
+        """
         record = self.last(project, agent_id)
         if record is None:
             return None
+        notes = self._notes(project, agent_id)
+        known = [record.session_id, *(line.partition(" ")[0] for line in notes.splitlines()[::-1])]
+        wanted = next((each for each in known if each.startswith(session or "")), None)
+        if wanted is None:
+            return None
+        found = conversation_in(notes, wanted)
+        if isinstance(found, NothingSaid):
+            return found
+        return Resume(found, wanted if is_conversation(wanted) else None)
+
+    def _notes(self, project: ProjectPath, agent_id: str) -> str:
         try:
-            noted = self._own().read(_note(project, agent_id)).decode(errors="replace").strip()
+            return self._own().read(_note(project, agent_id)).decode(errors="replace")
         except NotFound:
-            noted = ""
-        assigned = record.session_id
-        return Resume(
-            noted if is_conversation(noted) else None,
-            assigned if is_conversation(assigned) else None,
-        )
+            return ""
 
     def save(self, project: ProjectPath, agent_id: str, record: LaunchRecord) -> None:
         # Project and agent are there for people who look: nobody else could tell whose it is.
@@ -64,6 +76,12 @@ class Launches:
         own.create_dir_all("")
         own.create_dir_all(_FOLDER)
         own.write(_record(project, agent_id), json.dumps(fields, indent=2).encode() + b"\n")
+        notes = self._notes(project, agent_id).splitlines()
+        if record.conversation is not None:
+            notes.append(f"{record.session_id} {record.conversation} said")
+        if record.conversation is not None or len(notes) > _MOST_NOTES:
+            text = "".join(f"{line}\n" for line in notes[-_MOST_NOTES:])
+            own.write(_note(project, agent_id), text.encode())
 
     def forget(self, project: ProjectPath, agent_id: str) -> None:
         for path in (_record(project, agent_id), _note(project, agent_id)):

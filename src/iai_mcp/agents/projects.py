@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iai_mcp.domain.errors import InvalidInput, NotFound
+from iai_mcp.domain.project_identity import outside_run_directory
 from iai_mcp.domain.projects import PROJECT_DATA, Project, ProjectPath
 from iai_mcp.ports.agent_stores import ProjectStore
 from iai_mcp.ports.agent_world import Clock, IdGenerator
@@ -12,8 +13,11 @@ from iai_mcp.ports.file_system import FilesBelow
 
 
 def nearest_project(files: FilesBelow, start: ProjectPath) -> ProjectPath:
-    """The nearest directory upward with `.ideai`, else the git root, else `start` itself."""
-    upward = [start.text]
+    """The nearest directory upward with `.ideai`, else the git root, else `start` itself.
+
+    An agent's worktree is no project of its own, though it may hold a `.ideai` that was committed.
+    """
+    upward = [outside_run_directory(start.text)]
     while upward[-1] != "/":
         upward.append(posixpath.dirname(upward[-1]))
     for marker in (PROJECT_DATA, ".git"):

@@ -13,6 +13,7 @@ from iai_mcp.domain.instants import iso
 from iai_mcp.domain.projects import Project
 from iai_mcp.domain.templates import Template
 from iai_mcp.domain.terminals import TerminalSession
+from iai_mcp.domain.worktrees import Difference, Merged
 
 
 def agent_view(agent: Agent) -> Json:
@@ -25,6 +26,7 @@ def agent_view(agent: Agent) -> Json:
         "origin": origin_view(agent.origin),
         "synchronized": agent.synchronized,
         "skills": list(agent.skills),
+        "worktree": agent.worktree,
     }
 
 
@@ -121,10 +123,32 @@ def sync_view(outcome: SyncOutcome) -> Json:
     }
 
 
+def difference_view(found: Difference) -> Json:
+    return {
+        "branch": found.branch,
+        "into": found.into,
+        "commits": found.commits,
+        "uncommitted": list(found.standing.uncommitted),
+        "untracked": list(found.standing.untracked),
+        "diff": found.text,
+    }
+
+
+def merged_view(merged: Merged) -> Json:
+    return {
+        "branch": merged.branch,
+        "into": merged.into,
+        "merged": merged.commits,
+        "commit": merged.commit,
+    }
+
+
 def pruned_view(pruned: Pruned, *, dry_run: bool) -> Json:
     return {
         "run_dirs": list(pruned.run_dirs),
-        "removed": 0 if dry_run else len(pruned.run_dirs),
+        "worktrees": list(pruned.worktrees),
+        "worktrees_kept": [{"path": path, "why": why} for path, why in pruned.worktrees_kept],
+        "removed": 0 if dry_run else len(pruned.run_dirs) + len(pruned.worktrees),
         "contexts_without_agent": list(pruned.contexts_without_agent),
         "agents_without_context": [agent_view(a) for a in pruned.agents_without_context],
     }

@@ -2,10 +2,12 @@
 
 from iai_mcp.agents.agents import AgentChange, NewAgent
 from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest
-from iai_mcp.agents.removal import live_sessions
+from iai_mcp.agents.running import live_sessions
 from iai_mcp.api.agent_views import (
     agent_view,
     contents_view,
+    difference_view,
+    merged_view,
     plan_view,
     pruned_view,
     session_view,
@@ -14,7 +16,7 @@ from iai_mcp.api.agent_views import (
 )
 from iai_mcp.api.table import Json, Method
 from iai_mcp.domain.composing import Skill
-from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.errors import IaiError, InvalidInput
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.domain.terminals import LARGEST, TerminalSize
 from iai_mcp.protocol.params import Params
@@ -34,8 +36,9 @@ def create(workspace: Workspace, params: Params) -> Json:
     wanted = params.optional_text("profile")
     name = params.text("name")
     profile = workspace.profiles.named(wanted) if wanted else workspace.profiles.default()
+    project = project_of(workspace, params)
     agent = workspace.agents.create(
-        project_of(workspace, params),
+        project,
         NewAgent(
             name=name,
             profile_id=profile.id,
@@ -45,6 +48,12 @@ def create(workspace: Workspace, params: Params) -> Json:
             skills=params.optional_texts("skills") or (),
         ),
     )
+    if params.has("worktree"):
+        try:
+            agent = workspace.worktrees.assign(project, agent.id, params.text("worktree") or None)
+        except IaiError:
+            workspace.delete(project, agent.id)
+            raise
     return {"agent": agent_view(agent)}
 
 
@@ -64,6 +73,7 @@ def show(workspace: Workspace, params: Params) -> Json:
             **agent_view(agent),
             "context": workspace.agents.persona(project, agent),
             "run_dir": project.run_dir(agent.id),
+            "workplace": workspace.worktrees.place(project, agent),
             "sessions": [
                 session_view(s) for s in live_sessions(workspace.sessions, project, agent.id)
             ],
@@ -101,9 +111,20 @@ def sync(workspace: Workspace, params: Params) -> Json:
     return sync_view(workspace.sync(project, agent, merge=params.flag("merge")))
 
 
+def diff(workspace: Workspace, params: Params) -> Json:
+    project, agent = project_of(workspace, params), params.text("agent")
+    into = params.optional_text("into")
+    return difference_view(workspace.worktrees.difference(project, agent, into))
+
+
+def merge(workspace: Workspace, params: Params) -> Json:
+    project, agent = project_of(workspace, params), params.text("agent")
+    return merged_view(workspace.worktrees.merge(project, agent, params.optional_text("into")))
+
+
 def prune(workspace: Workspace, params: Params) -> Json:
-    dry_run = params.flag("dry_run")
-    found = workspace.prune(project_of(workspace, params), dry_run=dry_run)
+    dry_run, force = params.flag("dry_run"), params.flag("force")
+    found = workspace.prune(project_of(workspace, params), dry_run=dry_run, force=force)
     return pruned_view(found, dry_run=dry_run)
 
 
@@ -120,6 +141,7 @@ def plan_of(workspace: Workspace, params: Params, *, rehearsal: bool) -> LaunchP
             ),
             prompt=params.optional_text("prompt"),
             resume=params.flag("resume"),
+            worktree=params.optional_text("worktree"),
             trusted=workspace.project_store.trust(project) is True,
             rehearsal=rehearsal,
         )
@@ -187,9 +209,9 @@ def save_skill(workspace: Workspace, params: Params) -> Json:
 
 
 def delete_skill(workspace: Workspace, params: Params) -> Json:
-    name = params.text("id")
-    workspace.skills.delete(project_of(workspace, params), name)
-    return {"id": name, "deleted": True}
+    name, project = params.text("id"), project_of(workspace, params)
+    users = workspace.agents.delete_skill(project, name, force=params.flag("force"))
+    return {"id": name, "deleted": True, "taken_from": [agent.name for agent in users]}
 
 
 METHODS: tuple[Method[Workspace], ...] = (
@@ -199,6 +221,8 @@ METHODS: tuple[Method[Workspace], ...] = (
     Method("agents_edit", edit),
     Method("agents_delete", delete),
     Method("agents_sync", sync),
+    Method("agents_diff", diff),
+    Method("agents_merge", merge),
     Method("agents_prune", prune),
     Method("agents_launch", launch),
     Method("templates_list", list_templates, page=True),

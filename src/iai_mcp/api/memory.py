@@ -14,7 +14,7 @@ from iai_mcp.memory.capture import NotKept, check_names
 from iai_mcp.memory.changing import Forgotten, Selection
 from iai_mcp.memory.question import DEFAULT_BUDGET, DEFAULT_HITS, LONGEST_CUE, Question
 from iai_mcp.memory.timeline import DEFAULT_TURNS
-from iai_mcp.ports.vectors import Matrix
+from iai_mcp.ports.embedder import Matrix
 from iai_mcp.protocol.params import Params
 from iai_mcp.protocol.turn_events import lenient_instant, read_turn
 from iai_mcp.store import MemoryStore

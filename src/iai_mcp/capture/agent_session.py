@@ -5,7 +5,8 @@ import time
 
 from iai_mcp import paths
 from iai_mcp.hosts.host import HookEvent
-from iai_mcp.protocol.compact_json import dumps
+from iai_mcp.protocol import peers
+from iai_mcp.protocol.compact_json import dumps, loads
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 # Notices that ask nothing of anybody.
 _IDLE_NOTICES = ("idle_prompt",)
 _MERE_NEWS = ("auth_success",)
+# A conversation that begins this way holds nothing yet.
+_EMPTY = ("startup", "clear")
+_SAID = 8  # the frame of `terminal/frames.py`
+_LONGEST_LINE = 200
+_PATIENCE = 0.2  # seconds for a holder to take a line
 
 
 def report_status(event: HookEvent, given: "HookInput") -> None:
@@ -38,10 +44,12 @@ def report_status(event: HookEvent, given: "HookInput") -> None:
 
 
 def _status_of(event: HookEvent, given: "HookInput") -> str | None:
-    """running, idle, waiting, or None where the event says nothing about it."""
+    """running, idle, waiting, started, or None where the event says nothing about it."""
     if event in (HookEvent.PROMPT, HookEvent.TOOL_USED):
         return "running"
-    if event in (HookEvent.START, HookEvent.STOP, HookEvent.END):
+    if event is HookEvent.START:
+        return "started"
+    if event in (HookEvent.STOP, HookEvent.END):
         return "idle"
     if event is HookEvent.ATTENTION:
         notice = given.text("notification_type")
@@ -51,26 +59,63 @@ def _status_of(event: HookEvent, given: "HookInput") -> str | None:
     return None
 
 
-def note_conversation(given: "HookInput") -> None:
-    """Write down the host's id of the conversation that starts now, for `agent resume`.
+def tell_last_words(given: "HookInput") -> None:
+    """Tell the session's holder the last line of what the agent said: over its socket, not by a file.
 
-    Hosts give a conversation an id of their own, and a new one when a person starts over. The note
-    lies in the user data, under the key that the launch gave: nobody but this person writes there.
-    Only what runs in the agent's own run directory counts: another program that the agent starts
-    somewhere else inherits the same variables.
+    For lists. The terminal's own last line is a hint of the program's.
+    """
+    folder = os.environ.get("IAI_MCP_SESSION_DIR", "")
+    lines = [line.strip() for line in (given.last_answer or "").splitlines() if line.strip()]
+    if not lines or not _in_run_directory(given):
+        return
+    import _socket  # see `peers`
+
+    words = lines[-1][:_LONGEST_LINE].encode("utf-8", "replace")
+    try:
+        with open(os.path.join(folder, "meta.json"), encoding="utf-8") as file:
+            meta = loads(file.read())
+        path = meta.get("socket") if isinstance(meta, dict) else None
+        holder = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        holder.settimeout(_PATIENCE)
+        peers.connect(holder, str(path))
+        holder.sendall(bytes((_SAID,)) + len(words).to_bytes(4, "big") + words)
+        holder.close()
+    except (OSError, ValueError):
+        return  # the holder has gone, or takes nothing: the list shows what it showed before
+
+
+def note_conversation(event: HookEvent, given: "HookInput") -> None:
+    """Write down in which conversation of its host the agent's session is, for `agent resume`.
+
+    Hosts give a conversation an id of their own, and a new one when a person starts over; they keep
+    none in which nothing was said. So there is a line for each that `begun`, and for each in which
+    something was `said`: session, conversation, which of the two.
+
+    The notes lie in the user data, under the key that the launch gave: nobody but this person writes
+    there. Only what runs in the agent's own run directory counts: another program that the agent
+    starts somewhere else inherits the same variables.
     """
     key = os.environ.get("IAI_MCP_LAUNCH", "")
-    if not given.session_id or not key.isalnum() or not _in_run_directory(given):
+    names = (os.environ.get("IAI_MCP_SESSION_ID", ""), given.session_id or "")
+    in_words = all(len(name.split()) == 1 for name in names)
+    if not in_words or not key.isalnum() or not _in_run_directory(given):
         return
+    empty = (
+        event is HookEvent.START
+        and given.text("source") in _EMPTY
+        and given.hooks.has(HookEvent.PROMPT)
+    )
+    line = f"{' '.join(names)} {'begun' if empty else 'said'}\n".encode("utf-8", "replace")
     path = paths.in_user_data("launches", f"{key}.conversation")
-    temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            os.write(descriptor, given.session_id.encode("utf-8", "replace") + b"\n")
+            end = os.fstat(descriptor).st_size
+            # Every prompt says the same.
+            if os.pread(descriptor, len(line), max(0, end - len(line))) != line:
+                os.write(descriptor, line)
         finally:
             os.close(descriptor)
-        os.replace(temporary, path)
     except OSError:
         return  # the user data is gone: nobody will resume anything
 

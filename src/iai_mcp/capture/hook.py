@@ -130,8 +130,10 @@ def _serve(call: Call, event: HookEvent) -> None:
         from iai_mcp.capture import agent_session
 
         agent_session.report_status(event, given)
-        if event is HookEvent.START:
-            agent_session.note_conversation(given)
+        if event in (HookEvent.START, HookEvent.PROMPT):
+            agent_session.note_conversation(event, given)
+        elif event is HookEvent.STOP:
+            agent_session.tell_last_words(given)
     if event in (HookEvent.START, HookEvent.PROMPT):
         _inject(event, given)
     elif event in (HookEvent.STOP, HookEvent.SUBAGENT_STOP, HookEvent.COMPACT, HookEvent.END):

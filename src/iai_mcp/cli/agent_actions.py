@@ -5,7 +5,7 @@ import os
 import shlex
 import subprocess
 
-from iai_mcp.agents.removal import live_sessions
+from iai_mcp.agents.running import live_sessions
 from iai_mcp.api.table import call
 from iai_mcp.cli import output, workspace_door
 from iai_mcp.domain.errors import InvalidInput
@@ -31,6 +31,7 @@ def create(workspace: Workspace, arguments: argparse.Namespace) -> int:
         "template": arguments.template,
         "synchronized": arguments.synchronized,
         "skills": arguments.skill,
+        "worktree": arguments.worktree,
     }
     result = call(workspace, "agents_create", params)
     agent = result["agent"]
@@ -67,6 +68,8 @@ def show(workspace: Workspace, arguments: argparse.Namespace) -> int:
             f"id       {agent['id']}",
             f"context  .ideai/{agent['context_path']}",
             f"runs in  {agent['run_dir']}",
+            f"works in {agent['workplace']}"
+            + (f" (branch {agent['worktree']})" if agent["worktree"] else ""),
             f"skills   {', '.join(agent['skills']) or 'none'}",
             "",
             str(agent["context"]),
@@ -146,9 +149,15 @@ def _difference(shown: dict[str, object]) -> str:
 
 def prune(workspace: Workspace, arguments: argparse.Namespace) -> int:
     params = {**_params(workspace, arguments), "dry_run": arguments.dry_run}
-    result = call(workspace, "agents_prune", params)
+    result = call(workspace, "agents_prune", {**params, "force": arguments.force})
     verb = "would remove" if arguments.dry_run else "removed"
-    lines = [f"{verb} {path}" for path in _texts(result["run_dirs"])]
+    gone = [*_texts(result["run_dirs"]), *_texts(result["worktrees"])]
+    lines = [f"{verb} {path}" for path in gone]
+    kept = result["worktrees_kept"]
+    lines += [
+        f"{w['path']} stays: {w['why']} (--force removes it)"
+        for w in (kept if isinstance(kept, list) else [])
+    ]
     lines += [
         f".ideai/{path} belongs to no agent; remove it yourself if you do not need it"
         for path in _texts(result["contexts_without_agent"])

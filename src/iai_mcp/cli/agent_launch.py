@@ -4,36 +4,43 @@ import argparse
 import shlex
 
 from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest
+from iai_mcp.agents.running import live_sessions
 from iai_mcp.api.agent_views import contents_view, plan_view
 from iai_mcp.cli import output, workspace_door
-from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.agents import Agent
+from iai_mcp.domain.errors import IaiError, InvalidInput
 from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.terminals import TerminalSize
+from iai_mcp.domain.terminals import TerminalSession, TerminalSize
 from iai_mcp.workspace import Workspace
 
 
 def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
     project = workspace_door.project_of(workspace, arguments)
     attach = _attaches(arguments)
+    trusted = _trusted(workspace, project, arguments)
+    second = _second(workspace, project, arguments)
     request = LaunchRequest(
         project=project,
-        agent=arguments.agent,
+        agent=second.id if second else arguments.agent,
         size=_size(arguments),
         prompt=arguments.prompt,
         resume=arguments.action == "resume",
-        trusted=_trusted(workspace, project, arguments),
+        resumed_session=getattr(arguments, "session", None),
+        worktree=_worktree(workspace, project, second, arguments),
+        trusted=trusted,
         rehearsal=arguments.print_only,
     )
-    plan = workspace.plan(request)
     if arguments.print_only:
+        plan = workspace.plan(request)
         result = {**plan_view(plan, None), "contents": contents_view(plan)}
         output.emit(result, _printed(plan), as_json=arguments.json)
         return 0
-    for note in plan.notes:
-        output.note(note)
-    if arguments.trust:
-        workspace.project_store.remember_trust(project, True)
-    session = workspace.launch(plan)
+    try:
+        plan, session = _started(workspace, request, arguments)
+    except IaiError:
+        if second is not None:
+            workspace.delete(project, second.id)
+        raise
     if attach:
         from iai_mcp.cli import session_attach
         from iai_mcp.terminal.pty import find
@@ -45,6 +52,42 @@ def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
     )
     output.emit(plan_view(plan, session), text, as_json=arguments.json)
     return 0
+
+
+def _second(
+    workspace: Workspace, project: ProjectPath, arguments: argparse.Namespace
+) -> Agent | None:
+    """Another agent like the one that is wanted, where that one runs and a second was asked for."""
+    if arguments.action == "resume" or not arguments.again or arguments.print_only:
+        return None
+    first = workspace.agents.named(project, arguments.agent)
+    if not live_sessions(workspace.sessions, project, first.id):
+        return None
+    return workspace.agents.second(project, first.id)
+
+
+def _worktree(
+    workspace: Workspace,
+    project: ProjectPath,
+    second: Agent | None,
+    arguments: argparse.Namespace,
+) -> str | None:
+    """What was asked for; a second one has a worktree of its own where the first has one."""
+    asked: str | None = getattr(arguments, "worktree", None)
+    if asked is None and second is not None:
+        return "" if workspace.agents.named(project, arguments.agent).worktree else None
+    return asked
+
+
+def _started(
+    workspace: Workspace, request: LaunchRequest, arguments: argparse.Namespace
+) -> tuple[LaunchPlan, TerminalSession]:
+    plan = workspace.plan(request)
+    for note in plan.notes:
+        output.note(note)
+    if arguments.trust:
+        workspace.project_store.remember_trust(request.project, True)
+    return plan, workspace.launch(plan)
 
 
 def _attaches(arguments: argparse.Namespace) -> bool:

@@ -14,6 +14,10 @@ def configure(parser: argparse.ArgumentParser, kind: str) -> None:
     save.add_argument("--from-file", required=True, metavar="F", help="- reads standard input")
     save.add_argument("--user", action="store_true", help="for all your projects, not just this")
     delete = commands.add_parser("delete", parents=[common], help=f"remove a {kind}")
+    if kind == "skill":
+        delete.add_argument(
+            "--force", action="store_true", help="also if agents use it: it is taken from them"
+        )
     for command in (show, save, delete):
         command.add_argument("id", metavar="NAME")
 
@@ -29,6 +33,8 @@ def run(arguments: argparse.Namespace, kind: str) -> int:
     if arguments.action == "save":
         params["text"] = workspace_door.text_from(arguments.from_file)
         params["where"] = "user" if arguments.user else "project"
+    if arguments.action == "delete":
+        params["force"] = getattr(arguments, "force", False)
     result = call(workspace, f"{kind}s_{arguments.action}", params)
     output.emit(result, _text(result, kind, arguments.action), as_json=arguments.json)
     return 0
@@ -36,7 +42,9 @@ def run(arguments: argparse.Namespace, kind: str) -> int:
 
 def _text(result: dict[str, object], kind: str, action: str) -> str:
     if action == "delete":
-        return f"{result['id']} is gone"
+        users = result.get("taken_from")
+        taken = f"; taken from {', '.join(users)}" if isinstance(users, list) and users else ""
+        return f"{result['id']} is gone{taken}"
     found = result.get(f"{kind}s")
     if isinstance(found, list):
         rows = [[str(value) for value in each.values()] for each in found]

@@ -78,7 +78,7 @@ def hit_text(hit: dict[str, object]) -> str:
         str(part)
         for part in (
             str(hit.get("ts"))[:16].replace("T", " "),
-            hit.get("speaker") or hit.get("agent") or hit.get("role"),
+            _who(hit),
             _short(hit.get("project")),
             hit.get("host"),
             hit.get("reason"),
@@ -89,6 +89,16 @@ def hit_text(hit: dict[str, object]) -> str:
     said = [f"{output.paint(shown_line(where), 'dim')}{superseded}", *_around(hit, "before")]
     said += [str(hit.get("text")), *_rest(hit), *_around(hit, "after")]
     return "\n".join([*said, *_explained(hit)])
+
+
+def _who(hit: dict[str, object]) -> str:
+    """Who said it. An agent's session holds the person's words too, and what its tools printed."""
+    role, agent = str(hit.get("role") or ""), str(hit.get("agent") or "")
+    if speaker := hit.get("speaker"):
+        return str(speaker)
+    if not agent or not role or role == "assistant":
+        return agent or role
+    return f"{role} to {agent}" if role == "user" else f"{role} of {agent}"
 
 
 def _rest(hit: dict[str, object]) -> list[str]:

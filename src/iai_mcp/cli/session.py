@@ -225,18 +225,22 @@ def _lost_hint(entries: list[sessions.Listed]) -> str:
     """How the agents come back that were running when the machine or their holder went down."""
     records = [entry.record for entry in entries]
     running = {record.label.agent_id for record in records if record.alive}
-    lost = [
-        record.label.agent_name or record.label.agent_id
+    lost = {
+        record.label.agent_name or record.label.agent_id: record.id
         for record in records
         if record.status == "lost"
         and record.label.agent_id
         and record.label.agent_id not in running
-    ]
+    }
     if not lost:
         return ""
     import shlex
 
-    lines = [f"  iai-mcp agent resume {shlex.quote(name)}" for name in dict.fromkeys(lost) if name]
+    lines = [
+        f"  iai-mcp agent resume {shlex.quote(name)} --session {session[:12]}"
+        for name, session in lost.items()
+        if name
+    ]
     return "\n".join(["", "to start again what was lost:", *lines])
 
 

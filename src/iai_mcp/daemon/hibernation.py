@@ -32,8 +32,28 @@ _HAND_MADE = (
 )
 
 
+_told_to_stop = False
+
+
+def note_stops() -> None:
+    """Remember whether we are told to stop: who lies down has no other way to notice.
+
+    Called after the event loop put its own handlers in place: it is still woken, by the byte that is
+    written to its pipe before any handler runs.
+    """
+    for number in _STOPPING:
+        signal.signal(number, _note)
+
+
 def lie_down(listening: int, locks: list[ProcessLock], http: int | None = None) -> NoReturn:
-    """Become the waiting process. The store is closed, nothing is in flight."""
+    """Become the waiting process. The store is closed, nothing is in flight.
+
+    Told to stop on the way here, the process ends instead.
+    """
+    for number in _STOPPING:
+        signal.signal(number, _leave)
+    if _told_to_stop:
+        _leave()
     _become({DORMANT: "1"}, listening, [lock.descriptor for lock in locks], http)
 
 
@@ -108,7 +128,8 @@ def hear_signals() -> None:
 
 
 def _become(marks: dict[str, str], listening: int, locks: list[int], http: int | None) -> NoReturn:
-    # Between two images nobody handles signals, and the default would be to die of them.
+    # Between two images nobody handles signals, and the default would be to die of them: they wait
+    # for the next image.
     signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
     moved = [fcntl.fcntl(lock, fcntl.F_DUPFD, _ABOVE) for lock in locks]
     if http is not None:
@@ -125,6 +146,9 @@ def _become(marks: dict[str, str], listening: int, locks: list[int], http: int |
         "LISTEN_PID": str(os.getpid()),
         _LOCKS: ",".join(map(str, moved)),
     }
+    for number in _STOPPING:
+        # Another thread may not hold them back; what it were told would end with this image.
+        signal.signal(number, signal.SIG_DFL)
     os.execve(sys.executable, [sys.executable, "-m", "iai_mcp.daemon"], environment)  # noqa: S606 - ourselves
 
 
@@ -174,7 +198,12 @@ def _listens(descriptor: int) -> bool:
         return ours.family == socket.AF_UNIX and ours.type == socket.SOCK_STREAM
 
 
-def _leave(number: int, frame: FrameType | None) -> NoReturn:
+def _note(number: int, frame: FrameType | None) -> None:
+    global _told_to_stop  # noqa: PLW0603 - as signals are the process's own
+    _told_to_stop = True
+
+
+def _leave(number: int = 0, frame: FrameType | None = None) -> NoReturn:
     from iai_mcp import paths
 
     try:

@@ -11,7 +11,13 @@ from iai_mcp.concurrency import ProcessLock
 from iai_mcp.core import dispatch
 from iai_mcp.daemon import control, http_service, mcp_session
 from iai_mcp.daemon.drain import SpoolDrain
-from iai_mcp.daemon.hibernation import hear_signals, http_listening, is_managed, is_woken
+from iai_mcp.daemon.hibernation import (
+    hear_signals,
+    http_listening,
+    is_managed,
+    is_woken,
+    note_stops,
+)
 from iai_mcp.daemon.lifecycle_loop import LifecycleLoop
 from iai_mcp.daemon.socket_server import SocketServer
 from iai_mcp.daemon.succession import Estate, Heir
@@ -23,10 +29,13 @@ from iai_mcp.memory.scoping import Caller
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.settings import Settings
 from iai_mcp.store import MemoryStore
+from iai_mcp.terminal.losses import LossWatch
 
 _log = logging.getLogger(__name__)
 
-_LOOK_AT_NEWS_EVERY = 1.0  # seconds: one look at one file; who follows events asks more often
+# Seconds: one look at one file and at the locks of the sessions that run. A lost session is news within
+# a second; who follows events asks more often.
+_LOOK_AT_NEWS_EVERY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +72,7 @@ async def run(
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, server.shutdown_event.set)
+    note_stops()
     hear_signals()
     server.warm = False  # the lifecycle decides when the model is loaded
     lifecycle = _lifecycle(server, store, loop, dormant=is_woken())
@@ -166,7 +176,9 @@ async def _warm(server: SocketServer, store: MemoryStore) -> None:
 async def follow_agent_news(news: AgentNews, stop: asyncio.Event) -> None:
     """Take in what agents and sessions leave in their journal, then what comes, until `stop` is set."""
     told = asyncio.ensure_future(stop.wait())
+    losses = LossWatch()
     while not stop.is_set():
+        await asyncio.to_thread(losses.look)
         if news.waiting():
             await asyncio.to_thread(news.gather)
         await asyncio.wait({told}, timeout=_LOOK_AT_NEWS_EVERY)

@@ -41,6 +41,13 @@ class SessionExited:
     exit_code: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class SessionLost:
+    """Its holder was killed, or the machine went down: nobody saw how its program ended."""
+
+    session_id: str
+
+
 AgentEvent = (
     AgentCreated
     | AgentUpdated
@@ -48,4 +55,5 @@ AgentEvent = (
     | AgentLaunched
     | SessionStatusChanged
     | SessionExited
+    | SessionLost
 )

@@ -1,13 +1,14 @@
 """An agent: a name, a persona and a profile, kept in the project's manifest."""
 
+import itertools
 import re
 import unicodedata
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput, NotFound
-from iai_mcp.domain.foreign_text import bare_file_name, is_seen, quoted
+from iai_mcp.domain.foreign_text import bare_file_name, branch_name, is_seen, quoted
 
 MANIFEST_VERSION = 1
 CONTEXTS = "agents"
@@ -41,6 +42,11 @@ def free_slug(name: str, taken: Container[str]) -> str:
     return candidate
 
 
+def numbered(name: str) -> Iterator[str]:
+    """`Ada 2`, `Ada 3` …: names for others like Ada. Never longer than a name may be."""
+    return (f"{name[: _LONGEST_NAME - 12]} {number}" for number in itertools.count(2))
+
+
 @dataclass(frozen=True, slots=True)
 class Scratch:
     """Made without a template."""
@@ -64,7 +70,11 @@ Origin = Scratch | FromTemplate
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """`context_path` is relative to `.ideai/`; `extra` is what others keep in the entry."""
+    """`context_path` is relative to `.ideai/`; `extra` is what others keep in the entry.
+
+    `worktree` is the branch of the checkout that the agent has for itself; None: it works in the
+    project.
+    """
 
     id: str
     name: str
@@ -73,6 +83,7 @@ class Agent:
     origin: Origin = field(default_factory=Scratch)
     synchronized: bool = False
     skills: tuple[str, ...] = ()
+    worktree: str | None = None
     extra: Mapping[str, object] = field(default_factory=lambda: _NOTHING)
 
     def __post_init__(self) -> None:
@@ -93,6 +104,8 @@ class Agent:
                 f"a context lies at {CONTEXTS}/<name>.md, not at {quoted(self.context_path)}"
             )
         bare_file_name(file)
+        if self.worktree is not None:
+            branch_name(self.worktree)
         if len(self.skills) > _MOST_SKILLS:
             raise InvalidInput(f"an agent can have at most {_MOST_SKILLS} skills")
         if self.synchronized and isinstance(self.origin, Scratch):

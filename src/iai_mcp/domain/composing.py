@@ -22,12 +22,17 @@ class Skill:
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """All that goes into the document. `remembered` only for hosts without a session-start hook."""
+    """All that goes into the document. `remembered` only for hosts without a session-start hook.
+
+    `workplace` and `branch` of an agent that has a git worktree for itself.
+    """
 
     agent_name: str
     project: str
     run_dir: str
     persona: str
+    workplace: str | None = None
+    branch: str | None = None
     skills: Sequence[Skill] = ()
     remembered: str | None = None
 
@@ -43,20 +48,29 @@ def compose(parts: Composition) -> str:
 
 
 def _header(parts: Composition) -> str:
-    word = shlex.quote(parts.project)  # as an agent would type it
+    place = parts.workplace or parts.project
+    word = shlex.quote(place)  # as an agent would type it
     return f"""# You are {parts.agent_name}
 
-The project you work on is at `{parts.project}`. Your working directory is not the project: it is
+The project you work on is at `{place}`. Your working directory is not the project: it is
 `{parts.run_dir}`, which is yours alone, so that agents working side by side share no file
 by accident.
 
-- Read, search, change and run things in `{parts.project}`: give absolute paths, or change there
+- Read, search, change and run things in `{place}`: give absolute paths, or change there
   first (`cd {word}`, `git -C {word} …`).
-- Leave the files in your working directory as they are, and put nothing of the project there.
-- The project's own instructions (`{parts.project}/AGENTS.md`, `CLAUDE.md`, `README.md` …) hold for
+{_worktree(parts)}- Leave the files in your working directory as they are, and put nothing of the project there.
+- The project's own instructions (`{place}/AGENTS.md`, `CLAUDE.md`, `README.md` …) hold for
   you too, where they exist.
 - You share one memory with every agent and earlier session of this project. Ask it with the tool
   `memory_recall` before you ask a person or guess.
+"""
+
+
+def _worktree(parts: Composition) -> str:
+    if parts.branch is None:
+        return ""
+    return f"""- That is a git worktree of `{parts.project}` on branch `{parts.branch}`, yours alone: commit your
+  work there, and change nothing in `{parts.project}` itself. A person merges your branch.
 """
 
 

@@ -8,6 +8,7 @@ IaiError
 ├── AlreadyExists         ALREADY_EXISTS
 ├── NotInstalled          NOT_INSTALLED    a program or model that is needed is absent
 ├── Busy                  BUSY             someone else holds it right now
+├── Conflict              CONFLICT         two changes of the same thing can not both be had
 ├── IoFailed              IO               the file system said no
 │   ├── DiskFull          DISK_FULL
 │   └── ReadOnly          READ_ONLY
@@ -68,6 +69,10 @@ class NotInstalled(IaiError):
 
 class Busy(IaiError):
     code = "BUSY"
+
+
+class Conflict(IaiError):
+    code = "CONFLICT"
 
 
 class IoFailed(IaiError):

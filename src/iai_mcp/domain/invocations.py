@@ -57,8 +57,33 @@ class Resume:
 
 
 @dataclass(frozen=True, slots=True)
+class NothingSaid:
+    """The conversation is known and empty: a host keeps none of those, so a new one is the same."""
+
+
+def conversation_in(notes: str, session: str) -> "str | NothingSaid | None":
+    """Which conversation a terminal session was in last, by its hooks' notes; None: they told nothing.
+
+    One line each: the session, the conversation, and whether it had only `begun` or something was
+    `said` in it.
+    """
+    found: str | NothingSaid | None = None
+    for line in notes.splitlines():
+        words = line.split()
+        if len(words) != 3 or words[0] != session or not is_conversation(words[1]):
+            continue
+        if words[2] == "said":
+            found = words[1]
+        elif found is None:
+            found = NothingSaid()
+    return found
+
+
+@dataclass(frozen=True, slots=True)
 class Invocation:
     """One launch as a host's wiring sees it. `trusted`: the person said so for this project.
+
+    `workplace` is where the agent changes files, if that is not the project itself.
 
     Name and project may be of somebody else's choosing, and both end up in a program's configuration
     or on its command line: whatever would mean something there is refused.
@@ -73,6 +98,7 @@ class Invocation:
     prompt: str | None = None
     resume: Resume | None = None
     trusted: bool = False
+    workplace: str | None = None
 
     def __post_init__(self) -> None:
         for what, value in (
@@ -86,6 +112,11 @@ class Invocation:
                 )
         if not self.project.startswith("/") or not self.run_dir.startswith("/"):
             raise InvalidInput(f"a project's path is absolute, and {quoted(self.project)} is not")
+
+    @property
+    def place(self) -> str:
+        """Where the agent changes files."""
+        return self.workplace or self.project
 
     def in_run_dir(self, path: str) -> str:
         return f"{self.run_dir}/{path}"

@@ -97,7 +97,11 @@ class SpawnSpec:
 
 @dataclass(frozen=True, slots=True)
 class LaunchRecord:
-    """What the next launch of an agent has to know of this one: `files` are in its run directory."""
+    """What the next launch of an agent has to know of this one: `files` are in its run directory.
+
+    `conversation` is the one that was taken up, by the host's id of it.
+    """
 
     session_id: str
     files: tuple[str, ...]
+    conversation: str | None = None

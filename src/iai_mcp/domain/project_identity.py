@@ -7,9 +7,9 @@ key is a name that somebody gave. Hooks import this module on every call, so it 
 
 from collections.abc import Iterable, Mapping
 
-# `<project>/.ideai/run/<agent-id>/` is where a launched agent works; what it says there is
-# about the project.
-_RUN_DIRECTORY = (".ideai", "run")
+# `<project>/.ideai/run/<agent-id>/` is where a launched agent runs, `<project>/.ideai/worktrees/<slug>/`
+# where it may change files; what it says there is about the project.
+_OF_AGENTS = ((".ideai", "run"), (".ideai", "worktrees"))
 
 
 class ProjectRef(tuple[str, str, str | None]):
@@ -67,10 +67,10 @@ def normal(path: str) -> str:
 
 
 def outside_run_directory(path: str) -> str:
-    """The project that an agent's run directory belongs to; any other path as it is."""
+    """The project that an agent's run directory or worktree belongs to; any other path as it is."""
     parts = path.split("/")
     for at in range(1, len(parts) - 2):
-        if (parts[at], parts[at + 1]) == _RUN_DIRECTORY:
+        if (parts[at], parts[at + 1]) in _OF_AGENTS:
             return "/".join(parts[:at]) or "/"
     return path
 

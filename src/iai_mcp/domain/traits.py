@@ -1,9 +1,11 @@
 """What ranking wants to know about a turn without reading it again."""
 
 from dataclasses import dataclass
+from enum import IntEnum
 from itertools import islice
 
 from iai_mcp.domain.answer_kinds import READ_WORDS, Kinds, held_by
+from iai_mcp.domain.exchanges import turning
 from iai_mcp.domain.passages import passages
 from iai_mcp.domain.standing import Standing, StandingWish, may_state_a_wish, standing_wish
 from iai_mcp.domain.words import indexed_pieces, words
@@ -19,6 +21,24 @@ _MOST_WISHES = 8
 _READ_FOR_WISHES = 50_000  # characters
 
 
+class Fact(IntEnum):
+    """The yes-or-no facts of a turn. Stores keep them as a number: a value never changes its meaning."""
+
+    ASKS = 1
+    INSTRUCTION = 2
+    PREFERENCE = 4
+    SPOKEN = 8  # by a person, not by an assistant
+    TIME = 16  # it says when
+    NAME = 32  # it names something
+    CHANGE = 64  # it says that something is otherwise than before
+    TURNING = 128  # it proposes something, or is a short answer
+
+
+WISH = Fact.INSTRUCTION | Fact.PREFERENCE  # one that goes on being wished
+
+_STANDING = {Standing.INSTRUCTION: Fact.INSTRUCTION, Standing.PREFERENCE: Fact.PREFERENCE}
+
+
 @dataclass(frozen=True, slots=True)
 class Traits:
     """`index` is the text as the index takes it; `length` counts words as the index does."""
@@ -28,6 +48,21 @@ class Traits:
     asks: bool
     standing: Standing | None
     holds: Kinds
+    spoken: bool  # by a person
+    turning: bool  # see `domain.exchanges.turning`
+
+    @property
+    def facts(self) -> int:
+        """All of the yes-or-no in one number."""
+        return (
+            self.asks * Fact.ASKS
+            + (_STANDING[self.standing] if self.standing else 0)
+            + self.spoken * Fact.SPOKEN
+            + self.holds.time * Fact.TIME
+            + self.holds.name * Fact.NAME
+            + self.holds.change * Fact.CHANGE
+            + self.turning * Fact.TURNING
+        )
 
 
 def traits_of(text: str, role: str) -> Traits:
@@ -51,6 +86,8 @@ def traits_of(text: str, role: str) -> Traits:
         asks=text.rstrip().endswith(_QUESTION_MARKS),
         standing=standing or (Standing.PREFERENCE if kinds else None),
         holds=held_by(text, said),
+        spoken=role != "assistant",
+        turning=turning(text, role),
     )
 
 

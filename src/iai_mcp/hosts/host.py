@@ -110,6 +110,10 @@ class Hooks:
                 return name
         return event.name
 
+    def has(self, event: HookEvent) -> bool:
+        """Whether an agent of this host that we launched tells of it."""
+        return any(known is event for known, _ in self._asked(launched=True).values())
+
     def timeouts(self, *, launched: bool = False) -> dict[str, int]:
         """The hooks to ask for, and how long each may take."""
         return {name: timeout for name, (_, timeout) in self._asked(launched=launched).items()}

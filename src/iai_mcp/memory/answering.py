@@ -8,9 +8,8 @@ from iai_mcp.domain.ranking.folding import folded
 from iai_mcp.domain.ranking.reasons import told
 from iai_mcp.memory.question import Answer, Around, Hit, Question, SessionHits
 from iai_mcp.memory.room import Room, Shown, weight
+from iai_mcp.ports.learned import Repeats, Topics
 from iai_mcp.ports.memories import Memories, Scope
-from iai_mcp.ports.repeats import Repeats
-from iai_mcp.ports.topics import Topics
 
 CountTokens = Callable[[str], int]
 

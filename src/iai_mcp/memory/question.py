@@ -8,7 +8,7 @@ from iai_mcp.domain.errors import EmptyCue
 from iai_mcp.domain.memories import Memory
 from iai_mcp.memory.room import Shown
 from iai_mcp.memory.scoping import Caller, Filter
-from iai_mcp.ports.vectors import Matrix
+from iai_mcp.ports.embedder import Matrix
 
 DEFAULT_HITS = 10
 DEFAULT_BUDGET = 1500  # tokens

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from iai_mcp.domain.memories import NewTurn
-from iai_mcp.ports.copies import Copies, Leftovers, Reached
 from iai_mcp.ports.journal import Journal
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.surroundings import Clock
+from iai_mcp.ports.upkeep import Copies, Leftovers, Reached
 
 EVENT = "copies_rewritten"
 

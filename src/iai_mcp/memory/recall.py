@@ -13,18 +13,16 @@ from iai_mcp.domain.knobs import Knobs
 from iai_mcp.domain.ranking.features import Asked
 from iai_mcp.domain.ranking.scoring import Scored
 from iai_mcp.domain.ranking.weights import ranker_for, usual
+from iai_mcp.engine.finder import Finder, Sought
+from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.answering import READ_OF_EACH, Answering, Found
 from iai_mcp.memory.question import Answer, Question
 from iai_mcp.memory.scoping import Access
 from iai_mcp.memory.weighing import Ranking, Weighing
-from iai_mcp.ports.embedder import Embedder
-from iai_mcp.ports.finding import Finder, Sought
+from iai_mcp.ports.embedder import Embedder, Matrix
+from iai_mcp.ports.learned import Repeats, Strengths, Topics
 from iai_mcp.ports.memories import Memories, Scope
-from iai_mcp.ports.repeats import Repeats
-from iai_mcp.ports.strengths import Strengths
 from iai_mcp.ports.surroundings import Clock
-from iai_mcp.ports.topics import Topics
-from iai_mcp.ports.vectors import Matrix, Vectors
 
 # More are looked at than asked for: some are folded into others or superseded.
 _SPARE_SHARE, _SPARE_AT_LEAST = 4, 4
@@ -135,7 +133,7 @@ class Recall:
         number = None if named is None else self.finder.number("speaker", named)
         cue = Asked(reading, number, people.assistants)
         found = Sought(reading.terms, reading.exact, _vector(asked, reading, leg), scope)
-        if isinstance(leg, str) or not people.worked:
+        if isinstance(leg, str) or leg.vectors.words is None or not people.worked:
             return found, cue
         new = leg.vectors.words.unknown(reading.terms)
         meant = leg.embedder.embed(list(new.values())) if new else ()

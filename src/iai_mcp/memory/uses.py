@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from iai_mcp.memory.question import Answer
-from iai_mcp.ports.strengths import Strengths, Use
+from iai_mcp.ports.learned import Strengths, Use
 from iai_mcp.ports.surroundings import Clock
 
 HIT, USEFUL = 1, 2

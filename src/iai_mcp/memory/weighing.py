@@ -19,9 +19,9 @@ from iai_mcp.domain.ranking.features import Asked
 from iai_mcp.domain.ranking.scoring import Leaning, Scored, ranked
 from iai_mcp.domain.ranking.use import support
 from iai_mcp.domain.ranking.weights import Ranker
-from iai_mcp.ports.finding import Finder, Looked, Sought
+from iai_mcp.engine.finder import Finder, Looked, Sought
+from iai_mcp.ports.learned import Strengths
 from iai_mcp.ports.memories import Memories, Scope
-from iai_mcp.ports.strengths import Strengths
 
 _EXCHANGES = 30  # that are looked at whole, whatever is asked for: an answer has room for six
 _SUPPORTING = 5  # so many of the best support what answered together with them

@@ -161,6 +161,16 @@ class SkillStore(Protocol):
         """
         ...
 
+    def places(self, project: ProjectPath, name: str) -> Sequence[str]:
+        """Which of `project` and `user` have one of this name; the first is the one that counts."""
+        ...
+
     def save(self, project: ProjectPath, skill: Skill, *, where: str) -> None: ...
 
-    def delete(self, project: ProjectPath, name: str) -> None: ...
+    def delete(self, project: ProjectPath, name: str) -> None:
+        """Remove the one that counts.
+
+        Raises:
+            NotFound: there is no such skill.
+        """
+        ...

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Vectors = NDArray[np.float32]
+Matrix = NDArray[np.float32]
 
 
 class Embedder(Protocol):
@@ -22,7 +22,7 @@ class Embedder(Protocol):
         """How many numbers one vector has."""
         ...
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str]) -> Matrix:
         """One row of length one per text, in the order given: `(len(texts), dimensions)`.
 
         Text beyond the model's limit is not seen. A blank text has a vector too.

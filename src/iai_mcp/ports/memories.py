@@ -1,12 +1,12 @@
 """Where memories outlive the process."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
-from iai_mcp.ports.copies import Gone
+from iai_mcp.ports.upkeep import Gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,40 @@ class Placed:
     key: int
     at: int  # microseconds
     bytes: int
+
+
+class Entry(NamedTuple):
+    """What recall asks of every memory: narrow, so that all of them fit into memory."""
+
+    key: int
+    at: int  # microseconds
+    length: int  # in words
+    facts: int  # see `domain.traits.Fact`
+    session: str
+    project: str
+    speaker: str
+    role: str
+    host: str
+    agent_id: str
+    agent_name: str
+
+
+class Renewed(NamedTuple):
+    """What was derived anew from a memory's text."""
+
+    key: int
+    length: int
+    facts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """A memory that lacks a vector. `wishes`: whether it states something wished for good."""
+
+    key: int
+    text: str
+    role: str
+    wishes: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +235,31 @@ class Memories(Protocol):
         """Take over another store's salt; only an empty store may."""
         ...
 
-    def pending(self, limit: int) -> list[int]:
-        """The keys of the oldest memories that still lack a vector."""
+    def latest(self) -> int:
+        """The key of the latest memory that was said and is there; 0 for none."""
+        ...
+
+    def entries(self, after: int) -> Iterator[Entry]:
+        """The narrow rows of all memories that were said, behind that key, in order of arrival.
+
+        Keys ascend in the order in which memories become visible, whoever stored them: behind what
+        was read nothing earlier ever appears.
+        """
+        ...
+
+    def renew(self, limit: int) -> list[Renewed]:
+        """Derive again what an earlier version derived from the oldest such memories, words included."""
+        ...
+
+    def pending(self, limit: int) -> Iterator[Unembedded]:
+        """The oldest memories that still lack a vector.
+
+        Each is read when it is asked for, and once: it may be megabytes long.
+        """
+        ...
+
+    def said_before(self, key: int, letters: int) -> str:
+        """The last letters of what was said before that memory in its session; "" for the first."""
         ...
 
     def pending_count(self) -> int: ...

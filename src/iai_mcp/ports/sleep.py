@@ -30,9 +30,13 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """Memories take their places in the windows in which topics are looked for."""
+    """Memories take their places in the windows in which topics are looked for.
+
+    A window holds so many of one project at `most`; who comes after that begins another.
+    """
 
     keys: tuple[int, ...]
+    most: int
 
 
 @dataclass(frozen=True, slots=True)

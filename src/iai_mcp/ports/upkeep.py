@@ -1,7 +1,8 @@
-"""Keeping the store small, sound and saved."""
+"""Keeping the store small, sound and saved, and forgetting in what is kept beside it."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 
 class Job(Protocol):
@@ -14,6 +15,15 @@ class Job(Protocol):
             IaiError: it failed, and why.
         """
         ...
+
+
+class Compacted(NamedTuple):
+    """What a little compacting did, and where it goes on."""
+
+    cursor: str
+    done: bool = False
+    merged: int = 0  # parts of the word index
+    released: int = 0  # pages given back to the system
 
 
 class Upkeep(Protocol):
@@ -34,19 +44,15 @@ class Upkeep(Protocol):
         """The memories said first that are not pinned, each with its bytes."""
         ...
 
-    def merge_words(self, *, all_of_it: bool = False) -> bool:
-        """Merge a little of the words index; whether it did anything.
+    def forget_words(self, *, begin: bool) -> bool:
+        """Take a little of what was forgotten out of the word index; whether there is more.
 
-        With `all_of_it` a merge of everything begins, so that nothing of what was deleted stays.
+        The first of such calls has to `begin`: from then on nothing of it is passed over.
         """
         ...
 
-    def release(self, pages: int) -> int:
-        """Give free pages of the file back; how many there were."""
-        ...
-
-    def checkpoint(self) -> None:
-        """Bring what was written into the file itself, as far as nobody is reading."""
+    def compact(self, cursor: str) -> Compacted:
+        """A little of what makes the store smaller and quicker to ask, from the cursor ("" at first)."""
         ...
 
     def check(self) -> Job:
@@ -59,4 +65,48 @@ class Upkeep(Protocol):
 
     def back_up(self) -> Job:
         """Begin to write a backup; the oldest beyond three go."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A memory that was forgotten: who it was, and when it went."""
+
+    identity: bytes
+    at: int  # microseconds
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What forgetting did to the copies."""
+
+    rewritten: int = 0
+    not_reached: tuple[str, ...] = ()  # their paths, each with the reason
+
+
+class Copies(Protocol):
+    """Copies of the store that are kept beside it. Every call is safe from any thread."""
+
+    def count(self) -> int: ...
+
+    def forget(self, gone: Sequence[Gone], stopping: Callable[[], bool]) -> Reached | None:
+        """Rewrite every copy without these memories; None when it was told to stop before the end.
+
+        Killed at any moment, each copy is whole: as it was, or without them.
+
+        Raises:
+            IoFailed: the disk refuses; what was rewritten stays so.
+        """
+        ...
+
+
+class Leftovers(Protocol):
+    """Turns in files of the spool: those that wait, and those that were set aside."""
+
+    def drop(self, is_gone: Callable[[str, Mapping[str, object]], bool]) -> Sequence[str]:
+        """Remove the turns for which `is_gone(session of the file, turn)`.
+
+        Returns:
+            The files that it could not look through, each with the reason.
+        """
         ...

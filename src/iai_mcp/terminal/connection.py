@@ -36,6 +36,7 @@ class HolderState(NamedTuple):
     keypad: bool
     keyboard: int
     modes: dict[int, bool]
+    spoken: bool
 
     @classmethod
     def parse(cls, payload: bytes) -> "HolderState":
@@ -60,6 +61,8 @@ class HolderState(NamedTuple):
                 keypad=bool(said["keypad"]),
                 keyboard=int(said["keyboard"]),
                 modes={int(mode): bool(on) for mode, on in said["modes"].items()},
+                # A holder of a version that does not tell: its program was ready long ago.
+                spoken=bool(said.get("spoken", 1)),
             )
         except (ValueError, KeyError, TypeError, AttributeError) as bad:
             raise PtyFailed(

@@ -18,6 +18,7 @@ KILL = 4  # nothing: hang up, SIGKILL after half a second; answered by EXITED
 STATE = 5  # tail u32: asks for STATE, and for TAIL if tail > 0
 WATCH = 6  # nothing: STATUS now and at every change, EXITED at the end
 SUBMITTED = 7  # nothing: what was typed is a whole message, so the program is presumably at it
+SAID = 8  # UTF-8: what the agent said last, from its hooks (`capture/agent_session.py` writes it)
 
 # From the holder.
 STATUS = 65  # one JSON object

@@ -81,6 +81,7 @@ class Preview(NamedTuple):
     since_ms: int
     clients: int
     last_line: str
+    said: str
 
 
 def previews(records: Iterable[SessionRecord]) -> dict[str, Preview]:
@@ -135,7 +136,9 @@ def _preview(state: bytes, tail: bytes) -> Preview | None:
     try:
         said = json.loads(state)
         status, source = str(said["status"]), str(said["source"])
-        return Preview(status, source, int(said["since"]), int(said["clients"]), last_line(tail))
+        words = bytes.fromhex(said.get("said", "")).decode("utf-8", "replace")
+        since, clients = int(said["since"]), int(said["clients"])
+        return Preview(status, source, since, clients, last_line(tail), words[:_LONGEST_LINE])
     except (ValueError, KeyError, TypeError):
         return None  # a holder of another version: its files must do
 

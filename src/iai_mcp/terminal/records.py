@@ -100,7 +100,7 @@ def read(session_id: str, boot: str | None = None) -> SessionRecord | None:
         return None
     state = _object(os.path.join(directory, "state.json")) or {}
     status = _text(state, "status") or "starting"
-    if status != "exited" and not holder_lives(directory, starting=not state):
+    if status not in ("exited", "lost") and not holder_lives(directory, starting=not state):
         # It may have ended between the two looks: its last word counts.
         state = _object(os.path.join(directory, "state.json")) or {}
         status = "exited" if _text(state, "status") == "exited" else "lost"
@@ -130,6 +130,11 @@ def read(session_id: str, boot: str | None = None) -> SessionRecord | None:
         child=_number(state, "child"),
         rebooted=status == "lost" and _text(meta, "boot") != current,
     )
+
+
+def saved_status(directory: str) -> str | None:
+    """What the state that was written last says, whether or not its holder lives."""
+    return _text(_object(os.path.join(directory, "state.json")) or {}, "status")
 
 
 def holder_lives(directory: str, *, starting: bool = False) -> bool:

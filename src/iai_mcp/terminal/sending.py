@@ -36,6 +36,7 @@ _REST, _PASTE_REST = 0.15, 0.35
 _LATE, _LONGEST_REST = 6, 2.0
 _RESTLESS = 0.75
 _LOOK = 0.004  # seconds between two looks
+_CURSOR = 25  # the terminal's mode that shows it
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,44 @@ def deliver(
             read = _wait_until_read(state.terminal, deadline)
             connection.state()  # answered in order: the presumption is in force when we return
     return Delivery(len(body) + enter, state.paste, read)
+
+
+def await_prompt(record: SessionRecord, timeout: float) -> None:
+    """Return when the agent's program reads messages, and is not asking something else.
+
+    Its hooks tell: one has spoken when its conversation began, and says `waiting` while it asks for
+    permission. Codex begins a conversation with the first message only; its prompt has a cursor, and
+    its questions have none. Of programs without such hooks nothing is known.
+
+    Raises:
+        Busy: it was not ready within `timeout` seconds.
+        NotFound: the session has ended.
+    """
+    if not _tells_its_start(record.label.host):
+        return
+    deadline = time.monotonic() + timeout
+    with Connection(record.socket, timeout) as connection:
+        while not _reads_messages(connection.state()):
+            if time.monotonic() > deadline:
+                raise Busy(
+                    f"{record.label.agent_name or 'it'} is not ready to read: it is starting, or asks "
+                    f"something. 'iai-mcp session attach {record.id}' shows it; 'iai-mcp session send' "
+                    "types whatever it shows"
+                )
+            time.sleep(_LOOK * 5)
+
+
+def _reads_messages(state: HolderState) -> bool:
+    shows_cursor = state.head > 0 and not state.line_mode and state.modes.get(_CURSOR, False)
+    return (state.spoken or shows_cursor) and state.status != "waiting"
+
+
+def _tells_its_start(host: str | None) -> bool:
+    from iai_mcp import hosts
+    from iai_mcp.hosts.host import HookEvent
+
+    known = hosts.find(host) if host else None
+    return known is not None and known.hooks is not None and known.hooks.has(HookEvent.START)
 
 
 def _body(text: str, state: HolderState) -> bytes:

@@ -12,6 +12,7 @@ from iai_mcp.domain.errors import IaiError, InvalidInput, NotFound, TimedOut
 from iai_mcp.terminal.records import SessionRecord, read_all
 
 if TYPE_CHECKING:
+    from iai_mcp.terminal.output import Preview
     from iai_mcp.terminal.sending import Delivery
 
 _AT_ONCE = 16  # deliveries of one broadcast
@@ -37,6 +38,10 @@ class Sent(NamedTuple):
 def found(project: str | None = None, cwd: str | None = None) -> list[SessionRecord]:
     """All sessions, or those of the project that a path or a name stands for."""
     everything = read_all()
+    if any(record.status == "lost" and record.source != "holder" for record in everything):
+        from iai_mcp.terminal import losses
+
+        losses.note()
     if project is None:
         return everything
     from iai_mcp.project import from_argument, project_of
@@ -52,7 +57,7 @@ def found(project: str | None = None, cwd: str | None = None) -> list[SessionRec
 def resolve(name: str, among: Sequence[SessionRecord]) -> SessionRecord:
     """The session that `name` stands for: an id, the beginning of one, or its agent.
 
-    An agent's name or id means its running session, or the latest one that ended.
+    An agent's name or id means its newest running session, else the latest one that ended.
     """
     for record in among:
         if record.id == name:
@@ -60,9 +65,10 @@ def resolve(name: str, among: Sequence[SessionRecord]) -> SessionRecord:
     matches = [record for record in among if name and record.id.startswith(name)]
     if not matches:
         matches = [record for record in among if name in _agent_names(record)]
-        running = [record for record in matches if record.alive]
-        same_agent = len({record.label.agent_id for record in matches}) == 1
-        matches = running or (matches[-1:] if same_agent else matches)
+        matches = [record for record in matches if record.alive] or matches
+        # Clones of a repository have agents of the same ids.
+        if len({(record.label.project, record.label.agent_id) for record in matches}) == 1:
+            matches = matches[-1:]
     if len(matches) > 1:
         ids = ", ".join(record.id for record in matches[:5])
         raise InvalidInput(f"'{name}' could be several sessions ({ids}): give an id")
@@ -89,11 +95,21 @@ def listed(records: Sequence[SessionRecord]) -> list[Listed]:
             current = record._replace(
                 status=answer.status, source=answer.source, since_ms=answer.since_ms
             )
-            result.append(Listed(current, answer.last_line, answer.clients))
+            result.append(Listed(current, _last_words(answer), answer.clients))
         else:
             kept = "" if record.alive else output.last_line(output.raw(record)[-4096:])
             result.append(Listed(record, kept, 0))
     return result
+
+
+def _last_words(answer: "Preview") -> str:
+    """What the agent said last; of one whose hooks told nothing of that, its terminal's last line.
+
+    An agent at rest shows its program's hints there: they say nothing.
+    """
+    if answer.said or (answer.source == "hook" and answer.status == "idle"):
+        return answer.said
+    return answer.last_line
 
 
 def send(
@@ -106,15 +122,21 @@ def send(
 
 
 def broadcast(records: Sequence[SessionRecord], text: str, timeout: float = 5.0) -> list[Sent]:
-    """Send to every agent among `records` that runs; one that refuses does not stop the others."""
+    """Send to every agent among `records` that runs and reads; one that refuses does not stop the others.
+
+    `timeout` is how long each may take to be ready, and then to take the message.
+    """
     targets = [record for record in records if record.alive and record.label.agent_id is not None]
     if not targets:
         raise NotFound("no agent of this project is running: see iai-mcp session list")
     from concurrent.futures import ThreadPoolExecutor
 
+    from iai_mcp.terminal import sending
+
     def one(record: SessionRecord) -> Sent:
         try:
-            return Sent(record, send(record, text, timeout=timeout))
+            sending.await_prompt(record, timeout)
+            return Sent(record, sending.deliver(record, text, timeout=timeout))
         except IaiError as refused:
             return Sent(record, refused)
 

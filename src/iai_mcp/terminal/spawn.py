@@ -153,7 +153,7 @@ def _counted(fields: Sequence[bytes]) -> list[bytes]:
 def _environment(spec: SpawnSpec, session_id: str) -> Mapping[str, str]:
     """The launcher's own, what the spec adds, and where hooks tell how the session goes."""
     environment = dict(os.environ)
-    for name in ("COLUMNS", "LINES", "IAI_MCP_SESSION_ID"):
+    for name in ("COLUMNS", "LINES", "IAI_MCP_SESSION_ID", "IAI_MCP_PROMPTED"):
         environment.pop(name, None)
     if environment.get("TERM", "dumb") == "dumb":
         environment["TERM"] = "xterm-256color"

@@ -386,3 +386,32 @@ def test_the_manifest_keeps_its_mode_and_private_files_are_private(machine: Mach
     assert manifest.stat().st_mode & 0o777 == 0o640
     assert (machine.project / ".ideai" / "run").stat().st_mode & 0o777 == 0o700
     assert not list((machine.project / ".ideai").rglob("*.tmp"))
+
+
+def test_a_skill_in_use_is_deleted_only_by_force_and_then_from_its_agents_too(
+    machine: Machine,
+) -> None:
+    source = persona(machine, "Test first.\n")
+    machine.json("skill", "save", "testing", "--from-file", source)
+    for name in ("Ada", "Ben"):
+        made(machine, name, "--skill", "testing")
+
+    refused = machine.error("skill", "delete", "testing")
+    assert refused["code"] == "BUSY"
+    assert "Ada, Ben" in refused["message"]
+    assert "--force" in refused["message"]
+    machine.json("skill", "show", "testing")
+
+    gone = machine.json("skill", "delete", "testing", "--force")
+    assert gone["taken_from"] == ["Ada", "Ben"]
+    assert machine.json("agent", "launch", "ada", "--print-only")["session"] is None
+
+
+def test_a_skill_that_still_exists_for_all_projects_is_not_missed(machine: Machine) -> None:
+    source = persona(machine, "Test first.\n")
+    for where in ([], ["--user"]):
+        machine.json("skill", "save", "testing", "--from-file", source, *where)
+    made(machine, "Ada", "--skill", "testing")
+
+    assert machine.json("skill", "delete", "testing")["taken_from"] == []
+    assert machine.error("skill", "delete", "testing")["code"] == "BUSY"

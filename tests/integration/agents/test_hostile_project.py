@@ -470,9 +470,11 @@ def test_a_project_that_is_the_home_works_and_its_links_are_refused_too(
     clone.arrive()
     (clone.path / ".ideai").rename(clone.home / ".ideai")
     launch = ("agent", "launch", "ada", "--detach", "--json", "--project", str(clone.home))
-    assert clone.run(*launch).returncode == 0
+    started = clone.run(*launch)
+    assert started.returncode == 0
     wait_for(clone.told.exists)
     assert json.loads(clone.told.read_text())["cwd"] == str(clone.home / ".ideai/run/a1")
+    clone.run("session", "kill", json.loads(started.stdout)["session"]["id"])
 
     context = clone.home / ".ideai/run/a1/CLAUDE.md"
     context.unlink()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import stat
 import sys
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.integration.agents.conftest import Machine
 
-from iai_mcp.terminal.pty import HolderPty
+from iai_mcp.terminal.pty import HolderPty, find
 
 WaitFor = Callable[[Callable[[], bool]], None]
 
@@ -56,6 +57,13 @@ def session_of(result: dict[str, object]) -> dict[str, object]:
     session = result["session"]
     assert isinstance(session, dict)
     return session
+
+
+def launched_once(machine: Machine, name: str, *more: str) -> dict[str, object]:
+    """Launched, and ended again."""
+    result = machine.json("agent", "launch", name, "--detach", *more)
+    machine.json("session", "kill", str(session_of(result)["id"]))
+    return result
 
 
 def listed(machine: Machine) -> list[dict[str, object]]:
@@ -283,11 +291,11 @@ def test_trust_is_given_once_and_remembered_for_the_project(
 ) -> None:
     machine.program("codex", TELLER)
     agent(machine, "Cody", "codex")
-    untrusted = machine.json("agent", "launch", "cody", "--detach")
+    untrusted = launched_once(machine, "cody")
     assert "trust_level" not in json.dumps(untrusted["args"])
     assert "--trust" in json.dumps(untrusted["notes"])
 
-    machine.json("agent", "launch", "cody", "--detach", "--trust")
+    launched_once(machine, "cody", "--trust")
     later = machine.json("agent", "launch", "cody", "--detach")
     trusted = json.dumps(later["args"])
     assert "trust_level" in trusted
@@ -302,7 +310,7 @@ def test_claude_s_own_file_learns_of_trust_only_then_and_keeps_the_rest(
     theirs = machine.root / "home" / ".claude.json"
     before = '{\n    "theme": "dark",\n    "projects": {"/other": {"x": 1}}\n}\n'
     theirs.write_text(before)
-    machine.json("agent", "launch", "ada", "--detach")
+    launched_once(machine, "ada")
     assert theirs.read_text() == before
 
     machine.json("agent", "launch", "ada", "--detach", "--trust")
@@ -317,13 +325,14 @@ def test_resuming_takes_up_the_conversation_that_the_hooks_reported(
     machine.program("claude", TELLER)
     agent(machine, "Ada", "claude-code")
     assert machine.error("agent", "resume", "ada")["code"] == "NOT_FOUND"
-    machine.json("agent", "launch", "ada", "--detach")
+    session = session_of(machine.json("agent", "launch", "ada", "--detach"))
     wait_for(told.exists)
     seen = json.loads(told.read_text())
     assert "--continue" in json.dumps(machine.json("agent", "resume", "ada", "--print-only"))
 
     _fire_session_start(machine, seen, cwd=seen["cwd"], conversation="c0ffee")
     _fire_session_start(machine, seen, cwd=str(machine.project), conversation="elsewhere")
+    machine.json("session", "kill", str(session["id"]))
     args = machine.json("agent", "resume", "ada", "--detach")["args"]
     assert isinstance(args, list)
     assert args[args.index("--resume") + 1] == "c0ffee"
@@ -333,8 +342,89 @@ def test_resuming_takes_up_the_conversation_that_the_hooks_reported(
     assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
 
 
+def _lost(machine: Machine, session: str, wait_for: WaitFor) -> None:
+    """The session's holder is killed."""
+    holder = find(session).holder
+    assert holder is not None
+    os.kill(holder, signal.SIGKILL)
+    wait_for(lambda: find(session).status == "lost")
+
+
+def _fire(
+    machine: Machine,
+    told: Path,
+    conversation: str,
+    event: str = "SessionStart",
+    **more: str,
+) -> None:
+    """What the program that was launched last does, in its run directory."""
+    seen = json.loads(told.read_text())
+    _fire_session_start(
+        machine, seen, cwd=seen["cwd"], conversation=conversation, event=event, **more
+    )
+
+
+def test_a_lost_session_is_resumed_with_its_very_conversation(
+    machine: Machine, told: Path, wait_for: WaitFor
+) -> None:
+    machine.program("claude", TELLER)
+    agent(machine, "Ada", "claude-code")
+    lost = str(session_of(machine.json("agent", "launch", "ada", "--detach"))["id"])
+    wait_for(told.exists)
+    _fire(machine, told, "c0ffee", source="startup")
+    _fire(machine, told, "c0ffee", "UserPromptSubmit")
+    _lost(machine, lost, wait_for)
+    later = str(session_of(launched_once(machine, "ada"))["id"])
+
+    # The later session told nothing of its conversation, so nothing is known of it.
+    for which in ([], ["--session", later]):
+        plain = machine.json("agent", "resume", "ada", *which, "--print-only")
+        assert "c0ffee" not in json.dumps(plain["args"])
+        assert "--continue" in json.dumps(plain["args"])
+        assert "did not tell which conversation" in json.dumps(plain["notes"])
+    _, table, _ = machine.run("session", "list")
+    assert f"iai-mcp agent resume Ada --session {lost[:12]}" in table
+    args = machine.json("agent", "resume", "ada", "--session", lost[:12], "--detach")["args"]
+    assert isinstance(args, list)
+    assert args[args.index("--resume") + 1] == "c0ffee"
+
+    # Killed again before a hook has spoken: it is known which conversation was resumed.
+    again = next(s for s in listed(machine) if s["status"] == "running")
+    _lost(machine, str(again["id"]), wait_for)
+    assert "c0ffee" in json.dumps(machine.json("agent", "resume", "ada", "--print-only")["args"])
+    assert machine.error("agent", "resume", "ada", "--session", "none")["code"] == "NOT_FOUND"
+
+
+def test_a_session_in_which_nothing_was_said_starts_anew(
+    machine: Machine, told: Path, wait_for: WaitFor
+) -> None:
+    """A program has no conversation to resume until somebody has said something."""
+    machine.program("claude", TELLER)
+    agent(machine, "Ada", "claude-code")
+    for name in ("first", "second"):
+        told.unlink(missing_ok=True)
+        session = str(session_of(machine.json("agent", "launch", "ada", "--detach"))["id"])
+        wait_for(told.exists)
+        _fire(machine, told, name, source="startup")
+        if name == "first":
+            _fire(machine, told, name, "UserPromptSubmit")
+        _lost(machine, session, wait_for)
+
+    plan = machine.json("agent", "resume", "ada", "--print-only")
+    args = json.dumps(plan["args"])
+    assert "--session-id" in args
+    assert "--resume" not in args
+    assert "nothing was said" in json.dumps(plan["notes"])
+
+
 def _fire_session_start(
-    machine: Machine, seen: dict[str, object], *, cwd: str, conversation: str
+    machine: Machine,
+    seen: dict[str, object],
+    *,
+    cwd: str,
+    conversation: str,
+    event: str = "SessionStart",
+    **more: str,
 ) -> None:
     """Run the configured hook the way the host would."""
     import subprocess
@@ -343,8 +433,8 @@ def _fire_session_start(
     assert isinstance(args, list)
     assert isinstance(environment, dict)
     settings = json.loads(Path(args[args.index("--settings") + 1]).read_text())
-    hook = settings["hooks"]["SessionStart"][0]["hooks"][0]
-    given = {"session_id": conversation, "cwd": cwd, "hook_event_name": "SessionStart"}
+    hook = settings["hooks"][event][0]["hooks"][0]
+    given = {"session_id": conversation, "cwd": cwd, "hook_event_name": event, **more}
     subprocess.run(
         [hook["command"], *hook["args"]],
         input=json.dumps(given),
@@ -372,3 +462,66 @@ def test_attaching_needs_a_terminal(machine: Machine) -> None:
 
     assert "terminal" in machine.error("agent", "launch", "ada", "--attach")["message"]
     assert listed(machine) == []
+
+
+def test_an_agent_that_runs_is_not_started_twice(
+    machine: Machine, told: Path, wait_for: WaitFor
+) -> None:
+    machine.program("claude", TELLER)
+    agent(machine, "Ada", "claude-code")
+    session = session_of(machine.json("agent", "launch", "ada", "--detach"))
+
+    for action in ("launch", "resume"):
+        refused = machine.error("agent", action, "ada", "--detach")
+        assert refused["code"] == "BUSY"
+        assert f"iai-mcp session attach {session['id']}" in refused["message"]
+    assert "--again" in machine.error("agent", "launch", "ada", "--detach")["message"]
+    assert [s["id"] for s in listed(machine)] == [session["id"]]
+    assert "runs already" in json.dumps(machine.json("agent", "launch", "ada", "--print-only"))
+
+
+def test_of_launches_at_the_same_time_one_wins(machine: Machine, told: Path) -> None:
+    machine.program("claude", TELLER)
+    agent(machine, "Ada", "claude-code")
+    racing = [machine.start("agent", "launch", "ada", "--detach", "--json") for _ in range(4)]
+    said = [json.loads(each.communicate(timeout=60)[0]) for each in racing]
+
+    assert sorted("error" in one for one in said) == [False, True, True, True]
+    assert {one["error"]["code"] for one in said if "error" in one} == {"BUSY"}
+    assert len(listed(machine)) == 1
+
+
+def test_a_second_one_has_a_name_a_persona_and_a_run_directory_of_its_own(
+    machine: Machine, told: Path, wait_for: WaitFor
+) -> None:
+    machine.program("claude", TELLER)
+    ada = agent(machine, "Ada", "claude-code", "I like proofs.\n")
+    machine.json("agent", "launch", "ada", "--detach", "--again")
+    assert len(machine.json("agent", "list")["agents"]) == 1  # type: ignore[arg-type]
+
+    names = []
+    for _ in range(2):
+        second = machine.json("agent", "launch", "ada", "--detach", "--again")
+        shown = second["agent"]
+        assert isinstance(shown, dict)
+        names.append((shown["name"], shown["slug"]))
+        assert shown["id"] != ada
+        assert second["run_dir"] != str(machine.project / ".ideai" / "run" / ada)
+        assert (Path(str(second["run_dir"])) / "CLAUDE.md").read_text().endswith("I like proofs.\n")
+    assert names == [("Ada 2", "ada-2"), ("Ada 3", "ada-3")]
+
+
+def test_a_second_one_that_can_not_start_leaves_nothing(
+    machine: Machine, told: Path, wait_for: WaitFor
+) -> None:
+    program = machine.program("claude", TELLER)
+    agent(machine, "Ada", "claude-code")
+    machine.json("agent", "launch", "ada", "--detach")
+    wait_for(told.exists)
+    before = machine.tree()
+    program.write_text("no program")
+    program.chmod(0o755)
+
+    assert machine.error("agent", "launch", "ada", "--detach", "--again")["code"] == "PTY"
+    left = {path for path in machine.tree() if "/s/" not in path}
+    assert left == {path for path in before if "/s/" not in path}

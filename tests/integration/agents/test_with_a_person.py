@@ -108,6 +108,7 @@ def test_trust_is_asked_once_and_a_no_is_remembered(machine: Machine) -> None:
     assert kept["trust"] == {str(machine.project): False}
     assert machine.json("session", "list")["sessions"] == []
     machine.json(*launch, "--trust")
+    machine.json("session", "kill", "cody")
     machine.json(*launch)
 
 

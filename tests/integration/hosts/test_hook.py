@@ -361,7 +361,7 @@ def test_cursor_running_claude_code_s_hooks_is_captured_once(
 @pytest.mark.parametrize(
     ("event", "given", "expected"),
     [
-        ("SessionStart", {}, ["idle"]),
+        ("SessionStart", {}, ["started"]),
         ("UserPromptSubmit", {"prompt": "x"}, ["running"]),
         ("PostToolUse", {}, ["running"]),
         ("Stop", {}, ["idle"]),

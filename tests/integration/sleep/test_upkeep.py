@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from iai_mcp.adapters.keys import custody
-from iai_mcp.adapters.upkeep import StoreUpkeep
+from iai_mcp.adapters.sqlite.upkeep import StoreUpkeep
 from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import StoreDamaged, TimedOut
 from iai_mcp.store import MemoryStore
@@ -24,14 +24,15 @@ def test_what_was_forgotten_is_given_back_a_little_at_a_time(
 ) -> None:
     for n in range(29):
         dispatch(store, "memory_forget", {"session_id": f"s{n}"})
-    upkeep.checkpoint()
+    store.database.checkpoint()
     before = store.database.path.stat().st_size
     released = []
-    while number := upkeep.release(8):
-        released.append(number)
+    cursor, done = "", False
+    while not done:
+        cursor, done, _, number = upkeep.compact(cursor)
+        released += [number] if number else []
     assert len(released) > 1
-    assert max(released) <= 8
-    upkeep.checkpoint()
+    assert max(released) <= 16
     assert store.database.path.stat().st_size < before * 0.6
 
 
@@ -39,7 +40,7 @@ def test_the_check_passes_whatever_was_merged_since_the_reader_last_looked(
     store: MemoryStore, upkeep: StoreUpkeep
 ) -> None:
     assert upkeep.check().finished(10)
-    while upkeep.merge_words(all_of_it=True):
+    while upkeep.forget_words(begin=True):
         pass
     assert upkeep.check().finished(10)
     integrity = dispatch(store, "doctor", {})["checks"]

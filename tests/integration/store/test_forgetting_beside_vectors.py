@@ -1,40 +1,50 @@
 """What is forgotten while vectors are made or read leaves none of them behind in memory."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Sequence
 
-import apsw
 import numpy as np
 
-from iai_mcp.adapters.sqlite.database import Database
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.core import dispatch
+from iai_mcp.engine.vectors import Vectors
+from iai_mcp.ports.vectors import Coded, CodedParts
 from iai_mcp.store import MemoryStore
 
 ROWS = np.eye(2, 4, dtype=np.float32)
 
 
-class Meanwhile(Database):
-    """A database beside which something else happens, once, between two of its uses."""
+class Meanwhile(SqliteVectors):
+    """Beside it something else happens, once, as soon as something was written or read."""
 
-    def __init__(self, true: Database) -> None:
-        self.__dict__ = true.__dict__
-        self.after_writing: list[Callable[[], None]] = []
-        self.after_reading: list[Callable[[], None]] = []
+    def __init__(self, store: MemoryStore) -> None:
+        super().__init__(store.database, "model", 4)
+        self._store = store
+        self.vectors = Vectors(self, 4)
+        self.forgetting: threading.Thread | None = None
 
-    @contextmanager
-    def writing(self, *, repeatable: bool = False) -> Iterator[apsw.Connection]:
-        with super().writing(repeatable=repeatable) as db:
-            yield db
-        while self.after_writing:
-            self.after_writing.pop()()
+    def put(self, turns: Sequence[Coded], parts: Sequence[CodedParts] = ()) -> list[int]:
+        kept = super().put(turns, parts)
+        self._forget_the_first()
+        return kept
 
-    @contextmanager
-    def reading(self) -> Iterator[apsw.Connection]:
-        with super().reading() as db:
-            yield db
-        while self.after_reading:
-            self.after_reading.pop()()
+    def page(self, after: int, limit: int) -> list[Coded]:
+        found = super().page(after, limit)
+        self._forget_the_first()
+        return found
+
+    def _forget_the_first(self) -> None:
+        if self.forgetting is None:
+            gone = threading.Event()
+
+            def forget() -> None:
+                self._store.memories.forget([1], 1)
+                gone.set()
+                self.vectors.drop([1])
+
+            self.forgetting = threading.Thread(target=forget)
+            self.forgetting.start()
+            assert gone.wait(10)
 
 
 def two_turns(store: MemoryStore) -> None:
@@ -42,23 +52,21 @@ def two_turns(store: MemoryStore) -> None:
         dispatch(store, "memory_capture", {"text": text, "session_id": "s"})
 
 
+def left(beside: Meanwhile) -> list[int]:
+    assert beside.forgetting is not None
+    beside.forgetting.join(10)
+    return [key for key, _ in beside.vectors.nearest(ROWS[0], 5)]
+
+
 def test_a_memory_forgotten_while_its_vector_is_put_leaves_none(
     opened: Callable[[], MemoryStore],
 ) -> None:
     store = opened()
     two_turns(store)
-    beside = Meanwhile(store.database)
-    vectors = SqliteVectors(beside, "model", 4)
-    vectors.load()
+    beside = Meanwhile(store)
+    beside.vectors.put([1, 2], ROWS)
 
-    def forget() -> None:
-        store.memories.forget([1], 1)
-        vectors.drop([1])
-
-    beside.after_writing.append(forget)
-    vectors.put([1, 2], ROWS)
-
-    assert [key for key, _ in vectors.nearest(ROWS[0], 5)] == [2]
+    assert left(beside) == [2]
 
 
 def test_a_memory_forgotten_while_the_vectors_are_read_leaves_none(
@@ -66,15 +74,8 @@ def test_a_memory_forgotten_while_the_vectors_are_read_leaves_none(
 ) -> None:
     store = opened()
     two_turns(store)
-    SqliteVectors(store.database, "model", 4).put([1, 2], ROWS)
-    beside = Meanwhile(store.database)
-    vectors = SqliteVectors(beside, "model", 4)
+    Vectors(SqliteVectors(store.database, "model", 4), 4).put([1, 2], ROWS)
+    beside = Meanwhile(store)
+    beside.vectors.load()
 
-    def forget() -> None:
-        store.memories.forget([1], 1)
-        vectors.drop([1])
-
-    beside.after_reading.append(forget)
-    vectors.load()
-
-    assert [key for key, _ in vectors.nearest(ROWS[0], 5)] == [2]
+    assert left(beside) == [2]

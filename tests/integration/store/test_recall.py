@@ -10,12 +10,13 @@ import apsw
 import pytest
 from tests.fakes.embedder import FakeEmbedder
 
-from iai_mcp.adapters.sqlite import schema, words
+from iai_mcp.adapters.sqlite import schema
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
-from iai_mcp.adapters.sqlite.sleep_schema import SLEEP
+from iai_mcp.adapters.sqlite.schema import SLEEP
 from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.traits import TRAITS_VERSION
+from iai_mcp.engine import words
 from iai_mcp.store import MemoryStore
 
 

@@ -210,6 +210,97 @@ def test_no_agent_waits_for_what_another_does_with_a_broadcast(desk: Desk) -> No
     assert [result["read"] for result in sent] == [True, True]
 
 
+def named_agent(desk: Desk, host: str, code: str) -> str:
+    """An agent of a program that we know, and that has just drawn its screen."""
+    project = str(desk.home)
+    label = SessionLabel(agent_id="a", agent_name="ann", host=host, project=project)
+    (desk.home / "agent.py").write_text(code)
+    session = desk.start("python3", str(desk.home / "agent.py"), "paste", label=label)
+    with desk.watching(session) as watcher:
+        watcher.until(b"> ")
+    return session
+
+
+def told(desk: Desk, session: str, status: str) -> None:
+    path = desk.home / ".iai-mcp" / "s" / session / "status"
+    with open(path, "a", encoding="utf-8") as out:
+        out.write(json.dumps({"status": status}) + "\n")
+
+
+def test_a_broadcast_is_not_typed_into_a_question_that_a_program_asks_at_its_start(
+    desk: Desk,
+) -> None:
+    session = named_agent(desk, "claude-code", AGENT)
+    send = ("broadcast", "1", "--project", str(desk.home), "--timeout", "0.5")
+
+    (sent,) = answer(desk, *send)["sent"]
+    assert (sent["delivered"], sent["error"]["code"]) == (False, "BUSY")
+    assert "iai-mcp session attach" in sent["error"]["message"]
+    assert "not delivered" in desk.cli("session", *send).stdout
+    with desk.watching(session) as watcher:
+        told(desk, session, "started")
+        assert answer(desk, *send)["sent"][0]["delivered"]
+        assert watcher.until(b"submitted '[1]'").count(b"submitted") == 1
+
+
+def test_a_broadcast_waits_until_codex_shows_its_cursor(desk: Desk) -> None:
+    """Codex tells nothing before its first message, and hides the cursor while it asks."""
+    answered = desk.home / "answered"
+    question = (
+        "import os, time\nos.write(1, b'\\x1b[?25lTrust this folder? > ')\n"
+        f"while not os.path.exists({str(answered)!r}): time.sleep(0.01)\n"
+        "os.write(1, b'\\x1b[?25h')\n"
+    )
+    named_agent(desk, "codex", question + AGENT)
+    send = ("broadcast", "go", "--project", str(desk.home), "--timeout")
+
+    assert not answer(desk, *send, "0.5")["sent"][0]["delivered"]
+    answered.touch()
+    assert answer(desk, *send, "5")["sent"][0]["delivered"]
+
+
+def test_a_broadcast_is_not_typed_into_a_request_for_permission(desk: Desk) -> None:
+    session = named_agent(desk, "claude-code", AGENT)
+    told(desk, session, "waiting")
+
+    (sent,) = answer(desk, "broadcast", "1", "--project", str(desk.home), "--timeout", "0.5")[
+        "sent"
+    ]
+
+    assert not sent["delivered"]
+
+
+def stopped(desk: Desk, session: str, answer: str) -> None:
+    """The hook that an agent's program runs when it has answered."""
+    run = desk.home / ".ideai" / "run" / "a"
+    run.mkdir(parents=True, exist_ok=True)
+    said = {"hook_event_name": "Stop", "cwd": str(run), "last_assistant_message": answer}
+    environment = {
+        "IAI_MCP_SESSION_DIR": str(desk.home / ".iai-mcp" / "s" / session),
+        "IAI_MCP_AGENT_ID": "a",
+        "IAI_MCP_PROJECT": str(desk.home),
+    }
+    done = desk.cli("hook", "claude-code", "Stop", stdin=json.dumps(said), **environment)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_the_list_shows_what_an_agent_said_last_and_not_its_programs_hints(desk: Desk) -> None:
+    hint = "import os, time\nos.write(1, b'> \\r\\n? for shortcuts')\ntime.sleep(100)\n"
+    session = named_agent(desk, "claude-code", hint)
+
+    def line() -> str:
+        return str(answer(desk, "list")["sessions"][0]["last_line"])
+
+    told(desk, session, "started")
+    assert line() == ""
+    stopped(desk, session, 'I looked.\n\nAll 42 tests pass \u2013 "green".\n')
+    assert line() == 'All 42 tests pass \u2013 "green".'
+    stopped(desk, session, "x" * 100_000)
+    assert line() == "x" * 200
+    kept = [p for p in (desk.home / ".iai-mcp").rglob("*") if p.is_file()]
+    assert not any(b"tests pass" in path.read_bytes() for path in kept)
+
+
 def test_broadcast_to_nobody_is_an_error(desk: Desk) -> None:
     assert answer(desk, "broadcast", "hello")["error"]["code"] == "NOT_FOUND"
 
@@ -263,9 +354,18 @@ def test_a_session_is_found_by_its_agent_or_the_beginning_of_its_id(desk: Desk) 
         assert answer(desk, "wait", name, "--until", "idle")["session"] == session
 
 
-def test_a_name_that_fits_several_is_not_guessed(desk: Desk) -> None:
-    for _ in range(2):
-        agent(desk, "twin", "/p")
+def test_an_agents_name_means_its_newest_running_session(desk: Desk) -> None:
+    oldest, newest, gone = (agent(desk, "twin", "/p") for _ in range(3))
+    desk.pty.kill(gone)
+
+    assert answer(desk, "send", "twin", "hello")["session"] == newest
+    desk.pty.kill(newest)
+    assert answer(desk, "send", "twin", "hello")["session"] == oldest
+
+
+def test_a_name_that_fits_several_agents_is_not_guessed(desk: Desk) -> None:
+    for project in ("/p", "/a-clone-of-p"):
+        agent(desk, "twin", project)
 
     assert answer(desk, "kill", "twin")["error"]["code"] == "INVALID"
     assert answer(desk, "kill", "nobody")["error"]["code"] == "NOT_FOUND"

@@ -116,6 +116,47 @@ def test_who_waits_right_after_sending_does_not_see_the_old_idle(desk: Desk) -> 
     assert (state.status, state.source) == ("running", "guess")
 
 
+def test_a_program_that_starts_its_conversation_with_the_first_message_is_not_at_rest(
+    desk: Desk,
+) -> None:
+    """Codex tells of the start of a conversation only when the first message came."""
+    session = desk.start("sh", "-c", "echo ready; while read x; do echo heard; done")
+    report(desk, session, "started")
+    assert (desk.state(session).status, desk.state(session).source) == ("idle", "hook")
+
+    desk.cli("session", "send", session, "a task")
+    report(desk, session, "started")
+    assert desk.state(session).status == "running"
+    for status in ("running", "idle"):
+        report(desk, session, status)
+        assert desk.state(session).status == status
+    report(desk, session, "started")
+    assert desk.state(session).status == "idle"
+
+
+def test_a_program_launched_with_a_first_message_is_at_work_until_it_has_answered(
+    desk: Desk,
+) -> None:
+    session = desk.start("cat", env={"IAI_MCP_PROMPTED": "1"})
+
+    for status, shown in (("started", "running"), ("idle", "idle"), ("started", "idle")):
+        report(desk, session, status)
+        assert desk.state(session).status == shown
+
+
+def test_a_shell_is_not_idle_while_its_command_runs_and_prints_nothing(desk: Desk) -> None:
+    gate = desk.home / "gate"
+    os.mkfifo(gate)
+    session = desk.start("bash", "--norc", "-i", env={"PS1": "ready> "})
+    desk.cli("session", "send", session, f"cat {gate}")
+
+    early = desk.cli("session", "wait", session, "--until", "idle", "--timeout", "3", "--json")
+    assert json.loads(early.stdout)["error"]["code"] == "TIMEOUT"
+    gate.write_text("done\n")
+    done = desk.cli("session", "wait", session, "--until", "idle", "--timeout", "10", "--json")
+    assert json.loads(done.stdout)["status"] == "idle"
+
+
 def test_news_run_the_persons_own_command(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -7,13 +7,14 @@ import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.terminal_kit import SOURCE, Desk, Terminal, eventually
 
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import SessionLabel, TerminalSize
-from iai_mcp.terminal import pty, records, tidying
+from iai_mcp.terminal import losses, pty, records, tidying
 from iai_mcp.terminal.pty import HolderPty
 
 STUBBORN = """
@@ -186,10 +187,7 @@ def test_a_tethered_program_ends_with_whoever_started_it(desk: Desk) -> None:
 
 def test_after_a_restart_of_the_machine_sessions_are_listed_as_lost(desk: Desk) -> None:
     session = desk.start("sleep", "1000")
-    record = eventually(lambda: found if (found := desk.record(session)).holder else None)
-    assert record.holder is not None
-    os.kill(record.holder, signal.SIGKILL)
-    eventually(lambda: desk.record(session).status == "lost", "the loss")
+    lose(desk, session)
     meta = desk.home / ".iai-mcp" / "s" / session / "meta.json"
     meta.write_text(json.dumps({**json.loads(meta.read_text()), "boot": "another"}))
 
@@ -200,13 +198,34 @@ def test_after_a_restart_of_the_machine_sessions_are_listed_as_lost(desk: Desk) 
     ]
 
 
-def test_the_list_says_how_a_lost_agent_comes_back(desk: Desk) -> None:
-    label = SessionLabel(agent_id="a-1", agent_name="Backend Dev", profile_id="p")
-    session = desk.start("sleep", "1000", label=label)
+def lose(desk: Desk, session: str) -> records.SessionRecord:
+    """Kill the session's holder; the session as it was."""
     record = eventually(lambda: found if (found := desk.record(session)).holder else None)
     assert record.holder is not None
     os.kill(record.holder, signal.SIGKILL)
     eventually(lambda: desk.record(session).status == "lost", "the loss")
+    return record
+
+
+def test_a_loss_is_told_once_whoever_notices_it(desk: Desk) -> None:
+    label = SessionLabel(agent_id="a-1", agent_name="Backend Dev", profile_id="p")
+    session = desk.start("sleep", "1000", label=label)
+    before = lose(desk, session)
+    with ThreadPoolExecutor(4) as pool:
+        lists = list(pool.map(lambda _: desk.cli("session", "list", "--json"), range(4)))
+        list(pool.map(lambda _: losses.note(), range(4)))
+
+    assert all('"lost"' in done.stdout for done in lists)
+    journal = (desk.home / ".iai-mcp" / "agent-events.jsonl").read_text().splitlines()
+    told = [json.loads(line) for line in journal if "SessionLost" in line]
+    assert [(event["session_id"], event["agent_id"]) for event in told] == [(session, "a-1")]
+    assert desk.record(session).child == before.child
+
+
+def test_the_list_says_how_a_lost_agent_comes_back(desk: Desk) -> None:
+    label = SessionLabel(agent_id="a-1", agent_name="Backend Dev", profile_id="p")
+    session = desk.start("sleep", "1000", label=label)
+    lose(desk, session)
     assert "iai-mcp agent resume 'Backend Dev'" in desk.cli("session", "list").stdout
 
     desk.start("cat", label=label)

@@ -1,7 +1,7 @@
 """FSRS as a forgetting curve for memories."""
 
 from iai_mcp.adapters.fsrs_curve import FsrsCurve
-from iai_mcp.ports.strengths import Trace, Use
+from iai_mcp.ports.learned import Trace, Use
 
 DAY = 86_400_000_000
 START = 20_000 * DAY

@@ -18,7 +18,7 @@ from iai_mcp.domain.errors import (
     PtyFailed,
     ReadOnly,
 )
-from iai_mcp.domain.invocations import HostTraits
+from iai_mcp.domain.invocations import HostTraits, Resume
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.domain.terminals import Phase, TerminalSize
 
@@ -204,7 +204,7 @@ def test_a_failed_spawn_leaves_no_file_and_no_event(bench: Workbench) -> None:
 
 def test_a_failed_relaunch_keeps_what_the_first_launch_uses(bench: Workbench) -> None:
     agent = bench.agent()
-    bench.launch(agent)
+    bench.run_once(agent)
     before = set(run_files(bench, agent))
     bench.pty.refuses = PtyFailed("no terminal left")
     with pytest.raises(PtyFailed):
@@ -248,7 +248,7 @@ def test_an_agent_deleted_meanwhile_is_not_launched(bench: Workbench) -> None:
 
 def test_files_of_another_profile_go_when_the_profile_changes(bench: Workbench) -> None:
     agent = bench.agent()
-    bench.launch(agent)
+    bench.run_once(agent)
     bench.agents.update(PROJECT, agent.id, AgentChange(profile_id="by-flag"))
     bench.launch(agent)
 
@@ -274,22 +274,19 @@ def test_a_record_in_the_project_counts_for_nothing(bench: Workbench) -> None:
 def test_what_can_not_be_a_conversation_is_not_resumed(bench: Workbench, noted: str) -> None:
     agent = bench.agent()
     bench.launch(agent)
+    session = bench.pty.all()[0].id
     path = f"/data/launches/{launch_key(PROJECT, agent.id)}.conversation"
-    bench.files.files[path] = b"c0ffee\n"
-    known = bench.launches.conversation(PROJECT, agent.id)
-    assert known is not None
-    assert known.host_session_id == "c0ffee"
-
-    bench.files.files[path] = noted.encode("latin-1")
-    known = bench.launches.conversation(PROJECT, agent.id)
-    assert known is not None
-    assert known.host_session_id is None
+    for told, resumed in (("c0ffee", "c0ffee"), (noted, None)):
+        bench.files.files[path] = f"{session} {told} said\n".encode("latin-1")
+        known = bench.launches.conversation(PROJECT, agent.id)
+        assert isinstance(known, Resume)
+        assert known.host_session_id == resumed
 
 
 @pytest.mark.parametrize("damaged", [b"", b"[]", b"{}", b'{"session_id": 1, "files": 7}', b"\xff"])
 def test_a_damaged_record_is_as_good_as_none(bench: Workbench, damaged: bytes) -> None:
     agent = bench.agent()
-    bench.launch(agent)
+    bench.run_once(agent)
     bench.files.files[f"/data/launches/{launch_key(PROJECT, agent.id)}.json"] = damaged
 
     assert bench.launches.last(PROJECT, agent.id) is None
@@ -298,7 +295,7 @@ def test_a_damaged_record_is_as_good_as_none(bench: Workbench, damaged: bytes) -
 
 def test_a_failed_relaunch_leaves_the_record_of_the_launch_before(bench: Workbench) -> None:
     agent = bench.agent()
-    bench.launch(agent)
+    bench.run_once(agent)
     before = bench.launches.last(PROJECT, agent.id)
     bench.pty.refuses = PtyFailed("no terminal left")
     with pytest.raises(PtyFailed):
@@ -368,7 +365,7 @@ def test_a_launch_works_while_the_daemon_is_down_and_says_so(bench: Workbench) -
 def test_trust_is_recorded_only_when_the_person_said_so() -> None:
     bench = Workbench(traits=HostTraits(asks_trust=True))
     agent = bench.agent()
-    bench.launch(agent)
+    bench.run_once(agent)
     assert bench.runtime.trusted == []
     assert any("--trust" in note for note in bench.planned(agent).notes)
 

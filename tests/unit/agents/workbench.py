@@ -11,6 +11,7 @@ from tests.fakes.profiles import FakeProfileStore
 from tests.fakes.pty import FakePty
 from tests.fakes.shared_memory import FakeSharedMemory
 
+from iai_mcp.adapters.git_worktrees import GitWorktrees
 from iai_mcp.agents.agents import Agents, NewAgent
 from iai_mcp.agents.launch import LaunchAgent
 from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest, PlanLaunch
@@ -18,6 +19,7 @@ from iai_mcp.agents.launches import Launches
 from iai_mcp.agents.profiles import Profiles
 from iai_mcp.agents.removal import DeleteAgent, PruneRuns
 from iai_mcp.agents.synchronizing import SyncAgent
+from iai_mcp.agents.worktrees import AgentWorktrees
 from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile, EnvVariable, Flag, Stdin
 from iai_mcp.domain.agents import Agent
 from iai_mcp.domain.invocations import HostTraits, MemoryWiring
@@ -51,10 +53,15 @@ class Workbench:
         self.profiles = Profiles(builtin, self.profile_store, self.runtime)
         self.agents = Agents(self.contexts, self.templates, self.skills, self.ids, self.events)
         self.launches = Launches(self.files, lambda: "/data")
-        self.delete = DeleteAgent(
-            self.contexts, self.files, self.launches, self.pty, self.pty, self.events
+        # No agent here has a worktree: git is never asked.
+        self.worktrees = AgentWorktrees(
+            self.contexts, GitWorktrees(), self.files, self.files, lambda: "/data"
         )
-        self.prune = PruneRuns(self.contexts, self.files, self.launches, self.pty)
+        self.delete = DeleteAgent(
+            *(self.contexts, self.files, self.launches, self.worktrees),
+            *(self.pty, self.pty, self.events),
+        )
+        self.prune = PruneRuns(self.contexts, self.files, self.launches, self.worktrees, self.pty)
         self.sync = SyncAgent(self.contexts, self.templates, self.events)
         self.plan = PlanLaunch(
             contexts=self.contexts,
@@ -63,6 +70,8 @@ class Workbench:
             templates=self.templates,
             runtime=self.runtime,
             launches=self.launches,
+            worktrees=self.worktrees,
+            sessions=self.pty,
             memory=self.memory,
             ids=self.ids,
             wiring=lambda env: MemoryWiring(("py", "bridge"), ("py", "hook"), env),
@@ -72,6 +81,8 @@ class Workbench:
             self.runtime,
             self.files,
             self.launches,
+            self.worktrees,
+            self.pty,
             self.pty,
             self.clock,
             self.events,
@@ -88,3 +99,7 @@ class Workbench:
 
     def launch(self, agent: Agent, **more: object) -> TerminalSession:
         return self.execute(self.planned(agent, **more))
+
+    def run_once(self, agent: Agent, **more: object) -> None:
+        """Launched, and ended again."""
+        self.pty.kill(self.launch(agent, **more).id)

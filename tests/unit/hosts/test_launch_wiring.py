@@ -187,14 +187,17 @@ def test_codex_gets_everything_by_one_off_settings() -> None:
     hooks = settings["hooks.SessionStart"]
     line = shlex.join([*MEMORY.hook, "codex", "SessionStart"])
     assert hooks == [{"hooks": [{"type": "command", "command": line, "timeout": 10}]}]
-    assert wiring.args[-2:] == ("--add-dir", "/home/ann/shop")
+    assert settings["sandbox_workspace_write.writable_roots"] == ["/home/ann/shop"]
+    assert "--add-dir" not in wiring.args  # over which Codex would end where nothing is trusted
     assert "projects" not in settings
     assert "hooks.state" not in settings
 
 
 def test_codex_is_told_to_trust_the_project_and_exactly_our_hooks() -> None:
-    settings = codex_settings(wired("codex", trusted=True))
+    wiring = wired("codex", trusted=True)
+    settings = codex_settings(wiring)
 
+    assert wiring.args[-2:] == ("--add-dir", "/home/ann/shop")
     assert settings["projects"] == {"/home/ann/shop": {"trust_level": "trusted"}}
     state = settings["hooks.state"]
     assert isinstance(state, dict)

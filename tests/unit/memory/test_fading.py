@@ -3,8 +3,8 @@
 from tests.fakes.strengths import DAY, FakeStrengths, HalvingCurve
 
 from iai_mcp.memory.sleep.fading import Fade
+from iai_mcp.ports.learned import Use
 from iai_mcp.ports.sleep import Strengthened
-from iai_mcp.ports.strengths import Use
 
 
 class Today:

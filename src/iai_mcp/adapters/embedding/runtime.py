@@ -13,7 +13,7 @@ from iai_mcp.adapters.embedding.pieces import NAMES, Pieces
 from iai_mcp.adapters.embedding.session import REFUSALS, map_words, open_session
 from iai_mcp.adapters.embedding.tokens import Tokens
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.ports.embedder import Vectors
+from iai_mcp.ports.embedder import Matrix
 
 # Another processor rounds a little differently; damaged numbers give a cosine near zero.
 _SAME = 0.98
@@ -63,7 +63,7 @@ class OnnxEmbedder:
     def dimensions(self) -> int:
         return self._dimensions
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str]) -> Matrix:
         vectors = np.empty((len(texts), self._dimensions), dtype=np.float32)
         tokens = 0
         for row, text in zip(vectors, texts, strict=True):

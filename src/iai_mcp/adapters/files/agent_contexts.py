@@ -24,7 +24,10 @@ from iai_mcp.ports.file_system import FilesBelow, FileSystem
 
 _MANIFEST = f"{PROJECT_DATA}/agents.json"
 _IGNORED = b"run/\n"
-_ENTRY_KEYS = {"agent_id", "name", "md_path", "profile_id", "origin", "synchronized", "skills"}
+_ENTRY_KEYS = {
+    *("agent_id", "name", "md_path", "profile_id", "origin", "synchronized", "skills"),
+    "worktree",
+}
 
 
 class FileAgentContextStore:
@@ -134,6 +137,7 @@ def _agent(entry: Mapping[str, object]) -> Agent:
         origin=_origin(entry.get("origin", "scratch")),
         synchronized=json_text.flag_field(entry, "synchronized"),
         skills=json_text.texts_field(entry, "skills"),
+        worktree=json_text.text_field(entry, "worktree") if entry.get("worktree") else None,
         extra={key: value for key, value in entry.items() if key not in _ENTRY_KEYS},
     )
 
@@ -165,6 +169,8 @@ def _entry_of(agent: Agent) -> dict[str, object]:
     }
     if agent.skills:
         entry["skills"] = list(agent.skills)
+    if agent.worktree is not None:
+        entry["worktree"] = agent.worktree
     return {**entry, **agent.extra}
 
 

@@ -79,11 +79,13 @@ class _Shelf:
     def names(self, project: ProjectPath) -> list[str]:
         return sorted({n for where in (PROJECT, USER) for n in self.place(project, where).names()})
 
-    def where(self, project: ProjectPath, name: str) -> str:
+    def places(self, project: ProjectPath, name: str) -> list[str]:
         bare_file_name(name)
-        for where in (PROJECT, USER):
-            if self.place(project, where).has(name):
-                return where
+        return [where for where in (PROJECT, USER) if self.place(project, where).has(name)]
+
+    def where(self, project: ProjectPath, name: str) -> str:
+        if places := self.places(project, name):
+            return places[0]
         known = ", ".join(self.names(project)) or "there are none yet"
         raise NotFound(f"there is no {self._kind.removesuffix('s')} {quoted(name)} ({known})")
 
@@ -142,6 +144,9 @@ class FileSkillStore:
     def get(self, project: ProjectPath, name: str) -> Skill:
         where = self._shelf.where(project, name)
         return Skill(name, self._shelf.place(project, where).read(name))
+
+    def places(self, project: ProjectPath, name: str) -> Sequence[str]:
+        return self._shelf.places(project, name)
 
     def save(self, project: ProjectPath, skill: Skill, *, where: str) -> None:
         bare_file_name(skill.name)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import apsw
 
 from iai_mcp.adapters.sqlite import schema, words
-from iai_mcp.ports.copies import Gone
+from iai_mcp.ports.upkeep import Gone
 
 
 def forget_one(db: apsw.Connection, key: int, at: int) -> tuple[bytes, bool] | None:
@@ -15,7 +15,7 @@ def forget_one(db: apsw.Connection, key: int, at: int) -> tuple[bytes, bool] | N
         return None
     db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", (row[0], at))
     db.execute("UPDATE memories SET successor = NULL WHERE successor = ?", (key,))
-    db.execute("DELETE FROM words WHERE rowid = ?", (key,))
+    words.drop(db, key)
     db.execute("DELETE FROM memories WHERE key = ?", (key,))
     return bytes(row[0]), bool(row[1])
 

@@ -4,19 +4,27 @@ import json
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import apsw
 
-from iai_mcp.adapters.sqlite import rows, schema, traits, words
+from iai_mcp.adapters.sqlite import entries, rows, schema, words
 from iai_mcp.adapters.sqlite.database import Database, cacheable, count, scalar
 from iai_mcp.adapters.sqlite.forgetting import forget_one
-from iai_mcp.adapters.sqlite.sheet import Line, Sheet
 from iai_mcp.domain.errors import Busy, NotFound
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
-from iai_mcp.ports.copies import Gone
-from iai_mcp.ports.memories import Carried, Placed, Scope, Stored, WordHit
+from iai_mcp.domain.traits import WISH, Traits, traits_of
+from iai_mcp.ports.memories import (
+    Carried,
+    Entry,
+    Placed,
+    Renewed,
+    Scope,
+    Stored,
+    Unembedded,
+    WordHit,
+)
+from iai_mcp.ports.upkeep import Gone
 
 _INSERT = """
 INSERT INTO memories (id, at, session, project, role, tier, ts, speaker, host, agent_id,
@@ -42,21 +50,7 @@ class SqliteMemories:
             self._count = count(db, "memories WHERE derived = 0")
         assert isinstance(salt, bytes)  # noqa: S101 - written as such with the schema
         self._salt = salt
-        # Held around a transaction and the sheet's share in it, so that both see one order.
-        self._order = threading.RLock()
-        self._sheet: Sheet | None = None
-
-    def sheet(self) -> Sheet:
-        """The narrow rows of all memories, read once and kept up to date from then on."""
-        if self._sheet is not None:  # who asks does not wait for who writes
-            return self._sheet
-        with self._order:
-            if self._sheet is None:
-                sheet = Sheet()
-                with self._db.reading() as db:
-                    sheet.add(traits.lines(db))
-                self._sheet = sheet
-            return self._sheet
+        self._counting = threading.Lock()
 
     @property
     def salt(self) -> bytes:
@@ -64,11 +58,10 @@ class SqliteMemories:
 
     def add(self, turns: Sequence[CleanTurn]) -> list[Stored]:
         early = [self._derived_early(turn) for turn in turns]
-        with self._order:
-            with self._db.writing() as db:
-                added = [_add_one(db, *one) for one in zip(turns, early, strict=True)]
-            self._enter(added)
-        return [one.stored for one in added]
+        with self._db.writing() as db:
+            stored = [_add_one(db, *one) for one in zip(turns, early, strict=True)]
+        self._counted(sum(one.status == "inserted" for one in stored))
+        return stored
 
     def get(self, keys: Sequence[int], longest: int | None = None) -> list[Memory]:
         found = {m.key: m for m in self._select_in("m.key", keys, longest)}
@@ -146,19 +139,17 @@ class SqliteMemories:
             return words.search(db, terms, where, values, limit)
 
     def supersede(self, old: Memory, new: CleanTurn, at: int) -> Stored:
-        with self._order:
-            with self._db.writing() as db:
-                if not db.execute("SELECT 1 FROM memories WHERE key = ?", (old.key,)).fetchone():
-                    raise NotFound("that memory was forgotten a moment ago")
-                added = _add_one(db, new)
-                stored = added.stored
-                if stored.key is not None and stored.key != old.key:
-                    db.execute(
-                        "UPDATE memories SET valid_to = ?, successor = ? WHERE key = ?",
-                        (at, stored.key, old.key),
-                    )
-                    _link(db, old.key, stored.key, "contradicts", 1.0, at)
-            self._enter([added])
+        with self._db.writing() as db:
+            if not db.execute("SELECT 1 FROM memories WHERE key = ?", (old.key,)).fetchone():
+                raise NotFound("that memory was forgotten a moment ago")
+            stored = _add_one(db, new)
+            if stored.key is not None and stored.key != old.key:
+                db.execute(
+                    "UPDATE memories SET valid_to = ?, successor = ? WHERE key = ?",
+                    (at, stored.key, old.key),
+                )
+                _link(db, old.key, stored.key, "contradicts", 1.0, at)
+        self._counted(int(stored.status == "inserted"))
         return stored
 
     def link(self, pairs: Iterable[tuple[int, int]], kind: str, step: float, at: int) -> int:
@@ -179,18 +170,15 @@ class SqliteMemories:
             return [Link(*row) for row in found]
 
     def forget(self, keys: Sequence[int], at: int, *, purge: bool = True) -> list[str]:
-        with self._order:
-            with self._db.writing() as db:
-                gone = [one for key in keys if (one := forget_one(db, key, at)) is not None]
-                db.executemany(
-                    "INSERT OR IGNORE INTO unreached VALUES (?)", [(one,) for one, _ in gone]
-                )
-                if gone and purge:
-                    # Deleted entries stay in the index's segments until they are merged.
-                    words.purge(db)
-            self._count -= sum(not derived for _, derived in gone)
-            if self._sheet is not None:
-                self._sheet.drop(keys)
+        with self._db.writing() as db:
+            gone = [one for key in keys if (one := forget_one(db, key, at)) is not None]
+            db.executemany(
+                "INSERT OR IGNORE INTO unreached VALUES (?)", [(one,) for one, _ in gone]
+            )
+            if gone and purge:
+                # Deleted entries stay in the index's segments until they are merged.
+                words.purge(db)
+        self._counted(-sum(not derived for _, derived in gone))
         return [rows.public_id(ident) for ident, _ in gone]
 
     def purge(self) -> None:
@@ -249,10 +237,45 @@ class SqliteMemories:
                 db.execute("UPDATE meta SET value = ? WHERE name = 'salt'", (salt,))
                 self._salt = salt
 
-    def pending(self, limit: int) -> list[int]:
+    def latest(self) -> int:
+        with self._db.reading() as db:
+            return entries.latest(db)
+
+    def entries(self, after: int) -> Iterator[Entry]:
+        with self._db.reading() as db:
+            yield from entries.after(db, after)
+
+    def renew(self, limit: int) -> list[Renewed]:
+        with self._db.reading() as db:
+            if not entries.outdated(db, 1):
+                return []  # nearly always: nobody has to wait for a writer that writes nothing
+        with self._db.writing() as db:
+            return entries.renew(db, limit)
+
+    def pending(self, limit: int) -> Iterator[Unembedded]:
         with self._db.reading() as db:
             found = db.execute("SELECT key FROM pending_vectors ORDER BY key LIMIT ?", (limit,))
-            return [row[0] for row in found]
+            keys = [row[0] for row in found]
+        sql = (
+            "SELECT m.key, m.text, m.role, coalesce(t.flags, 0) & ? FROM memories AS m "
+            "LEFT JOIN traits AS t USING (key) WHERE m.key = ?"
+        )
+        for key in keys:
+            # A view for each: embedding takes its time, and an old view keeps the log from shrinking.
+            with self._db.reading() as db:
+                row = db.execute(sql, (WISH, key), can_cache=False).fetchone()
+            if row is not None:  # else it was forgotten meanwhile
+                yield Unembedded(row[0], row[1], row[2], bool(row[3]))
+
+    def said_before(self, key: int, letters: int) -> str:
+        sql = (
+            "SELECT b.text FROM memories AS m JOIN memories AS b "
+            "ON b.session = m.session AND (b.at, b.key) < (m.at, m.key) "
+            "WHERE m.key = ? AND m.session <> '' ORDER BY b.at DESC, b.key DESC LIMIT 1"
+        )
+        with self._db.reading() as db:
+            row = db.execute(sql, (key,), can_cache=False).fetchone()
+        return "" if row is None else str(row[0])[-letters:]
 
     def pending_count(self) -> int:
         with self._db.reading() as db:
@@ -275,31 +298,18 @@ class SqliteMemories:
         with self._db.reading() as db:
             return [row[0] for row in db.execute("SELECT key FROM projects ORDER BY key")]
 
-    def reindex(self, page: int) -> int:
-        """Bring the oldest memories up to date whose traits an earlier version made; how many."""
-        with self._order:
-            with self._db.writing() as db:
-                renewed = traits.renew(db, page)
-            if self._sheet is not None:
-                for key, derived in renewed:
-                    self._sheet.retrait(key, derived.length, derived.bits)
-        return len(renewed)
-
-    def _derived_early(self, turn: CleanTurn) -> traits.Derived | None:
+    def _derived_early(self, turn: CleanTurn) -> Traits | None:
         """What follows from a new and long text, before others have to wait for who writes."""
         if len(turn.text) <= _LONG:
             return None
         with self._db.reading() as db:
             if db.execute("SELECT 1 FROM memories WHERE id = ?", (turn.identity,)).fetchone():
                 return None
-        return traits.derive(turn.text, turn.role)
+        return traits_of(turn.text, turn.role)
 
-    def _enter(self, added: Iterable["_Added"]) -> None:
-        """Count what was added, and put it on the sheet if there is one yet."""
-        new = [one for one in added if one.line is not None]
-        self._count += len(new)
-        if self._sheet is not None:
-            self._sheet.add(one.line for one in new if one.line is not None)
+    def _counted(self, more: int) -> None:
+        with self._counting:
+            self._count += more
 
     def _placed(self, where: str, values: Sequence[object], order: str, limit: int) -> list[Placed]:
         # The length of a value is in its row's header: nothing long is read for it.
@@ -342,21 +352,13 @@ def _parts(wanted: Sequence[object]) -> Iterator[Sequence[object]]:
         yield wanted[start : start + _AT_ONCE]
 
 
-@dataclass(frozen=True, slots=True)
-class _Added:
-    """What became of a turn; with its line for the sheet if it is new."""
-
-    stored: Stored
-    line: Line | None = None
-
-
-def _add_one(db: apsw.Connection, turn: CleanTurn, early: traits.Derived | None = None) -> _Added:
+def _add_one(db: apsw.Connection, turn: CleanTurn, early: Traits | None = None) -> Stored:
     public = rows.public_id(turn.identity)
     known = db.execute("SELECT key FROM memories WHERE id = ?", (turn.identity,)).fetchone()
     if known:
-        return _Added(Stored("duplicate", public, known[0]))
+        return Stored("duplicate", public, known[0])
     if db.execute("SELECT 1 FROM tombstones WHERE id = ?", (turn.identity,)).fetchone():
-        return _Added(Stored("forgotten", public, None))
+        return Stored("forgotten", public, None)
     whence = turn.provenance
     db.execute(
         _INSERT,
@@ -381,10 +383,9 @@ def _add_one(db: apsw.Connection, turn: CleanTurn, early: traits.Derived | None 
         can_cache=cacheable(turn.text),
     )
     key = db.last_insert_rowid()
-    derived = early or traits.derive(turn.text, turn.role)
-    traits.put(db, key, derived)
+    entries.put(db, key, early or traits_of(turn.text, turn.role))
     db.execute("INSERT INTO pending_vectors VALUES (?)", (key,))
-    return _Added(Stored("inserted", public, key), traits.line(key, turn, derived))
+    return Stored("inserted", public, key)
 
 
 def _carry_over(db: apsw.Connection, one: Carried) -> None:

@@ -1,169 +1,108 @@
-"""What the store's words mean, so that one can stand in for another: `obsolete` for `outdated`.
-
-Only numbers and vectors are held in memory. The words themselves stay in the file, and leave it with
-the last memory that holds them.
-"""
+"""`WordVectorLog` in the encrypted file. A word leaves it with the last memory that holds it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import apsw
-import numpy as np
 
-from iai_mcp.adapters.sqlite import words
-from iai_mcp.adapters.sqlite.database import Database
-from iai_mcp.adapters.vector_index import VectorIndex, quantise
-from iai_mcp.domain.words import indexed
-from iai_mcp.domain.words import words as words_of
-from iai_mcp.ports.vectors import Matrix, Unmeant
+from iai_mcp.adapters.sqlite import words as index
+from iai_mcp.adapters.sqlite.database import Database, scalar
+from iai_mcp.domain.words import indexed, may_mean, words
+from iai_mcp.ports.vectors import Coded
+from iai_mcp.ports.word_vectors import Unread
 
-_OFTEN = 3  # a word said less often is a name or a slip
-_MOST = 16_384  # words: their vectors weigh seven megabytes
 _READ_OF_EACH = 20_000  # characters of a memory
-_NEAR, _NEIGHBOURS = 0.5, 24  # the least cosine of a pair that is kept, and how many of a new word
-_LOOKED_AT = 8  # of them, for one word of a cue
-_SHORTEST, _LONGEST = 3, 24  # letters
 
 
 class SqliteWordVectors:
     """The words of one model's space."""
 
-    def __init__(self, database: Database, space: int, dimensions: int) -> None:
+    def __init__(self, database: Database, model: str) -> None:
+        """The model's space is there already: its turns come first."""
         self._db = database
-        self._space = space
-        self._index = VectorIndex(dimensions)
+        with database.reading() as db:
+            self._space = scalar(db, "SELECT id FROM spaces WHERE model = ?", (model,))
+        self._cursor = f"words_read_{self._space}"
 
-    def load(self) -> None:
-        sql = "SELECT id, scale, code FROM word_vectors WHERE space = ? ORDER BY id"
+    def page(self, after: int, limit: int) -> list[Coded]:
+        sql = "SELECT id, scale, code FROM word_vectors WHERE id > ? AND space = ? ORDER BY id LIMIT ?"
         with self._db.reading() as db:
-            rows: list[tuple[int, float, bytes]] = db.execute(sql, (self._space,)).fetchall()  # type: ignore[assignment] # the schema says so
-        if not rows:
-            return
-        codes = np.frombuffer(b"".join(row[2] for row in rows), np.int8)
-        scales = np.array([row[1] for row in rows], np.float32)
-        self._index.add([row[0] for row in rows], codes.reshape(len(rows), -1), scales)
+            return [Coded(*row) for row in db.execute(sql, (after, self._space, limit))]
 
-    def unmeant(self, page: int) -> Unmeant:
-        """The words of the next memories that are said often and have no vector yet."""
+    def unread(self, limit: int, often: int) -> Unread:
+        sql = "SELECT key, substr(text, 1, ?) FROM memories WHERE key > ? ORDER BY key LIMIT ?"
         with self._db.reading() as db:
-            read = _read_to(db, self._space)
-            sql = "SELECT key, substr(text, 1, ?) FROM memories WHERE key > ? ORDER BY key LIMIT ?"
-            rows: list[tuple[int, str]] = db.execute(sql, (_READ_OF_EACH, read, page)).fetchall()  # type: ignore[assignment] # the schema says so
-            if not rows or len(self._index) >= _MOST:
-                return Unmeant((), (), None)
-            said = _surfaces(db, (text for _, text in rows))
-            new = {token: word for token, word in said.items() if self._is_new(db, token)}
-        return Unmeant(tuple(new), tuple(new.values()), rows[-1][0])
-
-    def put(self, found: Unmeant, vectors: Matrix) -> None:
-        """Keep the vectors of what `unmeant` gave, and that those memories were read."""
-        with self._db.writing(repeatable=True) as db:
-            if found.tokens:
-                self._add(db, found.tokens, vectors)
-            db.execute(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)", (_cursor(self._space), found.read_to)
-            )
-
-    def unknown(self, terms: Sequence[str]) -> dict[str, str]:
-        """Those of a cue's terms that have no vector, by their token."""
-        if not len(self._index):
-            return {}
-        with self._db.reading() as db:
-            said = {
-                token: term
-                for term in terms
-                if _may_mean(term)
-                for token in words.tokens(db, [term])
+            row = db.execute("SELECT value FROM meta WHERE name = ?", (self._cursor,)).fetchone()
+            page = db.execute(sql, (_READ_OF_EACH, row[0] if row else 0, limit)).fetchall()
+            said = _said(db, (str(text) for _, text in page))
+            new = {
+                token: word
+                for token, word in said.items()
+                if not self._known(db, token) and _count(db, token) >= often
             }
-            return {token: term for token, term in said.items() if not self._id(db, token)}
+        return Unread(new, int(page[-1][0]) if page else None)  # type: ignore[arg-type] # the schema says so
 
-    def near(
-        self, tokens: Sequence[str], given: Mapping[str, Matrix], least: float
-    ) -> dict[str, list[tuple[str, float]]]:
-        """The words of the store nearest to each token, with their cosines, nearest first."""
-        if not len(self._index):
-            return {}
+    def put(self, words: Mapping[str, Coded], read_to: int) -> dict[str, int]:
+        sql = "INSERT OR IGNORE INTO word_vectors (space, token, scale, code) VALUES (?, ?, ?, ?)"
+        kept: dict[str, int] = {}
+        with self._db.writing(repeatable=True) as db:
+            for token, one in words.items():
+                db.execute(sql, (self._space, token, one.scale, one.code))
+                if db.changes():
+                    kept[token] = db.last_insert_rowid()
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (self._cursor, read_to))
+        return kept
+
+    def pair(self, pairs: Sequence[tuple[int, int, float]]) -> None:
         sql = (
-            "SELECT own.token, other.token, cosine FROM word_vectors AS own JOIN word_pairs ON a = own.id "
-            "JOIN word_vectors AS other ON other.id = b WHERE own.space = ? AND cosine >= ? AND own.token "
-            f"IN ({', '.join('?' * len(tokens))}) ORDER BY cosine DESC, b"
+            "INSERT OR IGNORE INTO word_pairs SELECT ?1, ?2, ?3 "
+            "WHERE EXISTS (SELECT 1 FROM word_vectors WHERE id = ?1) "
+            "AND EXISTS (SELECT 1 FROM word_vectors WHERE id = ?2)"
         )
-        found: dict[str, list[tuple[str, float]]] = {}
+        with self._db.writing(repeatable=True) as db:
+            for a, b, cosine in pairs:
+                db.executemany(sql, [(a, b, cosine), (b, a, cosine)])
+
+    def pairs(self, words: Sequence[str], least: float) -> list[tuple[str, str, float]]:
+        sql = (
+            "SELECT own.token, other.token, cosine FROM word_vectors AS own "
+            "JOIN word_pairs ON a = own.id JOIN word_vectors AS other ON other.id = b "
+            f"WHERE own.space = ? AND cosine >= ? AND own.token IN ({_marks(words)}) "
+            "ORDER BY cosine DESC, b"
+        )
         with self._db.reading() as db:
-            for token, other, cosine in db.execute(sql, (self._space, least, *tokens)):
-                found.setdefault(str(token), []).append((str(other), float(cosine)))
-            for token, vector in given.items():
-                near = self._index.nearest(vector, _LOOKED_AT)
-                spelled = ((self._token(db, number), cosine) for number, cosine in near)
-                found[token] = [
-                    (word, cosine) for word, cosine in spelled if word and cosine >= least
-                ]
-        return {token: near[:_LOOKED_AT] for token, near in found.items()}
+            return db.execute(sql, (self._space, least, *words)).fetchall()  # type: ignore[return-value] # the schema says so
 
-    def _add(self, db: apsw.Connection, tokens: Sequence[str], vectors: Matrix) -> None:
-        codes, scales = quantise(vectors)
-        new: list[tuple[int, int]] = []
-        for place, token in enumerate(tokens):
-            db.execute(
-                "INSERT OR IGNORE INTO word_vectors (space, token, scale, code) VALUES (?, ?, ?, ?)",
-                (self._space, token, float(scales[place]), codes[place].tobytes()),
-            )
-            if db.changes():
-                new.append((db.last_insert_rowid(), place))
-        places = [place for _, place in new]
-        self._index.add([number for number, _ in new], codes[places], scales[places])
-        for number, place in new:
-            near = self._index.nearest(vectors[place], _NEIGHBOURS)
-            pairs = [
-                (other, cosine) for other, cosine in near if cosine >= _NEAR and other != number
-            ]
-            both = [
-                pair
-                for other, cos in pairs
-                for pair in ((number, other, cos), (other, number, cos))
-            ]
-            # One that was dropped meanwhile has no row to refer to.
-            db.executemany(
-                "INSERT OR IGNORE INTO word_pairs SELECT ?1, ?2, ?3 "
-                "WHERE EXISTS (SELECT 1 FROM word_vectors WHERE id = ?1) "
-                "AND EXISTS (SELECT 1 FROM word_vectors WHERE id = ?2)",
-                both,
-            )
+    def missing(self, terms: Sequence[str]) -> dict[str, str]:
+        with self._db.reading() as db:
+            said = index.spellings(db, filter(may_mean, terms))
+            return {token: term for term, token in said if not self._known(db, token)}
 
-    def _is_new(self, db: apsw.Connection, token: str) -> bool:
-        return not self._id(db, token) and words.said(db, token) >= _OFTEN
+    def spelled(self, numbers: Sequence[int]) -> dict[int, str]:
+        sql = f"SELECT id, token FROM word_vectors WHERE id IN ({_marks(numbers)})"
+        with self._db.reading() as db:
+            return dict(db.execute(sql, tuple(numbers)).fetchall())  # type: ignore[arg-type] # the schema says so
 
-    def _id(self, db: apsw.Connection, token: str) -> int:
-        sql = "SELECT id FROM word_vectors WHERE space = ? AND token = ?"
-        row = db.execute(sql, (self._space, token)).fetchone()
-        return int(row[0]) if row else 0
-
-    def _token(self, db: apsw.Connection, number: int) -> str:
-        row = db.execute("SELECT token FROM word_vectors WHERE id = ?", (number,)).fetchone()
-        return str(row[0]) if row else ""
+    def _known(self, db: apsw.Connection, token: str) -> bool:
+        sql = "SELECT 1 FROM word_vectors WHERE space = ? AND token = ?"
+        return db.execute(sql, (self._space, token)).fetchone() is not None
 
 
-def _surfaces(db: apsw.Connection, texts: Iterable[str]) -> dict[str, str]:
+def _said(db: apsw.Connection, texts: Iterable[str]) -> dict[str, str]:
     """The words of some texts, by their token in the form that is used most."""
     counted: Counter[str] = Counter()
     for text in texts:
-        counted.update(word for word in words_of(indexed(text)) if _may_mean(word))
+        counted.update(filter(may_mean, words(indexed(text))))
     found: dict[str, str] = {}
-    for word, _ in counted.most_common():
-        for token in words.tokens(db, [word]):
-            found.setdefault(token, word)
+    for word, token in index.spellings(db, (word for word, _ in counted.most_common())):
+        found.setdefault(token, word)
     return found
 
 
-def _may_mean(word: str) -> bool:
-    """Whether a model could know the word; it knows no numbers, and few words of other scripts."""
-    return word.isascii() and word.isalpha() and _SHORTEST <= len(word) <= _LONGEST
-
-
-def _cursor(space: int) -> str:
-    return f"words_read_{space}"
-
-
-def _read_to(db: apsw.Connection, space: int) -> int:
-    row = db.execute("SELECT value FROM meta WHERE name = ?", (_cursor(space),)).fetchone()
+def _count(db: apsw.Connection, token: str) -> int:
+    row = db.execute("SELECT cnt FROM word_counts WHERE term = ?", (token,)).fetchone()
     return int(row[0]) if row else 0
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))

@@ -1,35 +1,62 @@
-"""The lexical index: every memory findable by its words from the moment it is stored."""
+"""`WordIndex` in the encrypted file (FTS5), and how memories come into it and out of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import apsw
 import numpy as np
-from numpy.typing import NDArray
 
-from iai_mcp.adapters.sqlite.database import cacheable
-from iai_mcp.adapters.sqlite.sheet import View
-from iai_mcp.domain.ranking.lexical import Postings
-from iai_mcp.domain.words import indexed
+from iai_mcp.adapters.sqlite.database import Database, cacheable
 from iai_mcp.ports.memories import WordHit
-
-Places = NDArray[np.int64]
+from iai_mcp.ports.words import Places
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
-# A word in more than this share of all memories tells little and costs most: it is left out,
-# unless it is among the rarest of the cue.
-_COMMON_SHARE = 0.02
-_COMMON_AT_LEAST = 400
-_KEPT_ANYWAY = 3
-_MOST_TERMS = 12
-# So many places of each word are read before any are counted: counting reads them as well, and
-# most words are rarer than that.
-_READ_AT_FIRST = 800
-# A word this common is left out even if it is among the rarest, unless it is the rarest of all.
-_TOO_COMMON = 600
-# A word that is said more often than this does not stand in for another one.
-_RARE_AT_MOST, _RARE_SHARE = 200, 0.01
-# Postings of a word kept anyway are cut here: a bound for a cue of nothing but common words.
-_MOST_PLACES = 20_000
+
+
+class SqliteWordIndex:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    @contextmanager
+    def looked_up(self) -> Iterator["SqliteWords"]:
+        with self._db.reading() as db, db:  # one view of the index, and one lock, for all of it
+            yield SqliteWords(db)
+
+
+class SqliteWords:
+    """`Words` for as long as its reader is held."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    def spelled(self, terms: Sequence[str]) -> list[str]:
+        return list(dict.fromkeys(token for _, token in spellings(self._db, terms)))
+
+    def places(self, word: str, limit: int) -> Places:
+        # One long text is parsed in a third of the time that thousands of rows take to arrive.
+        sql = "SELECT group_concat(doc) FROM (SELECT doc FROM word_places WHERE term = ? LIMIT ?)"
+        row = self._db.execute(sql, (word, limit)).fetchone()
+        return np.fromstring(str(row[0]) if row and row[0] else "", dtype=np.int64, sep=",")
+
+    def holding(self, word: str) -> int:
+        row = self._db.execute("SELECT doc FROM word_counts WHERE term = ?", (word,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def holding_phrase(self, phrase: str, limit: int) -> list[int]:
+        if not self.spelled([phrase]):
+            return []
+        sql = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?"
+        return [row[0] for row in self._db.execute(sql, (_phrase(phrase), limit))]
+
+
+def spellings(db: apsw.Connection, terms: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The terms, each with the tokens that the index makes of it."""
+    tokenizer = db.fts5_tokenizer(*_TOKENIZER)
+    for term in terms:
+        for token in tokenizer(
+            term.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False
+        ):
+            yield term, str(token[0])
 
 
 def put(db: apsw.Connection, key: int, index: str) -> None:
@@ -59,48 +86,20 @@ def search(
     return [WordHit(row[0], -row[1]) for row in db.execute(sql, (query, *values, limit))]
 
 
-def postings(
-    db: apsw.Connection, terms: Sequence[str], view: View, *, generous: bool = False
-) -> list[Postings]:
-    """Where the telling ones of the terms occur; a term that occurs nowhere has empty postings.
+def drop(db: apsw.Connection, key: int) -> None:
+    """Take a memory out of the index; its words stay in there until it is purged or merged."""
+    db.execute("DELETE FROM words WHERE rowid = ?", (key,))
 
-    `generous` keeps all that is read at first: a word that many turns hold may be in few exchanges.
+
+def merge(db: apsw.Connection, pages: int, *, begin: bool = False) -> bool:
+    """Merge a little of the index; whether there was anything to do.
+
+    With `begin` all of it is to be merged, which leaves nothing of what was dropped.
     """
-    at_least = _READ_AT_FIRST if generous else _COMMON_AT_LEAST
-    common = max(at_least, int(_COMMON_SHARE * len(view.keys)))
-    with db:  # one view of the index, and one lock, for all of them
-        places = {token: _places(db, token, _READ_AT_FIRST) for token in tokens(db, terms)}
-        holding = {
-            token: len(_starts(read)) if len(read) < _READ_AT_FIRST else _holding(db, token)
-            for token, read in places.items()
-        }
-        rarest = sorted(places, key=lambda token: (holding[token] or 1 << 60, token))
-        kept = {
-            token
-            for rank, token in enumerate(rarest[:_MOST_TERMS])
-            if rank == 0
-            or holding[token] <= (max(common, _TOO_COMMON) if rank < _KEPT_ANYWAY else common)
-        }
-        for token in kept:
-            if len(places[token]) == _READ_AT_FIRST:
-                places[token] = _places(db, token, _MOST_PLACES)
-    return [_postings(token, read, view) for token, read in places.items() if token in kept]
-
-
-def rare(db: apsw.Connection, token: str, view: View) -> Postings | None:
-    """Where a token occurs; None for one that is too common to stand in for another."""
-    most = max(_RARE_AT_MOST, int(_RARE_SHARE * len(view.keys)))
-    places = _places(db, token, most)
-    return _postings(token, places, view) if len(places) < most else None
-
-
-def holding_phrase(db: apsw.Connection, name: str, limit: int) -> list[int]:
-    """Keys of memories with the words of `name` side by side, newest first."""
-    phrase = indexed(name).partition("\n")[0]  # without the parts of a camelCase name
-    if not tokens(db, [phrase]):
-        return []
-    sql = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?"
-    return [row[0] for row in db.execute(sql, (_phrase(phrase), limit))]
+    before = db.total_changes()
+    db.execute("INSERT INTO words (words, rank) VALUES ('merge', ?)", (-pages if begin else pages,))
+    # The command itself counts as one change.
+    return db.total_changes() - before >= 2
 
 
 def purge(db: apsw.Connection) -> None:
@@ -114,48 +113,3 @@ def purge(db: apsw.Connection) -> None:
 
 def _phrase(term: str) -> str:
     return '"' + term.replace('"', '""') + '"'
-
-
-def tokens(db: apsw.Connection, terms: Sequence[str]) -> list[str]:
-    """The terms as the index spells them, each once."""
-    tokenizer = db.fts5_tokenizer(*_TOKENIZER)
-    found: dict[str, None] = {}
-    for term in terms:
-        for token in tokenizer(
-            term.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False
-        ):
-            found[str(token[0])] = None
-    return list(found)
-
-
-def said(db: apsw.Connection, token: str) -> int:
-    """How often the token was said."""
-    row = db.execute("SELECT cnt FROM word_counts WHERE term = ?", (token,)).fetchone()
-    return int(row[0]) if row else 0
-
-
-def _holding(db: apsw.Connection, token: str) -> int:
-    row = db.execute("SELECT doc FROM word_counts WHERE term = ?", (token,)).fetchone()
-    return int(row[0]) if row else 0
-
-
-def _places(db: apsw.Connection, token: str, limit: int) -> Places:
-    """The memories that hold the token, once for every time they do: a memory's stand together."""
-    # One long text is parsed in a third of the time that thousands of rows take to arrive.
-    sql = "SELECT group_concat(doc) FROM (SELECT doc FROM word_places WHERE term = ? LIMIT ?)"
-    row = db.execute(sql, (token, limit)).fetchone()
-    return np.fromstring(str(row[0]) if row and row[0] else "", dtype=np.int64, sep=",")
-
-
-def _starts(places: Places) -> Places:
-    changes = np.ones(len(places), dtype=np.bool_)
-    np.not_equal(places[1:], places[:-1], out=changes[1:])
-    return np.flatnonzero(changes)
-
-
-def _postings(token: str, places: Places, view: View) -> Postings:
-    starts = _starts(places)
-    keys, counts = places[starts], np.diff(starts, append=len(places))
-    found = np.minimum(np.searchsorted(view.keys, keys), max(len(view.keys) - 1, 0))
-    known = view.keys[found] == keys if len(view.keys) else np.zeros(len(keys), dtype=np.bool_)
-    return Postings(found[known], counts[known].astype(np.float32), token)

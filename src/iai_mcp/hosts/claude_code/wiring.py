@@ -71,7 +71,7 @@ def _wire(launch: Invocation) -> LaunchWiring:
             "--mcp-config",
             launch.in_run_dir(_SERVERS),
             "--add-dir",
-            launch.project,
+            launch.place,
             *_conversation(launch),
             *after_options(launch.prompt),
         ),

@@ -70,8 +70,13 @@ def _wire(launch: Invocation) -> LaunchWiring:
             f'projects={{{_toml_text(launch.project)}={{trust_level="trusted"}}}}',
             f"hooks.state={{{','.join(vouched)}}}",
         ]
+    else:
+        # Codex ends at once over an --add-dir in a directory that it may only read, which is what it
+        # takes one for that nobody trusts yet. By setting, it asks first.
+        settings.append(f"sandbox_workspace_write.writable_roots={_toml_list([launch.place])}")
     overrides = [word for setting in settings for word in ("-c", setting)]
-    return LaunchWiring(args=(*overrides, "--add-dir", launch.project, *_conversation(launch)))
+    added = ("--add-dir", launch.place) if launch.trusted else ()
+    return LaunchWiring(args=(*overrides, *added, *_conversation(launch)))
 
 
 def _hook(line: str, timeout: int) -> str:

@@ -49,7 +49,7 @@ def _wire(launch: Invocation) -> LaunchWiring:
             "--additional-mcp-config",
             f"@{launch.in_run_dir(_SERVERS)}",
             "--add-dir",
-            launch.project,
+            launch.place,
             *_conversation(launch),
             *(() if launch.prompt is None else (f"--interactive={launch.prompt}",)),
         ),

@@ -14,7 +14,7 @@ def _wire(launch: Invocation) -> LaunchWiring:
             "--mcp-config-file",
             launch.in_run_dir(_SERVERS),
             "--add-dir",
-            launch.project,
+            launch.place,
             *_conversation(launch),
         ),
         files=(json_file(_SERVERS, mcp_servers(launch.memory)),),

@@ -113,8 +113,8 @@ def _wire(launch: Invocation) -> LaunchWiring:
         },
     }
     # A path with such characters would be a pattern for others too: then OpenCode asks instead.
-    if not set("*?[]{}") & set(launch.project):
-        allowed = {f"{launch.project}/**": "allow"}
+    if not set("*?[]{}") & set(launch.place):
+        allowed = {f"{launch.place}/**": "allow"}
         config["permission"] = {"external_directory": allowed}
     prompt = () if launch.prompt is None else (f"--prompt={launch.prompt}",)
     return LaunchWiring(

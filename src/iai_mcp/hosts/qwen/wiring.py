@@ -50,7 +50,7 @@ def _wire(launch: Invocation) -> LaunchWiring:
     return LaunchWiring(
         args=(
             "--include-directories",
-            one_of_a_list(launch.project),
+            one_of_a_list(launch.place),
             *_conversation(launch),
             *(() if launch.prompt is None else (f"--prompt-interactive={launch.prompt}",)),
         ),

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from iai_mcp.ports.learned import Curve, Standing, Strengths, Trace
 from iai_mcp.ports.sleep import Enough, Page, Strengthened, never
-from iai_mcp.ports.strengths import Curve, Standing, Strengths, Trace
 from iai_mcp.ports.surroundings import Clock
 
 _COUNTED = 40  # memories whose uses are counted in a page

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from iai_mcp.domain.repeats import bands, fold_digest, repeats, wording
-from iai_mcp.ports.repeats import Known, Repeats, Said
+from iai_mcp.ports.learned import Known, Repeats, Said
 from iai_mcp.ports.sleep import Enough, Folded, Page, never
 
 _MEMORIES = 32  # of a page

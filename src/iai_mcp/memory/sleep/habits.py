@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from iai_mcp.domain.habits import LOOKED_AT, TIMES, Observation, alike, habit_text, observations
 from iai_mcp.domain.memories import Memory, turn_identity
-from iai_mcp.ports.habits import Habits
+from iai_mcp.ports.learned import Habits, Topics
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.sleep import Derived, Enough, Observed, Page, Settled, never
 from iai_mcp.ports.surroundings import Projects
-from iai_mcp.ports.topics import Topics
 
 KIND = "habit"
 _MEMORIES = 24  # read in a page

@@ -15,12 +15,14 @@ from iai_mcp.domain.nearness import (
     word_vectors,
 )
 from iai_mcp.domain.ranking.weights import bar_of
+from iai_mcp.ports.learned import Communities, Topic, Topics, Window
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.sleep import Assigned, Derived, Enough, Grouped, Page, Settled, never
-from iai_mcp.ports.topics import Communities, Topic, Topics, Window
 
 KIND = "topic"
 _ASSIGNED = 50  # of a page
+# Memories that topics are looked for among at once: a page's work grows with its square.
+_WINDOW = 384
 _FEWEST = 3  # memories that make a topic
 _READ = 40  # members whose sentences are weighed: the most connected
 _OPENING = 2000  # letters that are compared where there are no vectors
@@ -53,7 +55,7 @@ class FindTopics:
         new = self.topics.unassigned(int(after), _ASSIGNED)
         if new:
             counts = {"changed": len(new)}
-            return Page(str(new[-1]), changes=(Assigned(tuple(new)),), counts=counts)
+            return Page(str(new[-1]), changes=(Assigned(tuple(new), _WINDOW),), counts=counts)
         window = self.topics.changed()
         if window is not None:
             grouped = self._grouped(window)

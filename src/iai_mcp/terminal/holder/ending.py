@@ -21,14 +21,14 @@ _KEPT_TAIL = 262_144  # output kept for `session logs`
 
 def hang_up(child: int, master: int) -> None:
     """What losing the terminal means: SIGHUP to the program and to what runs in front."""
-    for group in {child, _foreground(master)}:
+    for group in {child, foreground(master)}:
         _signal_group(group, signal.SIGHUP)
         _signal_group(group, signal.SIGCONT)  # a stopped program can not hear it
 
 
 def kill_all(child: int, master: int) -> None:
     """SIGKILL the program, its process group and whatever else lives in its session."""
-    for group in {child, _foreground(master)}:
+    for group in {child, foreground(master)}:
         _signal_group(group, signal.SIGKILL)
     for pid in members(child):
         try:
@@ -62,7 +62,7 @@ def _session_of(name: str) -> int:
     return int(fields[3]) if fields[0] not in (b"Z", b"X") else -1
 
 
-def _foreground(master: int) -> int:
+def foreground(master: int) -> int:
     try:
         return os.tcgetpgrp(master)
     except OSError:

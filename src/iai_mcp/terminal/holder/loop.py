@@ -49,7 +49,8 @@ class Holder:
         self.ring = Ring(order.ring_size)
         self.modes = Modes()
         self.journal = journal
-        self.status = Status(self.journal)
+        self.status = Status(self.journal, prompted=b"IAI_MCP_PROMPTED" in order.environment)
+        self.said = b""  # what the agent said last, by its hooks; in this memory and nowhere else
         self.clients: dict[int, Client] = {}
         self.size = (order.rows, order.cols)
         # (bytes still to be typed, who is told when they were, by which request)
@@ -315,10 +316,7 @@ class Holder:
         quiet = now - self.last_output
         if ring.head != self._seen_at_tick:
             self.status.guess("running")
-        elif quiet >= (QUIET if ring.head else SILENT_START) and self.status.value in (
-            "starting",
-            "running",
-        ):
+        elif quiet >= (QUIET if ring.head else SILENT_START) and not self._is_at_work():
             tail = ring.copy(max(ring.start, ring.head - 4096), ring.head)
             self.status.guess("waiting" if rang(tail) else "idle")
         self._seen_at_tick = ring.head
@@ -330,6 +328,16 @@ class Holder:
             self._next_tick = now + _TICK
         else:
             self._next_tick = now + (_IDLE_TICK if quiet < _ASLEEP else _ASLEEP_TICK)
+
+    def _is_at_work(self) -> bool:
+        """Whether a quiet program is none at rest: a shell whose command prints nothing.
+
+        A command that takes keys as they come is one that somebody types into: `vim` may rest.
+        """
+        if self.status.value not in ("starting", "running"):
+            return True
+        front = ending.foreground(self.master)
+        return front not in (0, self.child) and bool(requests.line_mode(self))
 
     def notify(self) -> None:
         """Tell those who watch, and run the person's own command, for every change of status."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from iai_mcp.terminal.holder.loop import Holder
 
 _LARGEST_TAIL = wire.MAX_PAYLOAD
+_LONGEST_SAID = 1024  # one line of a list
 
 
 def handle(holder: "Holder", client: Client, kind: int, payload: bytes) -> None:
@@ -32,6 +33,8 @@ def handle(holder: "Holder", client: Client, kind: int, payload: bytes) -> None:
         client.watching = True
         holder.status.read_hooks()
         client.say(wire.STATUS, describe(holder))
+    elif kind == wire.SAID:
+        holder.said = payload[:_LONGEST_SAID]
     elif kind == wire.SUBMITTED:
         holder.status.presume_running()
         holder.touch()
@@ -62,7 +65,7 @@ def _attach(holder: "Holder", client: Client, payload: bytes) -> None:
         client.cursor = ring.start if mode == wire.WHOLE else ring.head
     before = holder.size
     # Part of what it drew is out of reach: a program that draws screens can draw this one again.
-    stale = not whole_screen and not _line_mode(holder)
+    stale = not whole_screen and not line_mode(holder)
     client.say(wire.STATUS, describe(holder, client.cursor))
     _claim_size(holder, client, rows, cols)
     if stale and rows and before == holder.size:
@@ -94,14 +97,15 @@ def describe(holder: "Holder", position: int = 0) -> bytes:
         f'"terminal": "{holder.terminal_name}", "rows": {rows}, "cols": {cols}, '
         f'"start": {ring.start}, "head": {ring.head}, "position": {position}, '
         f'"quiet_ms": {quiet}, "clients": {attached}, "typed": {len(holder.typed)}, '
-        f'"trouble": {holder.journal.trouble}, '
-        f'"line_mode": {_line_mode(holder)}, "paste": {int(modes.paste())}, '
+        f'"trouble": {holder.journal.trouble}, "spoken": {int(status.spoken)}, '
+        f'"said": "{holder.said.hex()}", '
+        f'"line_mode": {line_mode(holder)}, "paste": {int(modes.paste())}, '
         f'"alternate": {int(modes.alternate_screen())}, "keypad": {int(modes.keypad)}, '
         f'"keyboard": {keyboard}, "modes": {{{private}}}}}'
     ).encode()
 
 
-def _line_mode(holder: "Holder") -> int:
+def line_mode(holder: "Holder") -> int:
     """1 when the kernel edits lines for the program, 0 when it takes every byte itself."""
     try:
         flags: int = termios.tcgetattr(holder.master)[3]

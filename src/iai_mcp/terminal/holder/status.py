@@ -2,7 +2,9 @@
 
 By its host's hooks where they speak, else guessed from the terminal. A hook's word stands until the
 next one, or until somebody submits a message: then the program is presumed running, and that is a
-guess again. By guess, output means running, quiet means idle, and a bell before the quiet means that
+guess again. `started` is a hook's word too, and means idle only for a program that has nothing to do:
+some start a conversation with the first message, and some start one anew in the middle of their work.
+By guess, output means running, quiet means idle, and a bell before the quiet means that
 it waits for somebody.
 
 Nothing on disk holds anything that was said in the terminal. `state.json` is replaced as a whole;
@@ -20,7 +22,8 @@ _COMMON_LIMIT = 1_000_000  # and that of the common journal to `agent-events.jso
 QUIET = 2.0  # seconds without output that make a guess "idle": spinners redraw far more often
 SILENT_START = 10.0  # seconds a program may take to its first output before it counts as idle
 _REPORT_LIMIT = 65_536  # read at most so much of what hooks wrote at once
-_KNOWN = ("starting", "running", "waiting", "idle")
+_STARTED = "started"
+_KNOWN = ("starting", "running", "waiting", "idle", _STARTED)
 
 
 class Journal:
@@ -79,7 +82,7 @@ class Journal:
         self._append(
             "events", "events.1", _EVENTS_LIMIT, f'{{"ts": {at}, "event": "{kind}", {told}}}'
         )
-        if kind not in ("SessionStatusChanged", "SessionExited"):
+        if kind not in ("SessionStatusChanged", "SessionExited", "SessionLost"):
             return
         whose = f'"session_id": "{self._session}"'
         whose += f', "agent_id": "{self._agent}"' if self._agent else ""
@@ -126,11 +129,25 @@ def now_ms() -> int:
 
 
 class Status:
-    """The current status, its source (`hook` or `guess`) and since when."""
+    """The current status, its source (`hook` or `guess`) and since when.
 
-    __slots__ = ("_journal", "_read", "on_change", "since_ms", "source", "value")
+    `prompted`: the program was started with its first message. `spoken`: a hook has said something.
+    """
 
-    def __init__(self, journal: Journal) -> None:
+    __slots__ = (
+        "_journal",
+        "_presumed",
+        "_read",
+        "on_change",
+        "since_ms",
+        "source",
+        "spoken",
+        "value",
+    )
+
+    def __init__(self, journal: Journal, *, prompted: bool = False) -> None:
+        self._presumed = prompted
+        self.spoken = False
         self._journal = journal
         self._read = 0
         self.value = "running"
@@ -145,6 +162,7 @@ class Status:
 
     def presume_running(self) -> None:
         """A message was submitted: whoever waits for the answer must not see the old "idle"."""
+        self._presumed = True
         self._change("running", "guess")
 
     def read_hooks(self) -> None:
@@ -166,7 +184,15 @@ class Status:
         for line in text[:end].splitlines():
             value = reported(line)
             if value:
-                self._change(value, "hook")
+                self._hear(value)
+
+    def _hear(self, value: str) -> None:
+        self.spoken = True
+        if value != _STARTED:
+            self._presumed = False
+            self._change(value, "hook")
+        elif self.source == "guess" and not self._presumed:
+            self._change("idle", "hook")
 
     def _change(self, value: str, source: str) -> None:
         if value == self.value and source == self.source:

@@ -1,0 +1,54 @@
+"""What is derived from each memory's text: kept beside it, read as narrow rows, made anew."""
+
+from collections.abc import Iterator
+
+import apsw
+
+from iai_mcp.adapters.sqlite import words
+from iai_mcp.domain.traits import TRAITS_VERSION, Traits, traits_of
+from iai_mcp.ports.memories import Entry, Renewed
+
+# A memory without a speaker's name was said by its agent.
+_ENTRIES = """
+SELECT m.key, m.at, t.length, t.flags, m.session, coalesce(p.key, ''),
+    coalesce(nullif(m.speaker, ''), m.agent_name), m.role, m.host, m.agent_id, m.agent_name
+FROM traits AS t JOIN memories AS m USING (key) LEFT JOIN projects AS p ON p.id = m.project
+WHERE t.key > ? ORDER BY t.key
+"""
+_OUTDATED = "SELECT key FROM traits WHERE version < ? ORDER BY version, key LIMIT ?"
+
+
+def put(db: apsw.Connection, key: int, traits: Traits) -> None:
+    """Keep what was derived from a memory, in place of any before."""
+    words.put(db, key, traits.index)
+    db.execute(
+        "INSERT OR REPLACE INTO traits VALUES (?, ?, ?, ?)",
+        (key, TRAITS_VERSION, traits.length, traits.facts),
+    )
+
+
+def latest(db: apsw.Connection) -> int:
+    row = db.execute("SELECT max(key) FROM traits").fetchone()
+    return int(row[0] or 0) if row else 0
+
+
+def after(db: apsw.Connection, key: int) -> Iterator[Entry]:
+    """The narrow rows behind that key, in order of arrival."""
+    for row in db.execute(_ENTRIES, (key,)):
+        yield Entry(*row)
+
+
+def outdated(db: apsw.Connection, limit: int) -> list[int]:
+    """The keys of memories whose traits an earlier version derived."""
+    return [row[0] for row in db.execute(_OUTDATED, (TRAITS_VERSION, limit))]
+
+
+def renew(db: apsw.Connection, limit: int) -> list[Renewed]:
+    """Derive again what an earlier version derived, and index those words again."""
+    renewed: list[Renewed] = []
+    for key in outdated(db, limit):
+        text, role = db.execute("SELECT text, role FROM memories WHERE key = ?", (key,)).get
+        traits = traits_of(text, role)
+        put(db, key, traits)
+        renewed.append(Renewed(key, traits.length, traits.facts))
+    return renewed

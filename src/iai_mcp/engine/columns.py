@@ -1,0 +1,299 @@
+"""One narrow row per memory, in columns held in memory: what recall asks of every candidate.
+
+About forty bytes a memory. Rows are in order of arrival, so a key is found by bisection; the
+turns of a session are linked in the order they were said. Rows come in by one way only, read from
+the log behind the last that is there: whoever stored a memory, none is left out or out of order.
+"""
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iai_mcp.domain.traits import WISH, Fact
+from iai_mcp.ports.memories import Entry, Renewed, Scope
+
+Numbers = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+
+NOBODY = -1  # no such row, no such name
+_PAGE = 1000  # rows taken in while readers wait
+_PROMPT = "user"  # the role that begins an exchange
+
+_NAMES = ("session", "project", "speaker", "role", "host", "agent_id", "agent_name")
+_COLUMNS: dict[str, type[np.generic]] = {
+    "keys": np.int64,
+    "at": np.int64,
+    "length": np.int32,
+    "facts": np.uint8,
+    "alive": np.bool_,
+    "before": np.int32,
+    "after": np.int32,
+    "head": np.int32,
+    **dict.fromkeys(_NAMES, np.int32),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The columns as they were at one moment. Names are numbers; see `Columns.number`."""
+
+    keys: NDArray[np.int64]
+    at: NDArray[np.int64]
+    length: Numbers
+    facts: NDArray[np.uint8]  # see `domain.traits.Fact`
+    alive: Mask
+    before: Numbers  # the row of the turn before it in its session, or NOBODY
+    after: Numbers
+    head: Numbers  # the row of the first turn of its exchange
+    session: Numbers
+    project: Numbers
+    speaker: Numbers
+    role: Numbers
+    host: Numbers
+    agent_id: Numbers
+    agent_name: Numbers
+    no_session: int  # what stands in `session` for memories that belong to none
+
+    def rows_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of the keys that have one, in the order asked."""
+        if not len(self.keys):
+            return np.zeros(0, dtype=np.int64)
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        known: NDArray[np.int64] = places[self.keys[places] == keys]
+        return known
+
+    @property
+    def spoken(self) -> Mask:
+        return having(self.facts, Fact.SPOKEN)
+
+    @property
+    def in_session(self) -> Mask:
+        """Which rows are turns of a session that are still there."""
+        held: Mask = self.alive & (self.session != self.no_session)
+        return held
+
+    @property
+    def conversed(self) -> Mask:
+        """Which rows a person said in a session."""
+        said: Mask = self.spoken & (self.session != self.no_session)
+        return said
+
+    def sessions(self, rows: NDArray[np.int64]) -> Numbers:
+        """The session of each row; a memory that belongs to none is alone in one of its own."""
+        own = self.session[rows]
+        alone = np.flatnonzero(own == self.no_session)
+        own[alone] = NOBODY - 1 - np.arange(len(alone))
+        return own
+
+    @property
+    def standing(self) -> Mask:
+        """Which rows hold a wish that goes on being one."""
+        return having(self.facts, WISH)
+
+
+def having(facts: NDArray[np.uint8], which: int) -> Mask:
+    """Where any of these facts holds."""
+    # A plain number: one of an enumeration would make every byte of the column eight.
+    held: Mask = (facts & int(which)) != 0
+    return held
+
+
+class Log(Protocol):
+    """The part of `Memories` that the columns are read from."""
+
+    def latest(self) -> int: ...
+
+    def entries(self, after: int) -> Iterator[Entry]: ...
+
+
+class Columns:
+    """Append-only rows with tombstones. Readers take a view; they never wait for writers."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        # Held while rows are read and put in: what is forgotten or corrected meanwhile is so after it.
+        self._arriving = threading.Lock()
+        self._lock = threading.Lock()
+        self._used = 0
+        self._last = 0  # the key of the last row
+        self._numbers: dict[str, dict[str, int]] = {name: {} for name in _NAMES}
+        self._last_of: dict[int, int] = {}  # session -> the row said last in it
+        self._columns = _blank(1024)
+        self._changes = 0
+        self._masked: tuple[int, Scope, Mask] | None = None
+
+    def current(self) -> View:
+        """The columns with everything that is stored by now."""
+        self.catch_up()
+        return self.view()
+
+    def catch_up(self) -> None:
+        """Take in what was stored since the last time."""
+        if self._log.latest() <= self._last:
+            return
+        with self._arriving:
+            for page in _pages(self._log.entries(self._last)):
+                self._add(page)
+
+    def drop(self, keys: Sequence[int]) -> None:
+        """Leave out what was forgotten."""
+        with self._arriving, self._lock:
+            for row in self._view().rows_of(np.asarray(keys, dtype=np.int64)):
+                self._unlink(int(row))
+
+    def correct(self, renewed: Sequence[Renewed]) -> None:
+        """Put in what was derived anew from the texts of memories."""
+        with self._arriving, self._lock:
+            for one in renewed:
+                for row in self._view().rows_of(np.array([one.key], dtype=np.int64)):
+                    self._columns["length"][row] = one.length
+                    self._columns["facts"][row] = one.facts
+                    self._changes += 1
+
+    def view(self) -> View:
+        with self._lock:
+            return self._view()
+
+    def number(self, column: str, name: str) -> int:
+        """The number that stands for a name in a column; NOBODY if it never occurred."""
+        return self._numbers[column].get(name, NOBODY)
+
+    def names(self, column: str) -> list[str]:
+        """All names that ever occurred in a column, by their numbers."""
+        return list(self._numbers[column])
+
+    def within(self, view: View, scope: Scope) -> Mask:
+        """Which rows the scope holds. Not to be written to: the last one is kept."""
+        kept, now = self._masked, self._changes
+        if kept is not None and kept[:2] == (now, scope) and len(kept[2]) == len(view.keys):
+            return kept[2]
+        mask = self._mask(view, scope)
+        self._masked = (now, scope, mask)
+        return mask
+
+    def _mask(self, view: View, scope: Scope) -> Mask:
+        mask = view.alive.copy()
+        for column, wanted, keep in (
+            ("project", scope.projects, True),
+            ("project", scope.not_projects, False),
+        ):
+            if wanted:
+                numbers = [self.number(column, name) for name in wanted]
+                mask &= np.isin(view.project, numbers) == keep
+        for column, name in (
+            ("session", scope.session_id),
+            ("host", scope.host),
+            ("role", scope.role),
+        ):
+            if name:
+                mask &= getattr(view, column) == self.number(column, name)
+        if scope.agent:
+            mask &= (view.agent_id == self.number("agent_id", scope.agent)) | (
+                view.agent_name == self.number("agent_name", scope.agent)
+            )
+        if scope.since is not None:
+            mask &= view.at >= scope.since
+        if scope.until is not None:
+            mask &= view.at < scope.until
+        if scope.known_at is not None:
+            mask &= view.at <= scope.known_at
+        return mask
+
+    def _add(self, entries: Iterable[Entry]) -> None:
+        with self._lock:
+            for entry in entries:
+                self._append(entry)
+
+    def _view(self) -> View:
+        columns: dict[str, NDArray[Any]] = self._columns
+        return View(
+            **{name: column[: self._used] for name, column in columns.items()},
+            no_session=self.number("session", ""),
+        )
+
+    def _append(self, entry: Entry) -> None:
+        row = self._used
+        if row == len(self._columns["keys"]):
+            self._grow()
+        columns = self._columns
+        columns["keys"][row], columns["at"][row] = entry.key, entry.at
+        columns["length"][row], columns["facts"][row] = entry.length, entry.facts
+        columns["alive"][row] = True
+        for name in _NAMES:
+            known = self._numbers[name]
+            columns[name][row] = known.setdefault(getattr(entry, name), len(known))
+        self._link(row)
+        self._used = row + 1
+        self._last = entry.key
+        self._changes += 1
+
+    def _link(self, row: int) -> None:
+        """Put the row where it belongs in its session: nearly always at the end."""
+        before, after = self._columns["before"], self._columns["after"]
+        before[row] = after[row] = NOBODY
+        self._columns["head"][row] = row
+        session = int(self._columns["session"][row])
+        if session == self._numbers["session"].get(""):
+            return  # memories without a session are no conversation
+        at = self._columns["at"]
+        left, right = self._last_of.get(session, NOBODY), NOBODY
+        while left != NOBODY and at[left] > at[row]:
+            left, right = int(before[left]), left
+        before[row], after[row] = left, right
+        if left != NOBODY:
+            after[left] = row
+        if right != NOBODY:
+            before[right] = row
+        else:
+            self._last_of[session] = row
+        self._lead(row)
+
+    def _unlink(self, row: int) -> None:
+        if not self._columns["alive"][row]:
+            return
+        before, after = self._columns["before"], self._columns["after"]
+        left, right = int(before[row]), int(after[row])
+        if left != NOBODY:
+            after[left] = right
+        if right != NOBODY:
+            before[right] = left
+        elif self._last_of.get(int(self._columns["session"][row])) == row:
+            self._last_of[int(self._columns["session"][row])] = left
+        self._columns["alive"][row] = False
+        self._lead(right)
+        self._changes += 1
+
+    def _lead(self, row: int) -> None:
+        """Give the row and what follows it, up to the next prompt, the head of their exchange."""
+        before, after, head = (self._columns[name] for name in ("before", "after", "head"))
+        role, prompt = self._columns["role"], self._numbers["role"].get(_PROMPT)
+        while row != NOBODY:
+            left = int(before[row])
+            first = row if left == NOBODY or role[row] == prompt else int(head[left])
+            if head[row] == first and after[row] != NOBODY and head[after[row]] == first:
+                return  # and so have all that follow
+            head[row] = first
+            row = int(after[row])
+            if row != NOBODY and role[row] == prompt:
+                return
+
+    def _grow(self) -> None:
+        old = self._columns
+        # Half again, not double: the spare room counts as resident memory.
+        self._columns = _blank(len(old["keys"]) * 3 // 2)
+        for name, column in old.items():
+            self._columns[name][: self._used] = column[: self._used]
+
+
+def _blank(capacity: int) -> dict[str, NDArray[Any]]:
+    return {name: np.zeros(capacity, dtype=kind) for name, kind in _COLUMNS.items()}
+
+
+def _pages(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
+    while page := list(islice(entries, _PAGE)):
+        yield page

@@ -1,0 +1,253 @@
+"""Nearest vectors in memory: int8 codes, exact up to a bound, binary codes before them above it."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iai_mcp.domain.ranking.candidates import few_of_equal
+from iai_mcp.ports.embedder import Matrix
+
+Codes = NDArray[np.int8]
+Scales = NDArray[np.float32]
+Keys = NDArray[np.int64]
+Bits = NDArray[np.uint64]
+
+# Up to here every vector is compared exactly; above it binary codes choose what is rescored.
+EXACT_UP_TO = 4_096
+# How many binary codes choose: one of fifty (2,000 of 100k hold .997 of the exact top ten), and
+# not fewer than this.
+_RESCORED, _RESCORED_OF = 600, 50
+_RESCORED_LIKE = 512
+_BLOCK = 4_096  # rows turned into floats at once: 6 MB
+
+
+def quantise(vectors: Matrix) -> tuple[Codes, Scales]:
+    """Rows as int8 with one scale each; the cosine moves by less than a thousandth."""
+    peaks = np.maximum(np.abs(vectors).max(axis=1), 1e-12)
+    scales = (peaks / 127.0).astype(np.float32)
+    return np.rint(vectors / scales[:, None]).astype(np.int8), scales
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    keys: Keys
+    codes: Codes
+    scales: Scales
+    bits: Bits
+    alive: NDArray[np.bool_]
+    ascending: bool
+
+
+class VectorIndex:
+    """Append-only rows with tombstones. Readers take a snapshot; they never wait for writers."""
+
+    def __init__(self, dimensions: int) -> None:
+        self._lock = threading.Lock()
+        self._used = 0
+        self._dropped = 0
+        self._ascending = True  # as vectors are made: only replacing one breaks the order
+        self._row_of: dict[int, int] = {}
+        self._words = -(-dimensions // 64)
+        self._dimensions = dimensions
+        self._allocate(1024)
+
+    def __len__(self) -> int:
+        return self._used - self._dropped
+
+    def add(self, keys: Sequence[int], codes: Codes, scales: Scales) -> None:
+        """Add rows; a key that is there already is replaced."""
+        if not len(keys):
+            return
+        bits = self._bits_of(codes)
+        with self._lock:
+            for key in keys:
+                self._bury(key)
+            start, end = self._used, self._used + len(keys)
+            added = np.asarray(keys, dtype=np.int64)
+            last = self._keys[start - 1] if start else -1
+            self._ascending &= bool(added[0] > last and (added[1:] > added[:-1]).all())
+            if end > len(self._keys):
+                self._grow(end)
+            self._keys[start:end] = keys
+            self._codes[start:end] = codes
+            self._scales[start:end] = scales
+            self._bits[:, start:end] = bits
+            self._alive[start:end] = True
+            for row, key in enumerate(keys, start):
+                self._row_of[key] = row
+            self._used = end
+
+    def drop(self, keys: Sequence[int]) -> None:
+        """Forget rows: nothing of them stays in memory."""
+        with self._lock:
+            for key in keys:
+                row = self._bury(key)
+                if row is not None:
+                    self._codes[row] = 0
+                    self._bits[:, row] = 0
+
+    def nearest(
+        self,
+        vector: Matrix,
+        limit: int,
+        within: Sequence[int] | Keys | None = None,
+        *,
+        alike: int | None = None,
+    ) -> list[tuple[int, float]]:
+        """Keys and cosines, closest first; ties in order of arrival, at most `alike` of each."""
+        view = self._snapshot()
+        rows = self._candidates(view, within)
+        if not rows.size:
+            return []
+        query = np.ascontiguousarray(vector, dtype=np.float32).reshape(-1)
+        if rows.size > EXACT_UP_TO:
+            rows = self._by_bits(
+                view, rows, query, max(_RESCORED, rows.size // _RESCORED_OF, 5 * limit)
+            )
+        scores = _scores(view, rows, query)
+        best = _top(scores, limit)
+        if alike is not None and not few_of_equal(_rounded(scores[best]), alike).all():
+            best = np.argsort(-_rounded(scores), kind="stable")
+            best = best[few_of_equal(_rounded(scores[best]), alike)][:limit]
+        return list(zip(view.keys[rows[best]].tolist(), scores[best].tolist(), strict=True))
+
+    def like(self, key: int, limit: int) -> list[tuple[int, float]]:
+        """Keys and cosines of the vectors nearest to that of `key`, itself left out.
+
+        Binary codes choose what is compared at any size: sleep asks this once for every statement.
+        """
+        view = self._snapshot()
+        row = self._row_of.get(key)
+        if row is None or row >= len(view.keys):
+            return []
+        own = view.codes[row].astype(np.float32) * view.scales[row]
+        rows = self._by_bits(view, self._candidates(view, None), own, _RESCORED_LIKE)
+        rows = rows[view.keys[rows] != key]
+        scores = _scores(view, rows, own)
+        return [(int(view.keys[rows[i]]), float(scores[i])) for i in _top(scores, limit)]
+
+    def cosines(self, vector: Matrix, keys: Keys) -> Matrix:
+        """The cosine of each of `keys`; NaN for one that has no vector."""
+        view = self._snapshot()
+        rows = self._rows_of(view, keys)
+        known = np.flatnonzero(rows >= 0)
+        cosines = np.full(len(keys), np.nan, dtype=np.float32)
+        query = np.ascontiguousarray(vector, dtype=np.float32).reshape(-1)
+        cosines[known] = _scores(view, rows[known], query)
+        return cosines
+
+    def _rows_of(self, view: _Snapshot, keys: Keys) -> NDArray[np.int64]:
+        """The row of each key; -1 for one that has none."""
+        if not view.ascending:
+            row_of = self._row_of
+            rows = np.array([row_of.get(key, -1) for key in keys.tolist()], dtype=np.int64)
+            return np.where(rows < len(view.keys), rows, -1)
+        if not len(view.keys):
+            return np.full(len(keys), -1, dtype=np.int64)
+        places = np.minimum(np.searchsorted(view.keys, keys), len(view.keys) - 1)
+        return np.where((view.keys[places] == keys) & view.alive[places], places, -1)
+
+    def _snapshot(self) -> _Snapshot:
+        with self._lock:
+            n = self._used
+            return _Snapshot(
+                self._keys[:n],
+                self._codes[:n],
+                self._scales[:n],
+                self._bits[:, :n],
+                self._alive[:n],
+                self._ascending,
+            )
+
+    def _candidates(
+        self, view: _Snapshot, within: Sequence[int] | Keys | None
+    ) -> NDArray[np.int64]:
+        alive = view.alive
+        if within is not None:
+            alive = alive & np.isin(view.keys, np.asarray(within, dtype=np.int64))
+        return np.flatnonzero(alive)
+
+    def _by_bits(
+        self, view: _Snapshot, rows: NDArray[np.int64], query: Matrix, keep: int
+    ) -> NDArray[np.int64]:
+        bits = view.bits if rows.size == len(view.keys) else view.bits[:, rows]
+        cue = self._bits_of(query[None, :])[:, 0]
+        distance = np.zeros(rows.size, dtype=np.uint16)
+        for word in range(self._words):
+            distance += np.bitwise_count(bits[word] ^ cue[word])
+        if keep >= len(distance):
+            return rows
+        return rows[_smallest(distance, keep)]
+
+    def _bits_of(self, vectors: Codes | Matrix) -> Bits:
+        """The signs of each vector, 64 to a word: word by word, which is how they are compared."""
+        packed = np.packbits(vectors > 0, axis=1)
+        padded = np.zeros((len(packed), self._words * 8), dtype=np.uint8)
+        padded[:, : packed.shape[1]] = packed
+        return np.ascontiguousarray(padded.view(np.uint64).T)
+
+    def _bury(self, key: int) -> int | None:
+        row = self._row_of.pop(key, None)
+        if row is not None:
+            self._alive[row] = False
+            self._dropped += 1
+        return row
+
+    def _allocate(self, capacity: int) -> None:
+        self._keys: Keys = np.zeros(capacity, dtype=np.int64)
+        self._codes: Codes = np.zeros((capacity, self._dimensions), dtype=np.int8)
+        self._scales: Scales = np.zeros(capacity, dtype=np.float32)
+        self._bits: Bits = np.zeros((self._words, capacity), dtype=np.uint64)
+        self._alive: NDArray[np.bool_] = np.zeros(capacity, dtype=np.bool_)
+
+    def _columns(self) -> tuple[NDArray[Any], ...]:
+        """Each with the rows first."""
+        return self._keys, self._codes, self._scales, self._bits.T, self._alive
+
+    def _grow(self, needed: int) -> None:
+        old = self._columns()
+        # Half again, not double: the copy is rare and the spare room counts as resident memory.
+        self._allocate(max(needed, len(self._keys) * 3 // 2))
+        for before, after in zip(old, self._columns(), strict=True):
+            after[: self._used] = before[: self._used]
+
+
+def _smallest(distance: NDArray[np.uint16], keep: int) -> NDArray[np.int64]:
+    """The places of the `keep` smallest and of those equal to the last of them, as many again at most.
+
+    There are only a few hundred distances: counting them is four times as fast as partitioning.
+    """
+    last = int(np.searchsorted(np.cumsum(np.bincount(distance)), keep))
+    nearer = np.flatnonzero(distance < last)
+    as_near = np.flatnonzero(distance == last)[:keep]
+    return np.sort(np.concatenate([nearer, as_near]))
+
+
+def _scores(view: _Snapshot, rows: NDArray[np.int64], query: Matrix) -> Matrix:
+    scores = np.empty(rows.size, dtype=np.float32)
+    everything = rows.size == len(view.keys) and bool((rows[1:] > rows[:-1]).all())
+    for start in range(0, rows.size, _BLOCK):
+        end = min(start + _BLOCK, rows.size)
+        part = slice(start, end) if everything else rows[start:end]
+        scores[start:end] = (view.codes[part].astype(np.float32) @ query) * view.scales[part]
+    return scores
+
+
+def _rounded(scores: Matrix) -> Matrix:
+    """Equal vectors may differ in the last bits of their cosine."""
+    rounded: Matrix = np.round(scores, 5)
+    return rounded
+
+
+def _top(scores: Matrix, limit: int) -> NDArray[np.int64]:
+    if limit < scores.size:
+        # A stable cut: everything above the limit-th score, ties filled in order of arrival.
+        threshold = np.partition(scores, scores.size - limit)[scores.size - limit]
+        chosen = np.flatnonzero(scores >= threshold)
+    else:
+        chosen = np.arange(scores.size)
+    return chosen[np.argsort(-scores[chosen], kind="stable")][:limit]

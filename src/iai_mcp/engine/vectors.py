@@ -1,0 +1,172 @@
+"""The vectors of one model: found by nearness in memory, kept in a log.
+
+Of each memory the turn's own vector is held in memory, and those of its standing wishes' topics. A
+turn has up to a dozen passages: held in memory they would weigh more than everything else. They
+are read only for the few candidates that a recall looks at closely.
+"""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from iai_mcp.engine.vector_index import Keys, VectorIndex, quantise
+from iai_mcp.engine.word_meanings import WordMeanings
+from iai_mcp.ports.embedder import Matrix
+from iai_mcp.ports.vectors import Coded, CodedParts, VectorLog
+
+_TOPICS_EACH = 16  # topics are kept under key * this + their place
+_PAGE, _PAGE_OF_TOPICS = 5_000, 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """The other vectors of one memory, in the order that `CodedParts` has."""
+
+    key: int
+    topics: int
+    context: bool
+    vectors: Matrix
+
+
+class Vectors:
+    """Every call is safe from any thread."""
+
+    def __init__(self, log: VectorLog, dimensions: int, words: WordMeanings | None = None) -> None:
+        self.words = words
+        self._log = log
+        self._dimensions = dimensions
+        self._turns = VectorIndex(dimensions)
+        self._topics = VectorIndex(dimensions)
+        # Held while something comes in, from the log or on its way into it: what is forgotten
+        # meanwhile is dropped after it, and stays away.
+        self._arriving = threading.Lock()
+
+    def load(self) -> None:
+        """Read what is held in memory."""
+        after: int | None = 0
+        while after is not None:
+            after = self._load_turns(after)
+        after = 0
+        while after is not None:
+            after = self._load_topics(after)
+        if self.words is not None:
+            self.words.load()
+
+    def put(self, keys: Sequence[int], vectors: Matrix, passages: Sequence[Passages] = ()) -> None:
+        """Keep the vectors of these memories; a memory that was forgotten is passed over."""
+        codes, scales = quantise(vectors)
+        parts = [_coded(one) for one in passages if len(one.vectors)]
+        turns = [Coded(key, float(scales[i]), codes[i].tobytes()) for i, key in enumerate(keys)]
+        with self._arriving:
+            kept = set(self._log.put(turns, parts))
+            rows = [i for i, key in enumerate(keys) if key in kept]
+            self._turns.add([keys[i] for i in rows], codes[rows], scales[rows])
+            for one in parts:
+                if one.topics and one.key in kept:
+                    self._remember(one)
+
+    def nearest(
+        self,
+        vector: Matrix,
+        limit: int,
+        within: Sequence[int] | Keys | None = None,
+        *,
+        alike: int | None = None,
+    ) -> list[tuple[int, float]]:
+        """Keys and cosines, closest first, among `within` if given; at most `alike` of equals."""
+        return self._turns.nearest(vector, limit, within, alike=alike)
+
+    def like(self, key: int, limit: int) -> list[tuple[int, float]]:
+        """Keys and cosines of the memories nearest to one of them; none if it has no vector yet."""
+        return self._turns.like(key, limit)
+
+    def cosines(self, vector: Matrix, keys: Keys) -> Matrix:
+        """The cosine of each of `keys`; NaN for one that has no vector."""
+        return self._turns.cosines(vector, keys)
+
+    def wishes_about(
+        self, vector: Matrix, limit: int, within: Keys | None = None
+    ) -> dict[int, float]:
+        """Memories whose standing wishes are about the cue, with the best cosine of each."""
+        slots = None
+        if within is not None:
+            slots = (within[:, None] * _TOPICS_EACH + np.arange(_TOPICS_EACH)).reshape(-1)
+        best: dict[int, float] = {}
+        for slot, cosine in self._topics.nearest(vector, limit, slots):
+            best.setdefault(slot // _TOPICS_EACH, cosine)
+        return best
+
+    def best_passages(self, vector: Matrix, keys: Keys) -> tuple[Matrix, Matrix]:
+        """The cosines of each memory's best passage and of its context; NaN where it has none.
+
+        The keys come in ascending order.
+        """
+        passage = np.full(len(keys), np.nan, np.float32)
+        context = np.full(len(keys), np.nan, np.float32)
+        parts = self._log.parts(keys.tolist())
+        if not parts:
+            return passage, context
+        found, topics, contexts, each, coded = zip(*parts, strict=True)
+        scales = np.frombuffer(b"".join(each), np.float32)
+        codes = np.frombuffer(b"".join(coded), np.int8)
+        query = np.ascontiguousarray(vector, dtype=np.float32).reshape(-1)
+        cosines = (codes.reshape(-1, self._dimensions).astype(np.float32) @ query) * scales
+        ends = np.cumsum([len(own) // scales.itemsize for own in each])
+        starts = np.concatenate([[0], ends[:-1]])
+        places = np.searchsorted(keys, found)
+        whole = np.flatnonzero(contexts)
+        context[places[whole]] = cosines[ends[whole] - 1]
+        cosines[ends[whole] - 1] = np.nan
+        for one in np.flatnonzero(topics):
+            cosines[starts[one] : starts[one] + topics[one]] = np.nan
+        passage[places] = np.fmax.reduceat(cosines, starts)
+        return passage, context
+
+    def drop(self, keys: Sequence[int]) -> None:
+        """Stop finding these memories: nothing of them stays in memory."""
+        with self._arriving:
+            self._turns.drop(keys)
+            self._topics.drop([slot for key in keys for slot in _slots(key)])
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    def _load_turns(self, after: int) -> int | None:
+        """The next page; where the one behind it begins, or None at the end."""
+        with self._arriving:
+            page = self._log.page(after, _PAGE)
+            if not page:
+                return None
+            codes = np.frombuffer(b"".join([row.code for row in page]), dtype=np.int8)
+            self._turns.add(
+                [row.key for row in page],
+                codes.reshape(len(page), -1),
+                np.array([row.scale for row in page], dtype=np.float32),
+            )
+        return page[-1].key
+
+    def _load_topics(self, after: int) -> int | None:
+        with self._arriving:
+            page = self._log.with_topics(after, _PAGE_OF_TOPICS)
+            for one in page:
+                self._remember(one)
+        return page[-1].key if page else None
+
+    def _remember(self, one: CodedParts) -> None:
+        kept = min(one.topics, _TOPICS_EACH)
+        self._topics.add(
+            list(_slots(one.key))[:kept],
+            np.frombuffer(one.codes, np.int8).reshape(-1, self._dimensions)[:kept],
+            np.frombuffer(one.scales, np.float32)[:kept],
+        )
+
+
+def _coded(one: Passages) -> CodedParts:
+    codes, scales = quantise(one.vectors)
+    return CodedParts(one.key, one.topics, one.context, scales.tobytes(), codes.tobytes())
+
+
+def _slots(key: int) -> range:
+    return range(key * _TOPICS_EACH, (key + 1) * _TOPICS_EACH)

@@ -1,0 +1,92 @@
+"""Which words of a cue tell memories apart, and where they occur."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from iai_mcp.domain.ranking.candidates import Floats
+from iai_mcp.domain.ranking.lexical import Mask, Postings
+from iai_mcp.domain.words import indexed
+from iai_mcp.engine.columns import View
+from iai_mcp.ports.words import Places, Words
+
+# A word in more than this share of all memories tells little and costs most: it is left out,
+# unless it is among the rarest of the cue.
+_COMMON_SHARE = 0.02
+_COMMON_AT_LEAST = 400
+_KEPT_ANYWAY = 3
+_MOST_TERMS = 12
+# So many places of each word are read before any are counted: counting reads them as well, and
+# most words are rarer than that.
+_READ_AT_FIRST = 800
+# A word this common is left out even if it is among the rarest, unless it is the rarest of all.
+_TOO_COMMON = 600
+# A word that is said more often than this does not stand in for another one.
+_RARE_AT_MOST, _RARE_SHARE = 200, 0.01
+# Postings of a word kept anyway are cut here: a bound for a cue of nothing but common words.
+_MOST_PLACES = 20_000
+_EXACT_AT_MOST = 200  # memories that hold what the cue quotes, newest first
+# A name that many memories hold tells them apart no longer: its worth falls from here on.
+_RARE_NAME = 3
+
+
+def postings(
+    index: Words, terms: Sequence[str], view: View, *, generous: bool = False
+) -> list[Postings]:
+    """Where the telling ones of the terms occur; a term that occurs nowhere has empty postings.
+
+    `generous` keeps all that is read at first: a word that many turns hold may be in few exchanges.
+    """
+    at_least = _READ_AT_FIRST if generous else _COMMON_AT_LEAST
+    common = max(at_least, int(_COMMON_SHARE * len(view.keys)))
+    places = {word: index.places(word, _READ_AT_FIRST) for word in index.spelled(terms)}
+    holding = {
+        word: len(_starts(read)) if len(read) < _READ_AT_FIRST else index.holding(word)
+        for word, read in places.items()
+    }
+    rarest = sorted(places, key=lambda word: (holding[word] or 1 << 60, word))
+    kept = {
+        word
+        for rank, word in enumerate(rarest[:_MOST_TERMS])
+        if rank == 0
+        or holding[word] <= (max(common, _TOO_COMMON) if rank < _KEPT_ANYWAY else common)
+    }
+    for word in kept:
+        if len(places[word]) == _READ_AT_FIRST:
+            places[word] = index.places(word, _MOST_PLACES)
+    return [_postings(word, read, view) for word, read in places.items() if word in kept]
+
+
+def rare(index: Words, word: str, view: View) -> Postings | None:
+    """Where a word occurs; None for one that is too common to stand in for another."""
+    most = max(_RARE_AT_MOST, int(_RARE_SHARE * len(view.keys)))
+    places = index.places(word, most)
+    return _postings(word, places, view) if len(places) < most else None
+
+
+def exactness(index: Words, names: Sequence[str], view: View, within: Mask) -> Floats:
+    """Per row: the share of what the cue quotes that it holds, less where many hold it."""
+    worth = np.zeros(len(view.keys), np.float32)
+    for name in names:
+        phrase = indexed(name).partition("\n")[0]  # without the parts of a camelCase name
+        keys = index.holding_phrase(phrase, _EXACT_AT_MOST)
+        rows = view.rows_of(np.array(keys, np.int64))
+        rows = rows[within[rows]]
+        if rows.size:
+            worth[rows] += min(1.0, _RARE_NAME / rows.size) * len(name)
+    total = max(1, sum(map(len, names)))
+    return (worth / total).astype(np.float32)
+
+
+def _starts(places: Places) -> Places:
+    changes = np.ones(len(places), dtype=np.bool_)
+    np.not_equal(places[1:], places[:-1], out=changes[1:])
+    return np.flatnonzero(changes)
+
+
+def _postings(word: str, places: Places, view: View) -> Postings:
+    starts = _starts(places)
+    keys, counts = places[starts], np.diff(starts, append=len(places))
+    found = np.minimum(np.searchsorted(view.keys, keys), max(len(view.keys) - 1, 0))
+    known = view.keys[found] == keys if len(view.keys) else np.zeros(len(keys), dtype=np.bool_)
+    return Postings(found[known], counts[known].astype(np.float32), word)

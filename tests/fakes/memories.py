@@ -1,0 +1,421 @@
+"""`Memories`, `WordIndex` and `VectorLog` in memory: what a store does, without a file."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from uuid import UUID
+
+import numpy as np
+
+from iai_mcp.domain.errors import NotFound
+from iai_mcp.domain.instants import from_micros
+from iai_mcp.domain.memories import CleanTurn, Memory, Provenance
+from iai_mcp.domain.ranking.use import FULL, Link
+from iai_mcp.domain.traits import WISH, traits_of
+from iai_mcp.ports.memories import (
+    Carried,
+    Entry,
+    Placed,
+    Renewed,
+    Scope,
+    Stored,
+    Unembedded,
+    WordHit,
+)
+from iai_mcp.ports.upkeep import Gone
+from iai_mcp.ports.vectors import Coded, CodedParts
+from iai_mcp.ports.words import Places
+
+_WORD = re.compile(r"\w+")
+
+
+def said(
+    text: str,
+    *,
+    at: int = 0,
+    identity: bytes | None = None,
+    role: str = "user",
+    session: str = "s",
+    project: str = "",
+) -> CleanTurn:
+    """A turn as capture makes it; the same words are the same turn unless an identity is given."""
+    return CleanTurn(
+        identity=identity or text.encode().ljust(16, b"\0")[-16:],
+        text=text,
+        role=role,
+        at=from_micros(at),
+        provenance=Provenance(session_id=session, project=project),
+    )
+
+
+class FakeMemories:
+    """Everything said, by key. What is told to it with `say` is said one second after the other."""
+
+    def __init__(self, *texts: str) -> None:
+        self.stored: dict[int, Memory] = {}
+        self.to_embed: set[int] = set()
+        self._salt = b"salt"
+        self._last = 0
+        self.tombstones: dict[bytes, int] = {}
+        self._unreached: list[Gone] = []
+        self._links: dict[tuple[int, int, str], Link] = {}
+        self._private: set[str] = set()
+        self._projects: set[str] = set()
+        self.on_forgotten: list[Callable[[int], None]] = []  # what hangs on a memory goes with it
+        self.say(*texts)
+
+    def say(self, *texts: str, role: str = "user", project: str = "") -> list[int]:
+        """Store these turns of session "s"; their keys."""
+        turns = [
+            said(text, at=(self._last + n) * 1_000_000, role=role, project=project)
+            for n, text in enumerate(texts, 1)
+        ]
+        return [one.key for one in self.add(turns) if one.key is not None]
+
+    @property
+    def salt(self) -> bytes:
+        return self._salt
+
+    def add(self, turns: Sequence[CleanTurn]) -> list[Stored]:
+        return [self._add(turn) for turn in turns]
+
+    def get(self, keys: Sequence[int], longest: int | None = None) -> list[Memory]:
+        found = dict.fromkeys(key for key in keys if key in self.stored)
+        return [replace(m := self.stored[key], text=m.text[:longest]) for key in found]
+
+    def find(self, ids: Sequence[str], longest: int | None = None) -> list[Memory]:
+        return self.get(self.keys_of(ids), longest)
+
+    def keys_of(self, ids: Sequence[str]) -> list[int]:
+        known = {memory.id: key for key, memory in self.stored.items()}
+        return [known[one.lower()] for one in dict.fromkeys(ids) if one.lower() in known]
+
+    def ids_of(self, keys: Sequence[int]) -> list[str]:
+        return [self.stored[key].id for key in keys if key in self.stored]
+
+    def timeline(self, scope: Scope, limit: int) -> list[Memory]:
+        return self._in_time(scope)[-limit:]
+
+    def newest(
+        self, scope: Scope, limit: int, before: tuple[int, int] | None = None
+    ) -> list[Placed]:
+        found = [m for m in self._in_time(scope) if before is None or _place(m) < before]
+        return [_placed(memory) for memory in found[::-1][:limit]]
+
+    def arrived(self, after: int, limit: int) -> list[Placed]:
+        return [_placed(memory) for memory in self.after(after, limit)]
+
+    def containing(self, words: str, scope: Scope) -> list[int]:
+        wanted = words.casefold()
+        return [m.key for m in self._within(scope) if wanted in m.text.casefold()]
+
+    def neighbours(
+        self, memory: Memory, count: int, longest: int | None = None
+    ) -> tuple[list[Memory], list[Memory]]:
+        session = memory.provenance.session_id
+        if not session or count <= 0:
+            return [], []
+        around = self._in_time(Scope(session_id=session))
+        before = [m.key for m in around if _place(m) < _place(memory)][-count:]
+        after = [m.key for m in around if _place(m) > _place(memory)][:count]
+        return self.get(before, longest), self.get(after, longest)
+
+    def keys(self, scope: Scope) -> Sequence[int] | None:
+        return None if scope.everything else [memory.key for memory in self._within(scope)]
+
+    def by_words(self, terms: Sequence[str], scope: Scope, limit: int) -> list[WordHit]:
+        wanted = {word for term in terms for word in _words(term)}
+        hits = [
+            WordHit(memory.key, float(len(wanted & set(_words(memory.text)))))
+            for memory in self._within(scope)
+        ]
+        held = [hit for hit in hits if hit.strength]
+        return sorted(held, key=lambda hit: (-hit.strength, hit.key))[:limit]
+
+    def supersede(self, old: Memory, new: CleanTurn, at: int) -> Stored:
+        if old.key not in self.stored:
+            raise NotFound("that memory was forgotten a moment ago")
+        stored = self._add(new)
+        if stored.key is not None and stored.key != old.key:
+            self._change(old.key, valid_to=at, successor=stored.key)
+            self.link([(old.key, stored.key)], "contradicts", 1.0, at)
+        return stored
+
+    def link(self, pairs: Iterable[tuple[int, int]], kind: str, step: float, at: int) -> int:
+        there = [p for p in pairs if p[0] in self.stored and p[1] in self.stored]
+        for pair in there:
+            a, b = min(pair), max(pair)
+            known = self._links.get((a, b, kind))
+            weight = min(FULL, (known.weight if known else 0.0) + step)
+            self._links[a, b, kind] = Link(a, b, weight, at)
+        return len(there)
+
+    def links(self, keys: Sequence[int], kind: str) -> list[Link]:
+        found = [
+            link
+            for (a, b, of), link in self._links.items()
+            if of == kind and (a in keys or b in keys)
+        ]
+        return sorted(found, key=lambda link: (-link.weight, link.a, link.b))
+
+    def forget(self, keys: Sequence[int], at: int, *, purge: bool = True) -> list[str]:
+        gone = self.ids_of(keys)
+        for key in keys:
+            if key in self.stored:
+                self._remove(key, at)
+        return gone
+
+    def purge(self) -> None:
+        pass
+
+    def unreached(self) -> list[Gone]:
+        return list(self._unreached)
+
+    def unreached_count(self) -> int:
+        return len(self._unreached)
+
+    def scrub(self) -> None:
+        pass
+
+    def reached(self, gone: Sequence[Gone]) -> None:
+        self._unreached = [one for one in self._unreached if one not in gone]
+
+    def after(self, key: int, limit: int) -> list[Memory]:
+        return [m for m in self._within(Scope(said=True)) if m.key > key][:limit]
+
+    def pin(self, key: int, pinned: bool) -> None:
+        self._change(key, pinned=pinned)
+
+    def supersedes(self, keys: Sequence[int]) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = {}
+        for memory in self.stored.values():
+            if memory.successor in keys and memory.successor is not None:
+                found.setdefault(memory.successor, []).append(memory.id)
+        return found
+
+    def carry_over(self, carried: Sequence[Carried]) -> None:
+        for one in carried:
+            self._change(one.key, pinned=one.pinned, valid_to=one.valid_to)
+            for key in self.keys_of(one.supersedes):
+                old, new = self.stored[key], self.stored[one.key]
+                if key != one.key and old.successor is None:
+                    until = new.at.micros if old.valid_to is None else old.valid_to
+                    self._change(key, successor=one.key, valid_to=until)
+                    self.link([(key, one.key)], "contradicts", 1.0, new.at.micros)
+
+    def adopt_salt(self, salt: bytes) -> None:
+        if not self.stored:
+            self._salt = salt
+
+    def latest(self) -> int:
+        return max((m.key for m in self._within(Scope(said=True))), default=0)
+
+    def entries(self, after: int) -> Iterator[Entry]:
+        for memory in self._within(Scope(said=True)):
+            if memory.key > after:
+                yield _entry(memory)
+
+    def renew(self, limit: int) -> list[Renewed]:
+        return []
+
+    def pending(self, limit: int) -> Iterator[Unembedded]:
+        for key in sorted(self.to_embed)[:limit]:
+            memory = self.stored[key]
+            wishes = bool(traits_of(memory.text, memory.role).facts & WISH)
+            yield Unembedded(key, memory.text, memory.role, wishes)
+
+    def said_before(self, key: int, letters: int) -> str:
+        before, _ = self.neighbours(self.stored[key], 1)
+        return before[-1].text[-letters:] if before else ""
+
+    def pending_count(self) -> int:
+        return len(self.to_embed)
+
+    def count(self) -> int:
+        return len(self._within(Scope(said=True)))
+
+    def private_projects(self) -> list[str]:
+        return sorted(self._private)
+
+    def set_private(self, project: str, private: bool) -> None:
+        self._projects.add(project)
+        (self._private.add if private else self._private.discard)(project)
+
+    def projects(self) -> list[str]:
+        return sorted(self._projects)
+
+    def derive(self, memory: Memory) -> int:
+        """Put in what sleep made; its key. What the ledger of sleep does."""
+        self._last += 1
+        self.stored[self._last] = replace(memory, key=self._last, derived=True)
+        return self._last
+
+    def _add(self, turn: CleanTurn) -> Stored:
+        public = str(UUID(bytes=turn.identity))
+        known = self.keys_of([public])
+        if known:
+            return Stored("duplicate", public, known[0])
+        if turn.identity in self.tombstones:
+            return Stored("forgotten", public, None)
+        self._last += 1
+        self.stored[self._last] = _memory(self._last, public, turn)
+        self._projects |= {turn.provenance.project} - {""}
+        self.to_embed.add(self._last)
+        return Stored("inserted", public, self._last)
+
+    def _remove(self, key: int, at: int) -> None:
+        identity = UUID(self.stored.pop(key).id).bytes
+        self.tombstones[identity] = at
+        self._unreached.append(Gone(identity, at))
+        self.to_embed.discard(key)
+        self._links = {at: link for at, link in self._links.items() if key not in at[:2]}
+        for memory in list(self.stored.values()):
+            if memory.successor == key:
+                self._change(memory.key, successor=None)
+        for told in self.on_forgotten:
+            told(key)
+
+    def _change(self, key: int, **changes: object) -> None:
+        if key in self.stored:
+            self.stored[key] = replace(self.stored[key], **changes)  # type: ignore[arg-type] # each names a field
+
+    def _within(self, scope: Scope) -> list[Memory]:
+        return [m for _, m in sorted(self.stored.items()) if _holds(scope, m)]
+
+    def _in_time(self, scope: Scope) -> list[Memory]:
+        return sorted(self._within(scope), key=_place)
+
+
+class FakeWordIndex:
+    """The words of a `FakeMemories`, spelled in small letters and not cut down to their stems."""
+
+    def __init__(self, memories: FakeMemories) -> None:
+        self._memories = memories
+
+    @contextmanager
+    def looked_up(self) -> Iterator["FakeWordIndex"]:
+        yield self
+
+    def spelled(self, terms: Sequence[str]) -> list[str]:
+        return list(dict.fromkeys(word for term in terms for word in _words(term)))
+
+    def places(self, word: str, limit: int) -> Places:
+        held = [key for key, own in self._indexed() for _ in range(own.count(word))]
+        return np.array(held[:limit], dtype=np.int64)
+
+    def holding(self, word: str) -> int:
+        return sum(word in own for _, own in self._indexed())
+
+    def holding_phrase(self, phrase: str, limit: int) -> list[int]:
+        wanted = _words(phrase)
+        if not wanted:
+            return []
+        found = [
+            key
+            for key, own in self._indexed()
+            if any(own[n : n + len(wanted)] == wanted for n in range(len(own)))
+        ]
+        return found[::-1][:limit]
+
+    def _indexed(self) -> list[tuple[int, list[str]]]:
+        said = self._memories.after(0, 1 << 30)
+        return [(m.key, _words(traits_of(m.text, m.role).index)) for m in said]
+
+
+class FakeVectorLog:
+    """The vectors of a `FakeMemories`."""
+
+    def __init__(self, memories: FakeMemories) -> None:
+        self._memories = memories
+        self._turns: dict[int, Coded] = {}
+        self._parts: dict[int, CodedParts] = {}
+        memories.on_forgotten.append(self._forget)
+
+    def put(self, turns: Sequence[Coded], parts: Sequence[CodedParts] = ()) -> list[int]:
+        there = self._memories.stored
+        self._parts |= {one.key: one for one in parts if one.key in there}
+        self._turns |= {one.key: one for one in turns if one.key in there}
+        self._memories.to_embed -= {one.key for one in turns}
+        keys = [*(one.key for one in parts), *(one.key for one in turns)]
+        return list(dict.fromkeys(key for key in keys if key in there))
+
+    def page(self, after: int, limit: int) -> list[Coded]:
+        return [self._turns[key] for key in sorted(self._turns) if key > after][:limit]
+
+    def parts(self, keys: Sequence[int]) -> list[CodedParts]:
+        return [self._parts[key] for key in keys if key in self._parts]
+
+    def with_topics(self, after: int, limit: int) -> list[CodedParts]:
+        found = [self._parts[key] for key in sorted(self._parts) if key > after]
+        return [one for one in found if one.topics][:limit]
+
+    def _forget(self, key: int) -> None:
+        self._turns.pop(key, None)
+        self._parts.pop(key, None)
+
+
+def _memory(key: int, public: str, turn: CleanTurn) -> Memory:
+    return Memory(
+        key=key,
+        id=public,
+        text=turn.text,
+        role=turn.role,
+        at=turn.at,
+        speaker=turn.speaker,
+        tier=turn.tier,
+        cue=turn.cue,
+        provenance=turn.provenance,
+        meta=json.loads(turn.meta) if turn.meta else {},
+        valid_from=turn.at.micros,
+    )
+
+
+def _entry(memory: Memory) -> Entry:
+    traits, whence = traits_of(memory.text, memory.role), memory.provenance
+    return Entry(
+        memory.key,
+        memory.at.micros,
+        traits.length,
+        traits.facts,
+        whence.session_id,
+        whence.project,
+        memory.speaker or whence.agent_name,
+        memory.role,
+        whence.host,
+        whence.agent_id,
+        whence.agent_name,
+    )
+
+
+def _holds(scope: Scope, memory: Memory) -> bool:
+    whence, at = memory.provenance, memory.at.micros
+    return all(
+        (
+            not scope.projects or whence.project in scope.projects,
+            whence.project not in scope.not_projects,
+            scope.session_id in ("", whence.session_id),
+            scope.host in ("", whence.host),
+            scope.role in ("", memory.role),
+            scope.agent in ("", whence.agent_id, whence.agent_name),
+            scope.since is None or at >= scope.since,
+            scope.until is None or at < scope.until,
+            scope.known_at is None or at <= scope.known_at,
+            not (scope.said and memory.derived),
+        )
+    )
+
+
+def _place(memory: Memory) -> tuple[int, int]:
+    return memory.at.micros, memory.key
+
+
+def _placed(memory: Memory) -> Placed:
+    return Placed(
+        memory.key, memory.at.micros, len(memory.text.encode()) + len(memory.cue.encode())
+    )
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())

@@ -1,0 +1,45 @@
+"""Forgetting, linking and pinning on a store in memory."""
+
+import pytest
+from tests.fakes.memories import FakeMemories
+from tests.unit.memory.bench import Noon, access
+
+from iai_mcp.domain.errors import InvalidInput, NotFound
+from iai_mcp.memory.changing import Forget, Pin, Reinforce, Selection
+from iai_mcp.memory.scoping import Caller
+
+
+def test_a_rehearsal_says_what_would_go_and_forgetting_says_what_went() -> None:
+    memories, gone = FakeMemories("kafka is down", "redis is up"), list[int]()
+    forget = Forget(memories, access(memories), Noon(), gone.extend)
+
+    would, shown = forget.rehearsed(Selection(words="KAFKA"), shown=5)
+    assert (would.count, would.matches, [m.text for m in shown]) == (0, 1, ["kafka is down"])
+    assert len(memories.stored) == 2
+    done = forget(Selection(words="KAFKA"))
+
+    assert (done.count, done.ids, gone) == (1, would.ids, [1])
+    assert [memory.text for memory in memories.stored.values()] == ["redis is up"]
+
+
+def test_useful_memories_are_linked_and_the_unknown_ones_named() -> None:
+    memories, useful = FakeMemories("one", "two"), list[int]()
+    reinforce = Reinforce(memories, access(memories), Noon(), useful.extend)
+    ids = memories.ids_of([1, 2])
+
+    done = reinforce([*ids, "nobody"], Caller())
+
+    assert (done.links, done.known, done.unknown) == (1, tuple(ids), ("nobody",))
+    assert useful == [1, 2]
+    with pytest.raises(InvalidInput):
+        reinforce([], Caller())
+
+
+def test_what_is_not_there_can_not_be_pinned() -> None:
+    memories = FakeMemories("one")
+    pin = Pin(memories, access(memories))
+
+    assert pin(memories.stored[1].id, True, Caller()) == memories.stored[1].id
+    assert memories.stored[1].pinned
+    with pytest.raises(NotFound):
+        pin("nobody", True, Caller())
