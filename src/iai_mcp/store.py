@@ -161,6 +161,7 @@ class MemoryStore:
             lambda: self.knobs.current().prompt_injection,
             self.model.token_counter,
             self.injections,
+            self.memories.lineage,
         )
         self.nights = Nights(
             lambda: self.sleep,

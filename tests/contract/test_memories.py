@@ -1,5 +1,7 @@
 """What every log of memories promises, on the fake and on the encrypted file alike."""
 
+from dataclasses import replace
+
 import pytest
 from tests.fakes.memories import FakeMemories, said
 
@@ -77,6 +79,61 @@ def test_a_scope_holds_what_meets_all_its_conditions(memories: Memories) -> None
     assert memories.keys(Scope()) is None
     assert memories.keys(Scope(session_id="t")) == memories.containing("B", Scope(session_id="t"))
     assert memories.projects() == ["lake", "pond"]
+
+
+def _repeated(memories: Memories, *sessions: str) -> int:
+    """A turn that each of these sessions has under the same uid; its key."""
+    for session in sessions:
+        turn = replace(
+            said("which port?", session=session, identity=b"u" * 16),
+            by_uid=True,
+            aliases=(session.encode().ljust(16, b"\0"),),
+        )
+        (stored,) = memories.add([turn])
+    return stored.key or 0
+
+
+def test_a_turn_of_several_sessions_is_one_memory_of_each(memories: Memories) -> None:
+    key = _repeated(memories, "first", "fork")
+    assert memories.count() == 1
+    (memory,) = memories.get([key])
+    assert (memory.provenance.session_id, memory.also_in) == ("first", ("fork",))
+    for session in ("first", "fork"):
+        assert memories.keys(Scope(session_id=session)) == [key]
+    assert len(memories.aliases([key])[key]) == 2
+    assert memories.keys_of(memories.aliases([key])[key]) == [key]
+    assert memories.lineage("fork") == {"first", "fork"}
+    assert memories.lineage("first") == {"first"}
+    assert memories.lineage("") == frozenset()
+    assert memories.mend(10)[0] == 0
+
+
+def test_a_memory_can_leave_one_of_its_sessions_and_does_not_come_back(memories: Memories) -> None:
+    key = _repeated(memories, "first", "fork")
+    (alone,) = _add(memories, "alone", session="first")
+    assert memories.in_other_sessions([key, alone], "first") == [key]
+    assert memories.leave([key, alone], "first") == [key]
+    _repeated(memories, "first")
+    assert memories.keys(Scope(session_id="first")) == [alone]
+    assert memories.keys(Scope(session_id="fork")) == [key]
+    assert memories.in_other_sessions([key], "fork") == []
+
+
+def test_what_was_forgotten_is_known_by_each_of_its_names(memories: Memories) -> None:
+    key = _repeated(memories, "first", "fork")
+    memories.forget([key], 7)
+    assert memories.unreached_count() == 3
+    own = said("which port?", session="fork", identity=b"fork".ljust(16, b"\0"))
+    assert memories.add([own])[0].status == "forgotten"
+    later = replace(own, identity=b"u" * 16, aliases=(b"later".ljust(16, b"\0"),))
+    assert memories.add([later])[0].status == "forgotten"
+    assert memories.add([replace(own, identity=later.aliases[0])])[0].status == "forgotten"
+
+
+def test_words_are_found_whole(memories: Memories) -> None:
+    cat, *_ = _add(memories, "The CAT sleeps", "category", "concatenate")
+    assert memories.containing("cat", Scope()) == [cat]
+    assert memories.containing("cat sleeps", Scope()) == [cat]
 
 
 def test_pages_go_through_time_and_through_arrival(memories: Memories) -> None:

@@ -61,6 +61,15 @@ def test_a_path_stands_for_the_project_it_lies_in(projects: Projects, tmp_path: 
     assert projects.matching("unheard of", known) == []
 
 
+def test_checkouts_that_come_from_one_place_are_kin(projects: Projects) -> None:
+    gone = ["/gone/a/shop", "/gone/b/shop", "/gone/c/till"]
+    for key in gone[:2]:
+        projects.comes_from(key, "https://github.com/ann/shop")
+    projects.comes_from(gone[2], "https://github.com/ann/till")
+    assert projects.kin(gone[0], [*gone, "a name"]) == gone[1:2]
+    assert projects.kin(gone[2], gone) == projects.kin("a name", gone) == []
+
+
 def test_a_private_project_is_closed_to_all_but_its_own(projects: Projects, tmp_path: Path) -> None:
     heron, pond = str(tmp_path / "heron"), str(tmp_path / "pond")
     assert projects.closed([heron], [heron, pond], pond) == [heron]

@@ -37,7 +37,7 @@ def test_a_backup_under_a_running_daemon_brings_everything_back(home):
     made = json.loads(home.command("backup", "b.bak", "--json").stdout)
     assert made["records"] == 2
     remember(home, "three")
-    restored = home.command("restore", "b.bak", "--json")
+    restored = home.command("restore", "b.bak", "--yes", "--json")
     assert json.loads(restored.stdout)["records"] == 2, restored
     assert said(home) == ["one", "two"]
     assert json.loads(home.command("status", "--json").stdout)["records"] == 2
@@ -54,7 +54,7 @@ def test_a_backup_tells_what_was_said_from_what_sleep_made_of_it(home, other):
     header = json.loads((other.path / "b.bak").read_bytes().partition(b"\n")[0])
     assert (header["records"], header["derived"]) == (4, made["derived"])
     (other.path / "key.txt").write_text(home.command("crypto", "export-key").stdout)
-    moved = other.command("restore", "b.bak", "--key-file", "key.txt")
+    moved = other.command("restore", "b.bak", "--yes", "--key-file", "key.txt")
     assert f"restored 4 memories and {made['derived']} derived" in moved.stdout
 
 
@@ -78,13 +78,24 @@ def test_an_export_carries_what_no_longer_holds_and_what_is_pinned(home, other):
     home.command("down")
 
 
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
+def test_without_a_terminal_a_restore_has_to_be_confirmed(home, as_json):
+    remember(home, "one")
+    home.command("backup", "b.bak")
+    remember(home, "two")
+    refused = home.command("restore", "b.bak", *as_json)
+    assert refused.returncode == 1
+    assert "--yes" in refused.stdout + refused.stderr
+    assert said(home) == ["one", "two"]
+
+
 def test_every_restore_keeps_what_was_there_before_it(home):
     remember(home, "one")
     home.command("backup", "b.bak")
     remember(home, "two")
-    home.command("restore", "b.bak")
+    home.command("restore", "b.bak", "--yes")
     remember(home, "three")
-    home.command("restore", "b.bak")
+    home.command("restore", "b.bak", "--yes")
     assert said(home) == ["one"]
     (store,) = home.path.rglob("memory.db")
     for ending, kept in (("", ["one", "two"]), ("-2", ["one", "three"])):
@@ -103,11 +114,11 @@ def test_a_backup_can_not_be_read_without_the_key(home):
 def test_moving_to_another_machine_takes_the_backup_and_the_key(home, other):
     remember(home, "moves along")
     home.command("backup", str(other.path / "b.bak"))
-    refused = other.command("restore", "b.bak", "--json")
+    refused = other.command("restore", "b.bak", "--yes", "--json")
     assert refused.returncode == 1
     assert json.loads(refused.stdout)["error"]["code"] == "KEY_MISSING"
     (other.path / "key.txt").write_text(home.command("crypto", "export-key").stdout)
-    moved = other.command("restore", "b.bak", "--key-file", "key.txt", "--json")
+    moved = other.command("restore", "b.bak", "--yes", "--key-file", "key.txt", "--json")
     assert json.loads(moved.stdout)["records"] == 1, moved
     assert said(other) == ["moves along"]
 
@@ -116,9 +127,11 @@ def test_with_a_passphrase_the_backup_alone_is_enough(home, other):
     phrase = {"IAI_MCP_CRYPTO_PASSPHRASE": "four words are better"}
     home.command("capture", "under a passphrase", **phrase)
     home.command("backup", str(other.path / "b.bak"), **phrase)
-    wrong = other.command("restore", "b.bak", "--json", IAI_MCP_CRYPTO_PASSPHRASE="other words")
+    wrong = other.command(
+        "restore", "b.bak", "--yes", "--json", IAI_MCP_CRYPTO_PASSPHRASE="other words"
+    )
     assert json.loads(wrong.stdout)["error"]["code"] == "KEY_WRONG"
-    assert other.command("restore", "b.bak", **phrase).returncode == 0
+    assert other.command("restore", "b.bak", "--yes", **phrase).returncode == 0
     shown = other.command("timeline", "--all", "--json", **phrase)
     assert json.loads(shown.stdout)["records"][0]["text"] == "under a passphrase"
 
@@ -136,7 +149,7 @@ def test_a_bad_backup_is_refused_and_the_store_stays(home, harm):
     else:
         content = bytearray(b"just a text\n")
     path.write_bytes(content)
-    refused = home.command("restore", "b.bak", "--json")
+    refused = home.command("restore", "b.bak", "--yes", "--json")
     assert refused.returncode == 1
     assert "Traceback" not in refused.stderr
     assert said(home) == ["stays"]
@@ -194,7 +207,10 @@ def test_a_pinned_memory_says_so(home):
 
 def test_uninstalling_keeps_the_memories_unless_told_otherwise(home):
     remember(home, "still here")
-    assert home.command("uninstall", "--json").returncode == 0
+    for refused in (home.command("uninstall"), home.command("uninstall", "--json")):
+        assert refused.returncode == 1
+        assert "--yes" in refused.stdout + refused.stderr
+    assert home.command("uninstall", "--json", "--yes").returncode == 0
     assert said(home) == ["still here"]
     refused = home.command("uninstall", "--data", "--json")
     assert refused.returncode == 1

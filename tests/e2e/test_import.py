@@ -54,6 +54,89 @@ def codex(home: ScratchHome, session: str, text: str) -> Path:
     return path
 
 
+def test_a_folder_of_copies_and_forks_is_stored_once(served: ScratchHome) -> None:
+    first, fork = (f"5b0c9f4e-1d2a-4c3b-9e8f-00000000000{n}" for n in (1, 2))
+    path = claude(served, first, "which port?", "5433.")
+    lines = path.read_text().replace(f"{first}-", "aaaaaaaa-0000-4000-8000-00000000000")
+    path.write_text(lines)
+    own = json.dumps(
+        {
+            "type": "user",
+            "uuid": "bbbbbbbb-0000-4000-8000-000000000001",
+            "sessionId": fork,
+            "timestamp": "2025-03-01T11:00:00Z",
+            "message": {"role": "user", "content": "and the host?"},
+        }
+    )
+    path.with_name(f"{fork}.jsonl").write_text(f"{lines.replace(first, fork)}{own}\n")
+    for name in ("copy of it", "cccccccc-1d2a-4c3b-9e8f-000000000003"):
+        path.with_name(f"{name}.jsonl").write_text(lines)
+
+    assert imported(served)["inserted"] == 3
+    for session, texts in (
+        (first, ["which port?", "5433."]),
+        (fork, ["which port?", "5433.", "and the host?"]),
+    ):
+        told = served.command("timeline", "--session-id", session, "--json").stdout
+        assert [one["text"] for one in json.loads(told)["records"]] == texts
+    assert imported(served, "--again")["inserted"] == 0
+
+
+def test_a_history_in_another_language_suggests_a_model_once(served: ScratchHome) -> None:
+    said = [f"kannst du bitte die Datei {n} für mich noch einmal lesen?" for n in range(60)]
+    claude(served, "deutsch", *said)
+    first = imported(served)
+    assert "model install --model use-multilingual-v3" in str(first["suggestion"])
+    checks = json.loads(served.command("doctor", "--json").stdout)["checks"]
+    (language,) = [check for check in checks if check["name"] == "language"]
+    assert (language["status"], language["fix"]) == (
+        "WARN",
+        "iai-mcp model install --model use-multilingual-v3",
+    )
+    assert "suggestion" not in imported(served, "--again")
+
+
+def test_a_history_in_english_suggests_nothing(served: ScratchHome) -> None:
+    said = [f"can you please read file {n} for me once again?" for n in range(60)]
+    claude(served, "english", *said)
+    assert "suggestion" not in imported(served)
+    checks = json.loads(served.command("doctor", "--json").stdout)["checks"]
+    assert [check["status"] for check in checks if check["name"] == "language"] == ["PASS"]
+
+
+def at_a_terminal(home: ScratchHome, *words: str, answers: str) -> str:
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(home.path / "shop")
+        command = [sys.executable, "-m", "iai_mcp.cli", *words]
+        os.execve(sys.executable, command, {**home.environment, "TERM": "dumb"})
+    os.write(terminal, answers.encode())
+    shown = b""
+    try:
+        while part := os.read(terminal, 65_536):
+            shown += part
+    except OSError:  # how a terminal ends
+        pass
+    os.waitpid(child, 0)
+    os.close(terminal)
+    return shown.decode()
+
+
+def test_a_directory_that_is_gone_is_asked_about_once(served: ScratchHome) -> None:
+    shop = served.path.resolve() / "shop"
+    (shop / ".git").mkdir(parents=True)
+    claude(served, "elsewhere", "the heron is the mascot", "noted.", cwd="/Users/somebody/shop")
+    claude(served, "here", "hello", "hello.")
+    assert imported(served)["lost_projects"] == [
+        {"lost": "/Users/somebody/shop", "likely": str(shop)}
+    ]
+    first = at_a_terminal(served, "import", "--again", "--no-wait", answers="y\n")
+    assert f"does it belong to {shop}?" in first
+    told = served.command("timeline", "--project", str(shop), "--json").stdout
+    assert "heron" in told
+    assert "belong" not in at_a_terminal(served, "import", "--again", "--no-wait", answers="")
+
+
 def imported(home: ScratchHome, *words: str) -> dict[str, object]:
     done = home.command("import", "--json", *words)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -65,3 +65,51 @@ def test_what_was_injected_is_not_captured_again(fresh_daemon: DaemonProcess) ->
     home.command("capture-transcript", "--no-spawn", "--session-id", "second", str(transcript))
     records = fresh_daemon.call("memory_timeline", session_id="second")["records"]
     assert [record["text"] for record in records] == ["hello"]
+
+
+def test_a_forked_session_is_not_told_what_it_was_forked_from(fresh_daemon: DaemonProcess) -> None:
+    home = fresh_daemon.home
+    shop = home.path / "shop"
+    shop.mkdir()
+    first, fork = (f"5b0c9f4e-1d2a-4c3b-9e8f-00000000000{n}" for n in (1, 2))
+    said = ["We decided to use Postgres port 5433 for the heron shop.", "Noted: port 5433 it is."]
+
+    def transcript(session: str, *more: str) -> str:
+        """As the host forks: the same messages with their ids, under a new session and file."""
+        lines = []
+        for number, text in enumerate([*said, *more]):
+            role = ("user", "assistant")[number % 2]
+            lines.append(
+                {
+                    "type": role,
+                    "message": {"role": role, "content": text},
+                    "uuid": f"aaaaaaaa-0000-4000-8000-00000000000{number}",
+                    "sessionId": session,
+                    "cwd": str(shop),
+                    "timestamp": f"2026-03-01T09:0{number}:00.500Z",
+                }
+            )
+        path = home.path / f"{session}.jsonl"
+        path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+        return str(path)
+
+    def texts(**asked: str) -> list[str]:
+        told = fresh_daemon.call("memory_timeline", **asked)
+        return [record["text"] for record in told["records"]]
+
+    home.command("capture-transcript", transcript(first))
+    told = hook(
+        home,
+        "SessionStart",
+        session_id=fork,
+        source="resume",
+        transcript_path=transcript(fork),
+    )
+    assert "5433" not in told
+    prompt = "which Postgres port does the heron shop use?"
+    assert hook(home, "UserPromptSubmit", session_id=fork, prompt=prompt) == ""
+    assert "5433" in hook(home, "SessionStart", session_id="third", source="startup")
+    home.command("capture-transcript", transcript(fork, "and the ibis shop?"))
+    assert texts() == [*said, "and the ibis shop?"]
+    assert texts(session_id=first) == said
+    assert texts(session_id=fork) == [*said, "and the ibis shop?"]

@@ -264,6 +264,18 @@ class TestForgetting:
         assert fresh_daemon.call("memory_forget", query="ZEPPELIN plan")["forgotten"] == 500
         assert fresh_daemon.ask({"type": "status"})["records"] == 0
 
+    def test_a_query_takes_whole_words_and_phrases_only(self, fresh_daemon):
+        said = ["a cat sleeps", "concatenate them", "the category", "Cat, again", "猫が寝る"]
+        events = [{"text": text, "id": text, "project": "zoo"} for text in said]
+        fresh_daemon.call("capture_events", session_id="s", events=events)
+        dry = fresh_daemon.call("memory_forget", query="cat", dry_run=True, show=5)
+        assert (dry["matches"], dry["projects"]) == (2, {"zoo": 2})
+        assert [shown["sample"] for shown in dry["records"]] == ["a cat sleeps", "Cat, again"]
+        assert fresh_daemon.call("memory_forget", query="cat")["forgotten"] == 2
+        assert fresh_daemon.call("memory_forget", query="猫")["forgotten"] == 1
+        left = texts(fresh_daemon.call("memory_timeline", session_id="s")["records"])
+        assert left == ["concatenate them", "the category"]
+
     @pytest.mark.parametrize(
         "nothing", [{"project": "*"}, {"project": ""}, {"session_id": ""}, {"query": "  "}]
     )

@@ -14,6 +14,7 @@ from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import CleanTurn, Memory, Provenance
 from iai_mcp.domain.ranking.use import FULL, Link
 from iai_mcp.domain.traits import WISH, traits_of
+from iai_mcp.domain.whole_words import Phrase
 from iai_mcp.ports.memories import (
     Carried,
     Entry,
@@ -56,6 +57,8 @@ class FakeMemories:
     def __init__(self, *texts: str) -> None:
         self.stored: dict[int, Memory] = {}
         self.to_embed: set[int] = set()
+        self.other_names: dict[str, int] = {}  # public id -> key
+        self._left: set[tuple[int, str]] = set()
         self._salt = b"salt"
         self._last = 0
         self.tombstones: dict[bytes, int] = {}
@@ -89,8 +92,8 @@ class FakeMemories:
         return self.get(self.keys_of(ids), longest)
 
     def keys_of(self, ids: Sequence[str]) -> list[int]:
-        known = {memory.id: key for key, memory in self.stored.items()}
-        return [known[one.lower()] for one in dict.fromkeys(ids) if one.lower() in known]
+        known = self.other_names | {memory.id: key for key, memory in self.stored.items()}
+        return list(dict.fromkeys(known[one.lower()] for one in ids if one.lower() in known))
 
     def ids_of(self, keys: Sequence[int]) -> list[str]:
         return [self.stored[key].id for key in keys if key in self.stored]
@@ -108,8 +111,7 @@ class FakeMemories:
         return [_placed(memory) for memory in self.after(after, limit)]
 
     def containing(self, words: str, scope: Scope) -> list[int]:
-        wanted = words.casefold()
-        return [m.key for m in self._within(scope) if wanted in m.text.casefold()]
+        return [m.key for m in self._within(scope) if Phrase(words).is_in(m.text)]
 
     def neighbours(
         self, memory: Memory, count: int, longest: int | None = None
@@ -166,6 +168,33 @@ class FakeMemories:
             if key in self.stored:
                 self._remove(key, at)
         return gone
+
+    def leave(self, keys: Sequence[int], session: str) -> list[int]:
+        gone = self.in_other_sessions(keys, session)
+        for key in gone:
+            memory = self.stored[key]
+            self._left.add((key, session))
+            first, *others = [one for one in memory.sessions if one != session]
+            whence = replace(memory.provenance, session_id=first)
+            self._change(key, provenance=whence, also_in=tuple(others))
+        return gone
+
+    def in_other_sessions(self, keys: Sequence[int], session: str) -> list[int]:
+        return [m.key for m in self.get(sorted(keys)) if set(m.sessions) - {session}]
+
+    def lineage(self, session: str) -> frozenset[str]:
+        firsts = (m.sessions[0] for m in self.stored.values() if session in m.also_in)
+        return frozenset((session, *firsts)) if session else frozenset()
+
+    def aliases(self, keys: Sequence[int]) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = {}
+        for name, key in sorted(self.other_names.items()):
+            if key in keys:
+                found.setdefault(key, []).append(name)
+        return found
+
+    def mend(self, limit: int) -> tuple[int, Sequence[int]]:
+        return 0, ()  # no older version stored anything here
 
     def purge(self) -> None:
         pass
@@ -253,22 +282,39 @@ class FakeMemories:
         return self._last
 
     def _add(self, turn: CleanTurn) -> Stored:
-        public = str(UUID(bytes=turn.identity))
-        known = self.keys_of([public])
+        names = [str(UUID(bytes=one)) for one in (turn.identity, *turn.aliases)]
+        public = names[0]
+        known = self.keys_of(names)
         if known:
-            return Stored("duplicate", public, known[0])
-        if turn.identity in self.tombstones:
+            self._join(known[0], names, turn)
+            return Stored("duplicate", self.stored[known[0]].id, known[0])
+        if any(UUID(name).bytes in self.tombstones for name in names):
+            self.tombstones |= {UUID(name).bytes: 0 for name in names}
             return Stored("forgotten", public, None)
         self._last += 1
         self.stored[self._last] = _memory(self._last, public, turn)
+        self._join(self._last, names, turn)
         self._projects |= {turn.provenance.project} - {""}
         self.to_embed.add(self._last)
         return Stored("inserted", public, self._last)
 
+    def _join(self, key: int, names: Sequence[str], turn: CleanTurn) -> None:
+        memory = self.stored[key]
+        self.other_names |= {name: key for name in names if name != memory.id}
+        added = (
+            one
+            for one in (turn.provenance.session_id, *turn.also_in)
+            if one and one not in memory.sessions and (key, one) not in self._left
+        )
+        if memory.provenance.session_id:
+            self._change(key, also_in=tuple(sorted({*memory.also_in, *added})))
+
     def _remove(self, key: int, at: int) -> None:
-        identity = UUID(self.stored.pop(key).id).bytes
-        self.tombstones[identity] = at
-        self._unreached.append(Gone(identity, at))
+        names = [self.stored.pop(key).id, *self.aliases([key]).get(key, ())]
+        for identity in (UUID(name).bytes for name in names):
+            self.tombstones[identity] = at
+            self._unreached.append(Gone(identity, at))
+        self.other_names = {name: of for name, of in self.other_names.items() if of != key}
         self.to_embed.discard(key)
         self._links = {at: link for at, link in self._links.items() if key not in at[:2]}
         for memory in list(self.stored.values()):
@@ -395,7 +441,7 @@ def _holds(scope: Scope, memory: Memory) -> bool:
         (
             not scope.projects or whence.project in scope.projects,
             whence.project not in scope.not_projects,
-            scope.session_id in ("", whence.session_id),
+            scope.session_id in ("", *memory.sessions),
             scope.host in ("", whence.host),
             scope.role in ("", memory.role),
             scope.agent in ("", whence.agent_id, whence.agent_name),

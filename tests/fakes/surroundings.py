@@ -19,6 +19,7 @@ class FakeProjects:
 
     def __init__(self, *roots: str) -> None:
         self._roots = roots
+        self._remotes: dict[str, str] = {}
 
     def key_of(self, project: str, cwd: str) -> str:
         return self.place_of(project or cwd) or project or cwd
@@ -28,6 +29,13 @@ class FakeProjects:
 
     def matching(self, project: str, known: Sequence[str]) -> list[str]:
         return [key for key in known if key == self.key_of(project, "")]
+
+    def kin(self, project: str, known: Sequence[str]) -> list[str]:
+        own = self._remotes.get(key := self.key_of(project, ""))
+        return [one for one in known if own and one != key and self._remotes.get(one) == own]
+
+    def comes_from(self, key: str, remote: str) -> None:
+        self._remotes[key] = remote
 
     def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
         return [key for key in known if key in private and key != here]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from iai_mcp import project, project_aliases
 from iai_mcp.adapters.looks import look_at
+from iai_mcp.adapters.repositories import Repositories
 from iai_mcp.domain import project_identity
 from iai_mcp.ports.surroundings import Projects, Redactor
 
@@ -19,11 +20,20 @@ class SystemClock:
 class LocalProjects:
     """`Projects` by git roots and names; the user's aliases are read when they are needed."""
 
+    def __init__(self) -> None:
+        self._repositories = Repositories()
+
     def key_of(self, named: str, cwd: str) -> str:
         place = named or cwd
         if not place:
             return ""
-        return look_at(place, lambda: project.project_of(place, base=cwd or None).key)
+        return look_at(place, lambda: self._looked_at(place, cwd))
+
+    def _looked_at(self, place: str, cwd: str) -> str:
+        found = project.project_of(place, base=cwd or None)
+        if found.root is not None:
+            self._repositories.look(found.root)
+        return found.key
 
     def place_of(self, cwd: str) -> str:
         if not project_identity.is_path(cwd):
@@ -34,6 +44,14 @@ class LocalProjects:
         aliases = project_aliases.load()
         asked = look_at(named, lambda: project.project_of(named, aliases=aliases))
         return project_identity.matching(asked, known, aliases)
+
+    def kin(self, named: str, known: Sequence[str]) -> list[str]:
+        own = self.matching(named, known)
+        return self._repositories.kin([*own, self.key_of(named, "")], known)
+
+    def comes_from(self, key: str, remote: str) -> None:
+        if project_identity.is_path(key):
+            look_at(key, lambda: self._repositories.told(key, remote))
 
     def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
         return project_identity.closed(private, known, here, project_aliases.load())
@@ -56,6 +74,12 @@ class StoredProjects:
         found = self._projects.matching(named, known)
         key = "" if found else self.key_of(named, "")
         return found or [one for one in known if one == key]
+
+    def kin(self, named: str, known: Sequence[str]) -> list[str]:
+        return self._projects.kin(named, known)
+
+    def comes_from(self, key: str, remote: str) -> None:
+        self._projects.comes_from(key, remote)
 
     def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
         return self._projects.closed(private, known, here)

@@ -12,6 +12,7 @@ from iai_mcp.domain.instants import Instant, iso
 from iai_mcp.domain.memories import NewTurn
 from iai_mcp.memory.capture import NotKept, check_names
 from iai_mcp.memory.changing import Forgotten, Selection
+from iai_mcp.memory.forget_preview import Preview
 from iai_mcp.memory.question import DEFAULT_BUDGET, DEFAULT_HITS, LONGEST_CUE, Question
 from iai_mcp.memory.timeline import DEFAULT_TURNS
 from iai_mcp.ports.embedder import Matrix
@@ -22,6 +23,7 @@ from iai_mcp.store import MemoryStore
 _MOST_CONTEXT = 20
 _LONGEST_LANGUAGE = 16
 _MOST_SHOWN = 100
+_SHOWN_TO_VISITORS = 5
 
 
 def _question(params: Params) -> Question:
@@ -179,10 +181,10 @@ def _forget(store: MemoryStore, params: Params) -> Json:
         caller=caller_of(params),
     )
     if params.flag("dry_run"):
-        shown = params.integer("show", 0, 0, _MOST_SHOWN)  # for whoever asks a person first
-        would, first = store.forget.rehearsed(selection, shown)
+        few = _SHOWN_TO_VISITORS if selection.caller.visitor else 0
+        would, seen = store.forget.rehearsed(selection, params.integer("show", few, 0, _MOST_SHOWN))
         told = _forgotten_view(would)
-        return {**told, "records": [memory_view(m) for m in first]} if shown else told
+        return told if seen is None else {**told, **_preview_view(seen)}
     done = store.forget(selection)
     told = _forgotten_view(done)
     return {**told, "copies": store.reach_copies()} if done.count else told
@@ -190,7 +192,14 @@ def _forget(store: MemoryStore, params: Params) -> Json:
 
 def _forgotten_view(done: Forgotten) -> Json:
     told: Json = {"forgotten": done.count, "ids": list(done.ids), "matches": done.matches}
+    if done.stay:
+        told["stay_with_others"] = done.stay
     return {**told, "more": True} if len(done.ids) < done.matches else told
+
+
+def _preview_view(seen: Preview) -> Json:
+    records = [{**memory_view(memory), "sample": sample} for memory, sample in seen.first]
+    return {"records": records, "projects": dict(seen.projects)}
 
 
 def _timeline(store: MemoryStore, params: Params) -> Json:

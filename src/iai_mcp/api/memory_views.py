@@ -18,6 +18,7 @@ def memory_view(memory: Memory) -> Json:
         "speaker": memory.speaker or None,
         "tier": memory.tier,
         "session_id": whence.session_id or None,
+        **({"sessions": sorted(memory.sessions)} if memory.also_in else {}),
         "project": whence.project or None,
         "host": whence.host or None,
         "agent_id": whence.agent_id or None,

@@ -45,7 +45,8 @@ def _export_piece(store: MemoryStore, params: Params) -> Json:
 
 def _exported_view(one: Exported) -> Json:
     memory = one.memory
-    return {**memory_view(memory), "cue": memory.cue, "supersedes": list(one.supersedes)}
+    told = {**memory_view(memory), "cue": memory.cue, "supersedes": list(one.supersedes)}
+    return {**told, "aliases": list(one.aliases)} if one.aliases else told
 
 
 def _import(store: MemoryStore, params: Params) -> Json:
@@ -79,6 +80,8 @@ def _arrival(record: object) -> Arrival:
         pinned=given.flag("pinned"),
         valid_to=micros_of(given, "valid_to"),
         supersedes=tuple(given.texts("supersedes")) if given.raw("supersedes") else (),
+        aliases=tuple(map(_identity, given.texts("aliases"))),
+        sessions=tuple(given.texts("sessions")),
     )
 
 

@@ -1,4 +1,4 @@
-"""Bringing memories up to date beside the calls: their traits, their rows in memory, their vectors."""
+"""Bringing memories up to date beside the calls: traits, repetitions, rows in memory, vectors."""
 
 import threading
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from iai_mcp.memory.embedding import EmbedBacklog
 from iai_mcp.ports.memories import Memories
 
 _RENEWED_AT_ONCE = 200
+_MENDED_AT_ONCE = 200
 _MEANWHILE = 2  # memories at a time while calls never cease: each takes a core for a moment
 
 
@@ -50,7 +51,13 @@ class Backlog(Worker):
             if renewed:
                 self._columns.correct(renewed)
                 return len(renewed)
-            return self._embedded(limit or self._page)
+            return self._mended() or self._embedded(limit or self._page)
+
+    def _mended(self) -> int:
+        looked_at, gone = self._memories.mend(_MENDED_AT_ONCE)
+        self._columns.drop(gone)
+        self._model.drop(gone)
+        return looked_at
 
     def _embedded(self, limit: int) -> int:
         embedder, vectors = self._model.embedder.get(), self._model.vectors

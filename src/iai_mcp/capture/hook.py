@@ -10,6 +10,7 @@ import os
 import select
 import time
 
+from iai_mcp.capture import hooks_seen
 from iai_mcp.hosts import DEFAULT, hooks_of
 from iai_mcp.hosts.host import HookEvent
 from iai_mcp.protocol.compact_json import loads
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _LONGEST = {HookEvent.END: 1.2, HookEvent.PROMPT: 1.0}
 _LONGEST_ELSE = 5.0
 
+# Why a session starts that has a conversation behind it.
+_GOES_ON = ("resume", "fork")
 # A prompt can be a pasted log; beyond this it is no use to a hook.
 _MOST_BYTES = 16 * 1024 * 1024
 # Hosts write at once and close. One that keeps the pipe open must not hold us for longer.
@@ -126,6 +129,7 @@ def _serve(call: Call, event: HookEvent) -> None:
             if given.hooks.are_installed():
                 return  # its own hook has done the work
             call.host = borrower
+    hooks_seen.note(call.host, event)
     if os.environ.get("IAI_MCP_SESSION_DIR"):
         from iai_mcp.capture import agent_session
 
@@ -135,6 +139,8 @@ def _serve(call: Call, event: HookEvent) -> None:
         elif event is HookEvent.STOP:
             agent_session.tell_last_words(given)
     if event in (HookEvent.START, HookEvent.PROMPT):
+        if event is HookEvent.START and given.text("source") in _GOES_ON:
+            _capture(call, event, given)  # what a session repeats must not be told to it
         _inject(event, given)
     elif event in (HookEvent.STOP, HookEvent.SUBAGENT_STOP, HookEvent.COMPACT, HookEvent.END):
         _capture(call, event, given)
@@ -151,7 +157,7 @@ def _inject(event: HookEvent, given: HookInput) -> None:
 def _capture(call: Call, event: HookEvent, given: HookInput) -> None:
     of_subagent = event is HookEvent.SUBAGENT_STOP
     path = given.transcript_path(of_subagent=of_subagent)
-    if path is None:
+    if path is None or (event is HookEvent.START and not os.path.exists(path)):
         return
     if given.hooks.await_transcript is not None:
         given.hooks.await_transcript(path, call.hook)

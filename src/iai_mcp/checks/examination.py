@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from iai_mcp.checks import machine, memory
+from iai_mcp.checks import hosts, machine, memory
 from iai_mcp.checks.verdict import Check, examined
 from iai_mcp.store import MemoryStore
 
@@ -29,7 +29,7 @@ _MACHINE: tuple[Callable[[], Check], ...] = (
 def of_machine() -> list[Check]:
     """Everything that can be said without opening the store."""
     found = [examined(look.__name__.replace("_", " "), look) for look in _MACHINE]
-    return [*found, *machine.hosts()]
+    return [*found, *hosts.hosts()]
 
 
 def of_store(store: MemoryStore) -> list[Check]:

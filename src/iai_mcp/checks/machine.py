@@ -12,7 +12,6 @@ from iai_mcp.checks.verdict import Check, failed, passed, warned
 from iai_mcp.client import connection
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.domain.errors import DaemonNotOurs, DaemonUnreachable
-from iai_mcp.hosts import registry
 
 _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs"}
 _LITTLE_ROOM = 500_000_000
@@ -245,20 +244,3 @@ def _daemons() -> list[tuple[int, str]]:
         )
         found.append((int(entry.name), os.path.abspath(store)))
     return found
-
-
-def hosts() -> list[Check]:
-    """One check per agent program that is here. An absent one is nobody's fault."""
-    found = registry.detected()
-    if not found:
-        return [passed("hosts", "no agent program was found")]
-    return [_host(host.id, registry.status(host)) for host in found]
-
-
-def _host(name: str, status: str) -> Check:
-    label = f"host {name}"
-    if status == "installed":
-        return passed(label, "hooks and memory tools installed")
-    if status == "broken":
-        return warned(label, "its configuration can not be read", f"iai-mcp hosts status {name}")
-    return warned(label, f"not connected ({status})", f"iai-mcp hosts install {name}")

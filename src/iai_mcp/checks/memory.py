@@ -6,9 +6,12 @@ from iai_mcp.adapters.embedding import location
 from iai_mcp.adapters.sqlite import write_ahead
 from iai_mcp.adapters.sqlite.database import verdict
 from iai_mcp.adapters.sqlite.schema import STEPS
+from iai_mcp.checks.language import FIX, PROBLEM, is_mismatch
 from iai_mcp.checks.verdict import Check, failed, passed, warned
 from iai_mcp.domain.errors import IaiError
+from iai_mcp.domain.history_language import LETTERS, SAMPLE
 from iai_mcp.memory.reaching import EVENT
+from iai_mcp.ports.memories import Scope
 from iai_mcp.store import MemoryStore
 
 _LONG_BACKLOG = 1000
@@ -99,4 +102,12 @@ def redaction(store: MemoryStore) -> Check:
     return passed("redaction", "all patterns can be used")
 
 
-CHECKS = (integrity, recovery, schema, model, backlog, forgetting, redaction)
+def language(store: MemoryStore) -> Check:
+    asked = Scope(role="user", said=True)
+    keys = [placed.key for placed in store.memories.newest(asked, SAMPLE)]
+    if is_mismatch(memory.text for memory in store.memories.get(keys, LETTERS)):
+        return warned("language", PROBLEM, FIX)
+    return passed("language", "the model speaks the language of the history")
+
+
+CHECKS = (integrity, recovery, schema, model, language, backlog, forgetting, redaction)

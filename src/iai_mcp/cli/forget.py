@@ -3,13 +3,12 @@
 It shows what would go and asks. What was forgotten stays away, even when it is captured again. The
 backups that sleep made are rewritten without it; files that you made yourself are not reached.
 
-  iai-mcp forget --query "staging password"
+  iai-mcp forget --query "staging password"     that phrase; 'cat' does not take 'category'
   iai-mcp forget --project . --before 2026-01-01 --yes
 """
 
 import argparse
 import os
-import sys
 
 from iai_mcp import paths
 from iai_mcp.cli import door, output
@@ -20,13 +19,18 @@ from iai_mcp.project import from_argument
 
 _AS_LONG_AS_IT_TAKES = 3600.0
 _SHOWN = 10
-_WIDTH = 90
+_WIDTH = 160
+_PROJECTS = 5
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", help="ids of memories, as recall shows them with --json")
-    parser.add_argument("--query", help="memories that contain these words")
-    parser.add_argument("--session-id", help="everything of this session")
+    parser.add_argument(
+        "--query", help="memories with this word or phrase: whole words, in any case"
+    )
+    parser.add_argument(
+        "--session-id", help="everything of this session; turns that others repeat stay with those"
+    )
     parser.add_argument("--project", help="everything of this project: a path or a name")
     parser.add_argument("--after", help="not before this ISO-8601 time")
     parser.add_argument("--before", help="before this ISO-8601 time")
@@ -41,22 +45,30 @@ def run(arguments: argparse.Namespace) -> int:
     matches = door.call("memory_forget", dry, _AS_LONG_AS_IT_TAKES)
     count = int(str(matches["matches"]))
     if arguments.dry_run:
-        told = "\n".join([*_shown(matches, count), f"{_many(count)} would go"])
-        output.emit(matches, told, as_json=arguments.json)
+        lines = [*_shown(matches, count), f"{_many(count)} would go{_where(matches)}"]
+        output.emit(matches, "\n".join([*lines, *_staying(matches)]), as_json=arguments.json)
         return 0
-    if not count:
+    if not count and not _staying(matches):
         told = "\n".join(["nothing matches", *_waiting()])
         output.emit({"forgotten": 0, "ids": []}, told, as_json=arguments.json)
         return 0
-    if not arguments.yes:
-        if not arguments.json:
-            output.say("\n".join(_shown(matches, count)))
-        _ask(count, arguments.json)
+    if not output.told_to(arguments, f"{_many(count)} would go for good"):
+        output.say("\n".join([*_shown(matches, count), *_staying(matches)]))
+        if not output.agrees(f"{_many(count)} will go for good{_where(matches)}. Forget?"):
+            raise InvalidInput("nothing was forgotten")
     result = door.call("memory_forget", params, _AS_LONG_AS_IT_TAKES)
     lines = [f"forgot {_many(int(str(result['forgotten'])))}", *_copies(result.get("copies"))]
-    lines += _waiting()
+    lines += [*_staying(result), *_waiting()]
     output.emit(result, "\n".join(lines), as_json=arguments.json)
     return 0
+
+
+def _staying(told: dict[str, object]) -> list[str]:
+    """What another session has as well."""
+    count = told.get("stay_with_others")
+    if not isinstance(count, int):
+        return []
+    return [f"{_many(count)} of that session stay with the sessions that repeat them"]
 
 
 def _copies(told: object) -> list[str]:
@@ -98,8 +110,18 @@ def _shown(matches: dict[str, object], count: int) -> list[str]:
 
 
 def _line(record: dict[str, object]) -> str:
-    said = shortened(str(record["text"]), _WIDTH)
+    said = shortened(str(record.get("sample") or record["text"]), _WIDTH)
     return shown_line(f"  {str(record['ts'])[:10]} {record['role']}: {said}")
+
+
+def _where(matches: dict[str, object]) -> str:
+    """In which projects, where there are several."""
+    projects = matches.get("projects")
+    if not isinstance(projects, dict) or len(projects) < 2:
+        return ""
+    named = [f"{count} in {key or 'no project'}" for key, count in projects.items()]
+    more = len(named) - _PROJECTS
+    return f" ({', '.join(named[:_PROJECTS])}{f' and {more} more projects' if more > 0 else ''})"
 
 
 def _many(count: int) -> str:
@@ -116,11 +138,3 @@ def _params(arguments: argparse.Namespace) -> dict[str, object]:
     if arguments.project:
         params["project"] = from_argument(arguments.project, os.getcwd())
     return params
-
-
-def _ask(count: int, as_json: bool) -> None:
-    if as_json or not sys.stdin.isatty():
-        what = "it" if count == 1 else "them"
-        raise InvalidInput(f"{_many(count)} would go for good: add --yes to really forget {what}")
-    if not output.agrees(f"{_many(count)} will go for good. Forget?"):
-        raise InvalidInput("nothing was forgotten")

@@ -120,12 +120,9 @@ def _change(chosen: Sequence[Host], args: argparse.Namespace) -> int:
     if args.dry_run:
         _report(planned, args, dry=True)
         return 1 if any(outcome.error for outcome in planned) else 0
-    may_ask = not (args.yes or args.json) and output.is_terminal()
-    if (
-        may_ask
-        and any(outcome.changes for outcome in planned)
-        and not _agreed(planned, args.action)
-    ):
+    names = ", ".join(outcome.host.title for outcome in planned if outcome.changes)
+    consequence = f"this changes the settings of {names}"
+    if names and not output.told_to(args, consequence) and not _agreed(planned, args.action):
         output.say("Nothing was changed.")
         return 0
     done = (registry.install if installing else registry.remove)(chosen)

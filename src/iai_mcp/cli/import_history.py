@@ -15,9 +15,11 @@ import argparse
 import os
 import time
 from collections import Counter
+from contextlib import suppress
 from datetime import datetime
 
-from iai_mcp.cli import door, output
+from iai_mcp import paths
+from iai_mcp.cli import door, lost_projects, output
 from iai_mcp.cli.door import Call
 from iai_mcp.cli.import_run import Counts, Done, Import, Imported, as_json, is_export, take_in
 from iai_mcp.domain.errors import InvalidInput
@@ -27,6 +29,7 @@ from iai_mcp.hosts.histories import History
 
 _BAR = 28
 _REDRAW_SECONDS = 0.1
+_LANGUAGE_TOLD = "language-told"  # that a model for the history's language was suggested
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -62,10 +65,41 @@ def run(arguments: argparse.Namespace) -> int:
         pending = _number(call("topology", {}), "vectors_pending")
     seconds = time.monotonic() - started
     told = {**as_json(result), "seconds": round(seconds, 3), "vectors_pending": pending}
+    suggestion = _suggestion(result.sample)
+    lost = lost_projects.guesses(result.directories)
+    told |= {"suggestion": suggestion} if suggestion else {}
+    told |= {"lost_projects": lost} if lost else {}
     output.emit(told, _summary(result, seconds), as_json=arguments.json)
     if not arguments.json:
+        _ask_and_tell(suggestion, result, [one["lost"] for one in lost])
         _vectors(pending, wait=not arguments.no_wait)
     return 0
+
+
+def _ask_and_tell(suggestion: str, result: Imported, lost: list[str]) -> None:
+    """What the history says about itself that a person may act upon."""
+    if suggestion:
+        output.note(suggestion)
+    if output.is_terminal():
+        lost_projects.ask(result.directories)
+    elif lost:
+        many = "1 directory" if len(lost) == 1 else f"{len(lost)} directories"
+        output.note(
+            f"{many} of the history may be another path of a project here; "
+            f"to join them: iai-mcp project map {lost[0]} NEW"
+        )
+
+
+def _suggestion(sample: list[str]) -> str:
+    """What to tell somebody whose history is in another language, once."""
+    from iai_mcp.checks import language  # late: it reads what the models' files say
+
+    said = paths.in_user_data(_LANGUAGE_TOLD)
+    if os.path.lexists(said) or not language.is_mismatch(sample):
+        return ""
+    with suppress(OSError):  # else it is said again the next time
+        os.close(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+    return f"{language.PROBLEM}: {language.FIX}"
 
 
 def _exports(exports: list[str], arguments: argparse.Namespace) -> int:

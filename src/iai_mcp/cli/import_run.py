@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 
 from iai_mcp import paths
 from iai_mcp.domain.errors import InvalidInput, IoFailed
+from iai_mcp.domain.history_language import LETTERS, SAMPLE
 from iai_mcp.domain.instants import instant
 from iai_mcp.hosts import find
 from iai_mcp.hosts.histories import History
@@ -49,6 +50,8 @@ class Imported:
 
     hosts: dict[str, Counts] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    sample: list[str] = field(default_factory=list)  # of what people said
+    directories: dict[str, set[str]] = field(default_factory=dict)  # with their branches
 
     def of(self, host: str) -> Counts:
         return self.hosts.setdefault(host, Counts())
@@ -100,7 +103,17 @@ class Import:
             if self._recent(event, history):
                 own = event.pop("session_id", None)
                 session = own or reading.session_id or name_of(history.path)
+                self._learn(event, reading.cwd)
                 yield str(session), event
+
+    def _learn(self, event: Event, cwd: str | None) -> None:
+        """What the history tells about itself: in which language it is, and about which places."""
+        if event["role"] == "user" and len(self.result.sample) < SAMPLE:
+            self.result.sample.append(str(event["text"])[:LETTERS])
+        place = event.get("cwd") or cwd
+        if isinstance(place, str) and "repository" not in event:
+            branches = self.result.directories.setdefault(place, set())
+            branches.add(str(event.get("branch") or ""))
 
     def _recent(self, event: Event, history: History) -> bool:
         if self.since is None:

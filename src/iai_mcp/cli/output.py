@@ -9,10 +9,14 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
+from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.shown_text import shown, shown_line
 from iai_mcp.protocol.compact_json import harmless
+
+if TYPE_CHECKING:
+    from argparse import Namespace
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "dim": "2", "bold": "1"}
 # Stands for a colour until the text around it is clean. Nobody else can write it: it is another one
@@ -119,6 +123,19 @@ def agrees(question: str, *, by_default: bool = False) -> bool:
     if answer is None:
         return False
     return answer.lower() in ("y", "yes") if answer else by_default
+
+
+def told_to(arguments: "Namespace", consequence: str) -> bool:
+    """Whether `--yes` was given; if not, there is a person to ask.
+
+    Raises:
+        InvalidInput: there is neither; nothing may be touched then.
+    """
+    if arguments.yes:
+        return True
+    if arguments.json or not sys.stdin.isatty():
+        raise InvalidInput(f"{consequence}: add --yes to confirm; nothing was touched")
+    return False
 
 
 def paint(text: str, style: str, stream: TextIO | None = None) -> str:

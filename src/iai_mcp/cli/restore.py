@@ -3,7 +3,7 @@
 The daemon is stopped meanwhile and started again if it ran. What was there before is kept beside the
 store as 'memory.db.before-restore'.
 
-  iai-mcp restore ~/safe/memory.backup
+  iai-mcp restore ~/safe/memory.backup                 asks; in a script it needs --yes
   iai-mcp restore memory.backup --key-file key.txt     on another machine, with its exported key
 """
 
@@ -63,8 +63,9 @@ def _replaced(source: Path, key: str | None) -> dict[str, object]:
 
 
 def _ask(arguments: argparse.Namespace, records: int) -> None:
-    store = Path(paths.in_user_data("memory.db"))
-    if arguments.yes or not store.exists() or arguments.json or not sys.stdin.isatty():
+    if output.told_to(arguments, "a restore puts the backup in the present store's place"):
+        return
+    if not Path(paths.in_user_data("memory.db")).exists():
         return
     if not output.agrees(f"Replace the present store by a backup of {records} memories?"):
         raise InvalidInput("nothing was changed")

@@ -1,6 +1,6 @@
 """Take iai-mcp out again: hooks, MCP entries and service units; the data only if you say so.
 
-iai-mcp uninstall               asks, and asks about what is stored
+iai-mcp uninstall               asks, and asks about what is stored; in a script it needs --yes
 iai-mcp uninstall --yes         keeps what is stored
 iai-mcp uninstall --data --yes  removes that too, for good
 """
@@ -8,7 +8,6 @@ iai-mcp uninstall --data --yes  removes that too, for good
 import argparse
 import os
 import shutil
-import sys
 
 from iai_mcp import paths
 from iai_mcp.cli import output
@@ -55,11 +54,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _ask(arguments: argparse.Namespace) -> None:
-    if arguments.yes:
-        return
-    if arguments.json or not sys.stdin.isatty():
-        if arguments.data:
-            raise InvalidInput("--data removes every memory for good: add --yes to confirm")
+    consequence = (
+        "this removes every memory for good"
+        if arguments.data
+        else "this takes out the hooks and entries of all hosts"
+    )
+    if output.told_to(arguments, consequence):
         return
     what = (
         "everything, with all memories," if arguments.data else "the hooks and entries of all hosts"

@@ -40,8 +40,7 @@ class TurnKind(IntEnum):
     PROPOSAL = 3  # a conclusion that asks or offers, and is answered shortly
     ANSWER = 4  # a short prompt that means the proposal before it: "yes", "Option C"
     PASTE = 5  # a prompt so long that it was pasted
-    COPY = 6  # the same text stands in an earlier session
-    FINDING = 7  # said on the way, but at length
+    FINDING = 6  # said on the way, but at length
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +121,7 @@ def turning(text: str, role: str) -> bool:
 
 
 def kinds(by_person: Sequence[bool], words: Sequence[int], turns: Sequence[bool]) -> list[TurnKind]:
-    """What each of a session's turns is, from who said it, its length, and `turning`.
-
-    A copy can not be told from its own session: see `TurnKind.COPY`.
-    """
+    """What each of a session's turns is, from who said it, its length, and `turning`."""
     told: list[TurnKind] = []
     last = len(by_person) - 1
     for at, person in enumerate(by_person):

@@ -4,7 +4,7 @@ may be stored, a `Memory` that was.
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from iai_mcp.domain.errors import InvalidInput
@@ -38,6 +38,7 @@ class NewTurn:
     at: Instant | None = None
     session_id: str = ""
     id: str = ""  # the host's own, within the session
+    uid: str = ""  # the host's own, the same in every session that repeats the turn
     occurrence: int | None = None  # how often these words came before, where the deliverer counts
     project: str = ""  # a name or a path
     cwd: str = ""
@@ -45,14 +46,18 @@ class NewTurn:
     agent_id: str = ""
     agent_name: str = ""
     branch: str = ""
+    repository: str = ""  # the url of its remote, where the transcript tells
     speaker: str = ""
     tier: str = "episodic"
     cue: str = ""
     meta: str = ""  # canonical JSON, "" when there is none
 
-    def identity(self, salt: bytes, occurrence: int = 0) -> bytes:
-        """What makes this turn of a transcript itself, after so many of the same words."""
-        return turn_identity(
+    def identities(self, salt: bytes, occurrence: int = 0) -> tuple[bytes, ...]:
+        """What makes this turn of a transcript itself, after so many of the same words.
+
+        Where it has a `uid`, behind that what it would be without.
+        """
+        of_session = turn_identity(
             salt,
             self.session_id,
             turn_id=self.id,
@@ -60,6 +65,9 @@ class NewTurn:
             text=self.text,
             occurrence=occurrence if self.occurrence is None else self.occurrence,
         )
+        if not self.uid:
+            return (of_session,)
+        return turn_identity(salt, self.session_id, uid=self.uid), of_session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +83,9 @@ class Turn:
     cue: str = ""
     provenance: Provenance = field(default_factory=Provenance)
     meta: str = ""  # canonical JSON, "" when there is none
+    by_uid: bool = False  # the host's id for it is the same in every session that repeats it
+    aliases: tuple[bytes, ...] = ()  # identities under which it may be stored already
+    also_in: tuple[str, ...] = ()  # sessions beside its own
 
     def __post_init__(self) -> None:
         if not self.text.strip():
@@ -110,6 +121,9 @@ def clean(turn: Turn, text: str, redact: Callable[[str], str]) -> CleanTurn:
             branch=redact(whence.branch),
         ),
         meta=redact_json(turn.meta, redact) if turn.meta else "",
+        by_uid=turn.by_uid,
+        aliases=turn.aliases,
+        also_in=tuple(map(redact, turn.also_in)),
     )
 
 
@@ -132,12 +146,34 @@ class Memory:
     successor: int | None = None  # the key of the memory that supersedes this one
     pinned: bool = False
     derived: bool = False  # made in sleep of other memories; nobody said it
+    also_in: tuple[str, ...] = ()  # sessions beside the one of its provenance that repeat it
+
+    @property
+    def sessions(self) -> tuple[str, ...]:
+        """All sessions it belongs to, the one that had it first in front."""
+        first = self.provenance.session_id
+        return (first, *self.also_in) if first else ()
+
+
+def is_from(memory: Memory, sessions: frozenset[str]) -> bool:
+    """Whether one of these sessions has the memory before it already."""
+    return not sessions.isdisjoint(memory.sessions)
+
+
+def as_in(memory: Memory, session_id: str) -> Memory:
+    """The memory as that session has it, if it is one of its own."""
+    if session_id not in memory.also_in:
+        return memory
+    others = tuple(one for one in memory.sessions if one != session_id)
+    whence = replace(memory.provenance, session_id=session_id)
+    return replace(memory, provenance=whence, also_in=others)
 
 
 def turn_identity(
     salt: bytes,
     session_id: str,
     *,
+    uid: str = "",
     turn_id: str = "",
     role: str = "",
     text: str = "",
@@ -145,13 +181,15 @@ def turn_identity(
 ) -> bytes:
     """The 16 bytes that make a turn itself and no other.
 
-    With an id of the host's own: (session, id). Without: (session, role, words, how many times
+    With an id that is unique across sessions: that alone. With one of the host's own: (session, id). Without: (session, role, words, how many times
     these words came before in that transcript); `memory_capture` has no transcript, so no count.
     The salt belongs to the store: an identity seen outside tells nothing about the words.
     """
     digest = hashlib.blake2b(digest_size=16, key=salt)
     parts: tuple[str, ...]
-    if turn_id:
+    if uid:
+        parts = ("uid", uid)
+    elif turn_id:
         parts = ("id", session_id, turn_id)
     elif occurrence is None:
         parts = ("said", session_id, role, text)

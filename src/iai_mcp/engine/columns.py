@@ -106,6 +106,8 @@ def having(facts: NDArray[np.uint8], which: int) -> Mask:
 class Log(Protocol):
     """The part of `Memories` that the columns are read from."""
 
+    def keys(self, scope: Scope) -> Sequence[int] | None: ...
+
     def latest(self) -> int: ...
 
     def entries(self, after: int) -> Iterator[Entry]: ...
@@ -125,7 +127,7 @@ class Columns:
         self._last_of: dict[int, int] = {}  # session -> the row said last in it
         self._columns = _blank(1024)
         self._changes = 0
-        self._masked: tuple[int, Scope, Mask] | None = None
+        self._masked: tuple[tuple[int, Scope, tuple[int, ...]], Mask] | None = None
 
     def current(self) -> View:
         """The columns with everything that is stored by now."""
@@ -169,15 +171,23 @@ class Columns:
 
     def within(self, view: View, scope: Scope) -> Mask:
         """Which rows the scope holds. Not to be written to: the last one is kept."""
-        kept, now = self._masked, self._changes
-        if kept is not None and kept[:2] == (now, scope) and len(kept[2]) == len(view.keys):
-            return kept[2]
-        mask = self._mask(view, scope)
-        self._masked = (now, scope, mask)
+        kept, now = self._masked, (self._changes, scope, self._of_session(scope.session_id))
+        if kept is not None and kept[0] == now and len(kept[1]) == len(view.keys):
+            return kept[1]
+        mask = self._mask(view, scope, now[2])
+        self._masked = (now, mask)
         return mask
 
-    def _mask(self, view: View, scope: Scope) -> Mask:
+    def _of_session(self, session_id: str) -> tuple[int, ...]:
+        """The keys of a session, as the log has it: a memory may belong to several, and leave one."""
+        return tuple(self._log.keys(Scope(session_id=session_id)) or ()) if session_id else ()
+
+    def _mask(self, view: View, scope: Scope, of_session: Sequence[int]) -> Mask:
         mask = view.alive.copy()
+        if scope.session_id:
+            own = np.zeros(len(mask), dtype=np.bool_)
+            own[view.rows_of(np.asarray(of_session, dtype=np.int64))] = True
+            mask &= own
         for column, wanted, keep in (
             ("project", scope.projects, True),
             ("project", scope.not_projects, False),
@@ -186,7 +196,6 @@ class Columns:
                 numbers = [self.number(column, name) for name in wanted]
                 mask &= np.isin(view.project, numbers) == keep
         for column, name in (
-            ("session", scope.session_id),
             ("host", scope.host),
             ("role", scope.role),
         ):

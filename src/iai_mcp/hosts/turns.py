@@ -1,6 +1,7 @@
 """A turn as every host's transcript gives it: one plain dictionary, ready for spool and wire.
 
-`text` is verbatim. What is unknown is left out. A turn whose host gives it no id carries
+`text` is verbatim. What is unknown is left out. `uid` is an id that no other turn has, in whatever
+session it is repeated. A turn whose host gives it no id carries
 `occurrence`: how often the same words of the same role came before in that transcript.
 """
 
@@ -27,8 +28,11 @@ _WRAPPERS = (
     "<system-reminder",
     "Caveat:",
     "[Request interrupted",
+    "Operation stopped by hook:",
+    "Stop hook feedback:",
 )
-# The same, but words of a person may stand beside them: only a text that is nothing else goes.
+_ALONE = ("Operation stopped by hook",)
+# The same, but words of a person may stand beside them: only a text of nothing else goes.
 _ENVELOPES = (
     "ide_opened_file",
     "ide_selection",
@@ -41,6 +45,8 @@ _ENVELOPES = (
     "user_instructions",
     "system_reminder",
 )
+# What hosts write behind an envelope, in a line of its own.
+_TAILS = ("Read the output file to retrieve the result:", "Full transcript available at:")
 
 
 def turn(
@@ -53,6 +59,7 @@ def turn(
     session_id: object = None,
     cwd: object = None,
     branch: object = None,
+    repository: object = None,
     agent_id: object = None,
     agent_name: object = None,
 ) -> Event | None:
@@ -75,25 +82,54 @@ def turn(
         ("session_id", session_id),
         ("cwd", cwd),
         ("branch", branch),
+        ("repository", repository),
         ("agent_id", agent_id),
         ("agent_name", agent_name),
     ):
         if isinstance(value, str) and value:
             event[key] = encodable(value)
+    if isinstance(turn_id, str) and is_uuid(turn_id):
+        event["uid"] = turn_id  # forks and copies of the session repeat it
     return event
+
+
+def is_uuid(name: str) -> bool:
+    """Whether a name is made so that no other is like it; one that was left blank is not."""
+    parts = name.split("-")
+    return [len(part) for part in parts] == [8, 4, 4, 4, 12] and len(set(name)) > 2
 
 
 def is_wrapper(text: str) -> bool:
     """Whether a user's text is the host talking to itself."""
     head = text.lstrip()
-    if head.startswith(_WRAPPERS):
+    if head.startswith(_WRAPPERS) or head.rstrip() in _ALONE:
         return True
-    return any(is_envelope(head, name) for name in _ENVELOPES)
+    return head.startswith("<") and is_envelopes(head)
 
 
-def is_envelope(text: str, name: str) -> bool:
-    """Whether `text` is one `<name …>…</name>` and nothing else."""
-    return text.startswith((f"<{name}>", f"<{name} ")) and text.rstrip().endswith(f"</{name}>")
+def is_envelopes(text: str, names: tuple[str, ...] = _ENVELOPES) -> bool:
+    """Whether `text` is `<name …>…</name>` of these, one or more, and nothing else."""
+    at, length = 0, len(text)
+    while at < length:
+        if text[at].isspace():
+            at += 1
+        elif text.startswith(_TAILS, at):
+            line_end = text.find("\n", at)
+            at = length if line_end < 0 else line_end
+        else:
+            at = _behind_envelope(text, at, names)
+            if not at:
+                return False
+    return True
+
+
+def _behind_envelope(text: str, at: int, names: tuple[str, ...]) -> int:
+    """Where the envelope that begins at `at` has ended; 0 where none does."""
+    for name in names:
+        if text.startswith((f"<{name}>", f"<{name} "), at):
+            end = text.find(f"</{name}>", at)
+            return 0 if end < 0 else end + len(f"</{name}>")
+    return 0
 
 
 def blocks_text(

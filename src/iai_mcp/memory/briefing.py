@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 
 from iai_mcp.domain import briefing
 from iai_mcp.domain.briefing_text import Briefing, CountTokens, Section, compose, sessions_section
-from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.memories import Memory, is_from
 from iai_mcp.domain.project_identity import from_key
 from iai_mcp.memory.injections import Injections
-from iai_mcp.memory.scoping import NOWHERE, Access, Caller
+from iai_mcp.memory.scoping import NOWHERE, Access, Caller, open_kin
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Projects
 
@@ -64,18 +64,15 @@ class SessionStart:
         recent = self.memories.timeline(scope, _RECENT)
         telling = self.memories.by_words(_TELLING_WORDS, scope, _BY_WORDS)
         candidates = [*recent, *self.memories.get([hit.key for hit in telling])]
-        # A session that goes on has its own words before it already.
-        held = [
-            memory
-            for memory in briefing.holding(candidates)
-            if not session or memory.provenance.session_id != session
-        ]
+        # A session that goes on has its own words before it already, and those it was forked from.
+        own = self.memories.lineage(session)
+        held = [memory for memory in briefing.holding(candidates) if not is_from(memory, own)]
         latest = {memory.key for memory in recent}
         sittings = briefing.sittings(memory for memory in held if memory.key in latest)
         sections = self._sections(candidates, held, sittings, briefing.holding(unfiled))
         if agent_id:
             sections.insert(0, self._news(held, scope, agent_id))
-        turns = [m for m in briefing.holding(recent) if m.tier in _SAID]
+        turns = [m for m in briefing.holding(recent) if m.tier in _SAID and not is_from(m, own)]
         heading = _heading(key, recent, sittings) if recent else ""
         return compose(heading, sections, turns, budget, self.count_tokens())
 
@@ -122,6 +119,7 @@ def project_scope(key: str, memories: Memories, projects: Projects) -> Scope:
         return _UNFILED
     known = memories.projects()
     own = projects.matching(key, known)
+    own += open_kin(key, memories, projects)
     own += [name for name in known if name == from_key(key).name and name not in own]
     return Scope(projects=tuple(own) or (NOWHERE,))
 

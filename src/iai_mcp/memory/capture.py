@@ -57,6 +57,7 @@ class Capture:
         of it sends it again, and what was stored is recognised.
         """
         rules, key_of = self.consent.rules(), cache(self.projects.key_of)
+        comes_from = cache(self.projects.comes_from)
         now = from_micros(self.clock.now())
         kept: list[Turn] = []
         skipped = errors = 0
@@ -66,11 +67,13 @@ class Capture:
             if rules.refusal(project, new.cwd, (new.at or spooled or now).micros):
                 skipped += 1
                 continue
+            if new.repository:
+                comes_from(project, new.repository)
             words = (new.role, new.text)
             try:
                 check_names(new)
-                identity = new.identity(self.memories.salt, said[words])
-                kept.append(placed(new, identity, project, now))
+                names = new.identities(self.memories.salt, said[words])
+                kept.append(placed(new, names, project, now))
             except InvalidInput:
                 errors += 1
             said[words] += 1
@@ -94,7 +97,7 @@ class Capture:
         if refusal is not None:
             return NotKept(refusal)
         identity = turn_identity(self.memories.salt, new.session_id, role=new.role, text=new.text)
-        outcomes = self._add([placed(new, identity, project, from_micros(now))])
+        outcomes = self._add([placed(new, (identity,), project, from_micros(now))])
         return outcomes[0] if outcomes else NotKept(ALL_PRIVATE)
 
     def _is_closed(self, new: NewTurn, caller: Caller) -> bool:
@@ -130,10 +133,20 @@ def check_names(new: NewTurn) -> None:
             raise InvalidInput(f"{name} may have {_NAME_LIMIT} characters at most")
 
 
-def placed(new: NewTurn, identity: bytes, project: str, now: Instant) -> Turn:
-    """The turn with the key of its project."""
+def placed(
+    new: NewTurn,
+    names: Sequence[bytes],
+    project: str,
+    now: Instant,
+    also_in: tuple[str, ...] = (),
+) -> Turn:
+    """The turn with the key of its project. The first of its names is its identity."""
+    identity, *aliases = names
     return Turn(
         identity=identity,
+        by_uid=bool(new.uid),
+        aliases=tuple(aliases),
+        also_in=also_in,
         text=new.text,
         role=new.role,
         at=new.at or now,

@@ -6,12 +6,13 @@ from itertools import combinations
 
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput
 from iai_mcp.domain.instants import Instant, from_micros
-from iai_mcp.domain.memories import Memory, Turn, clean, turn_identity
+from iai_mcp.domain.memories import Turn, clean, turn_identity
+from iai_mcp.memory.forget_preview import Preview, preview
 from iai_mcp.memory.scoping import Access, Caller, Filter
 from iai_mcp.ports.memories import Memories, Stored
 from iai_mcp.ports.surroundings import Clock, Redactor
 
-_SHOWN_OF_EACH = 1000  # characters
+_BY_VISITORS = 50  # what an agent takes by mistake can not be brought back
 _IDS = 100_000  # named in an answer; of more than that it says how many there were
 _AT_ONCE = 1000  # forgotten in one transaction: others write in between
 _REINFORCE_STEP = 0.1
@@ -120,7 +121,7 @@ class Selection:
     """What to forget: all that is given has to hold, and something has to be given."""
 
     ids: tuple[str, ...] | None = None
-    words: str | None = None  # that the text contains, in any case
+    words: str | None = None  # that the text contains: whole, in any case
     about: Filter = field(default_factory=Filter)
     caller: Caller = field(default_factory=Caller)
 
@@ -144,6 +145,7 @@ class Forgotten:
     count: int
     ids: Sequence[str]
     matches: int
+    stay: int = 0  # that only left the session which was named: others have them, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,16 @@ class Forget:
     forgotten: Callable[[Sequence[int]], None]  # told which keys went
 
     def __call__(self, selection: Selection) -> Forgotten:
-        keys = self._matches(selection)
+        """
+        Raises:
+            InvalidInput: a visitor would take more than an agent may by itself.
+        """
+        keys, stay = self._matches(selection)
+        if selection.caller.visitor and len(keys) > _BY_VISITORS:
+            raise InvalidInput(
+                f"{len(keys)} memories would go for good, and more than {_BY_VISITORS} at once only "
+                "a person forgets: let them run 'iai-mcp forget' with the same filters"
+            )
         ids: list[str] = []
         for start in range(0, len(keys), _AT_ONCE):
             part = keys[start : start + _AT_ONCE]
@@ -164,16 +175,25 @@ class Forget:
             self.forgotten(part)
         if ids:
             self.memories.purge()
-        return Forgotten(len(ids), ids[:_IDS], len(ids))
+        for start in range(0, len(stay), _AT_ONCE):
+            self.memories.leave(stay[start : start + _AT_ONCE], selection.about.session_id)
+        return Forgotten(len(ids), ids[:_IDS], len(ids), len(stay))
 
-    def rehearsed(self, selection: Selection, shown: int = 0) -> tuple[Forgotten, list[Memory]]:
-        """What would go, and the first of it, for whoever asks a person first."""
-        keys = self._matches(selection)
-        would = Forgotten(0, self.memories.ids_of(keys[:_IDS]), len(keys))
-        return would, self.memories.get(keys[:shown], _SHOWN_OF_EACH)
+    def rehearsed(self, selection: Selection, shown: int = 0) -> tuple[Forgotten, Preview | None]:
+        """What would go, and with `shown` so many samples of it, for whoever decides."""
+        keys, stay = self._matches(selection)
+        would = Forgotten(0, self.memories.ids_of(keys[:_IDS]), len(keys), len(stay))
+        return would, preview(self.memories, keys, selection.words or "", shown) if shown else None
 
-    def _matches(self, selection: Selection) -> Sequence[int]:
-        """The keys of what is to go; never the words, of which there may be any amount."""
+    def _matches(self, selection: Selection) -> tuple[Sequence[int], Sequence[int]]:
+        """The keys of what is to go, and of what another session has as well: that stays with it."""
+        found, session = self._selected(selection), selection.about.session_id
+        stay = self.memories.in_other_sessions(found, session) if session else []
+        kept = set(stay)
+        return [key for key in found if key not in kept], stay
+
+    def _selected(self, selection: Selection) -> Sequence[int]:
+        """The keys of what is meant; never the words, of which there may be any amount."""
         named = selection.ids is not None
         scope = self.access.scope(selection.about, selection.caller, all_of_the_owners=True)
         # What was derived goes with its sources; by itself only where somebody names it.

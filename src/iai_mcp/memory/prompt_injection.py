@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from iai_mcp.domain.briefing_text import Briefing, CountTokens, Source, heading_of
-from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.memories import Memory, is_from
 from iai_mcp.domain.quoting import quotation
 from iai_mcp.domain.relevance import Mode, confident, match, read_prompt
 from iai_mcp.memory.injections import Injections
@@ -41,6 +41,8 @@ class PromptInjection:
     mode: Callable[[], Mode]
     count_tokens: Callable[[], CountTokens]
     injections: Injections
+    # The sessions that a session goes on from, with itself.
+    lineage: Callable[[str], frozenset[str]]
 
     def __call__(self, asked: NewPrompt) -> Briefing:
         key = self.projects.key_of(asked.project, asked.caller.cwd)
@@ -69,14 +71,14 @@ class PromptInjection:
             budget=_BUDGET,
         )
         given = self.injections.given_to(asked.session_id)
-        session = asked.session_id
+        own = self.lineage(asked.session_id)
         return [
             hit
             for hit in self.recall(question).hits
             if hit.memory.id not in given
             and hit.memory.valid_to is None
             and not hit.memory.derived
-            and (not session or hit.memory.provenance.session_id != session)
+            and not is_from(hit.memory, own)
             and hit.memory.text.strip() != asked.text.strip()
         ]
 

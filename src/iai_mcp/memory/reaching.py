@@ -50,12 +50,13 @@ class Reach:
                 self.memories.reached(gone)
             return done
 
-    def _dropped_from_files(self, identities: Container[bytes | None]) -> Sequence[str]:
-        return self.leftovers.drop(lambda session, turn: self._id(session, turn) in identities)
+    def _dropped_from_files(self, identities: Container[bytes]) -> Sequence[str]:
+        def is_gone(session: str, line: Mapping[str, object]) -> bool:
+            turn = self.read_turn(session, line)
+            names = () if turn is None else turn.identities(self.memories.salt)
+            return any(name in identities for name in names)
 
-    def _id(self, session: str, line: Mapping[str, object]) -> bytes | None:
-        turn = self.read_turn(session, line)
-        return None if turn is None else turn.identity(self.memories.salt)
+        return self.leftovers.drop(is_gone)
 
     def _note(self, reached: Reached, memories: int) -> None:
         if reached.rewritten or reached.not_reached:

@@ -10,6 +10,7 @@ from iai_mcp.domain.briefing_text import estimated_tokens
 from iai_mcp.domain.cue.analysis import CueReading, read
 from iai_mcp.domain.errors import InvalidInput, PlaceSilent
 from iai_mcp.domain.knobs import Knobs
+from iai_mcp.domain.memories import as_in
 from iai_mcp.domain.ranking.features import Asked
 from iai_mcp.domain.ranking.scoring import Scored
 from iai_mcp.domain.ranking.weights import ranker_for, usual
@@ -142,13 +143,14 @@ class Recall:
     def _found(self, order: Sequence[Scored], scope: Scope) -> list[Found]:
         """The memories of what was ranked; the latest thing said where nothing was."""
         keys = [scored.key for scored in order]
-        memories = {memory.key: memory for memory in self.memories.get(keys, READ_OF_EACH)}
+        got = self.memories.get(keys, READ_OF_EACH)
+        memories = {memory.key: as_in(memory, scope.session_id) for memory in got}
         return [
             Found(memories[scored.key], scored.score, scored.parts)
             for scored in order
             if scored.key in memories
         ] or [
-            Found(memory, 0.0, {})
+            Found(as_in(memory, scope.session_id), 0.0, {})
             for memory in self.memories.timeline(replace(scope, said=True), 1)
         ]
 

@@ -51,7 +51,8 @@ class Access:
         A private project is out of it for whoever works elsewhere, even if they name it.
         `all_of_the_owners`: to its owner the call concerns all that is stored, as forgetting does.
         """
-        named = self._keys(wanted.project)
+        # What is forgotten can not be brought back: only what was said in that very checkout.
+        named = self._keys(wanted.project, with_kin=not all_of_the_owners)
         open_to_all = all_of_the_owners and not caller.visitor
         return Scope(
             projects=named,
@@ -83,7 +84,7 @@ class Access:
 
     def closed_unless_named(self, caller: Caller, project: str) -> tuple[str, ...]:
         """The same for a call that names a project."""
-        return self.closed_to(caller, self._keys(project))
+        return self.closed_to(caller, self._keys(project, with_kin=False))
 
     def within(self, found: Iterable[Memory], caller: Caller) -> list[Memory]:
         """Those that a call may touch by their ids: a visitor's ends where private projects begin."""
@@ -101,11 +102,25 @@ class Access:
             raise unknown(public_id)
         return found[0]
 
-    def _keys(self, project: str) -> tuple[str, ...]:
+    def _keys(self, project: str, *, with_kin: bool) -> tuple[str, ...]:
         """The stored keys a name or a path stands for; () for none and for every project."""
         if not project or project == "*":
             return ()
-        return tuple(self.projects.matching(project, self.memories.projects())) or (NOWHERE,)
+        known = self.memories.projects()
+        own = self.projects.matching(project, known)
+        kin = open_kin(project, self.memories, self.projects) if with_kin else []
+        return (*own, *kin) or (NOWHERE,)
+
+
+def open_kin(project: str, memories: Memories, projects: Projects) -> list[str]:
+    """The stored keys of other checkouts of a project's repository, but for private ones.
+
+    That a checkout comes from somewhere is its own word: it opens nothing that is closed.
+    """
+    known = memories.projects()
+    others = projects.kin(project, known)
+    closed = set(projects.closed(memories.private_projects(), known, "")) if others else set()
+    return [key for key in others if key not in closed]
 
 
 def unknown(public_id: str) -> NotFound:

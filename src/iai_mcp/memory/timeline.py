@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.memories import Memory, as_in
 from iai_mcp.memory.room import ANSWER_BYTES, Room, Shown, in_portions, weight
 from iai_mcp.memory.scoping import Access, Caller, Filter, unknown
 from iai_mcp.ports.memories import Memories, Placed
@@ -42,7 +42,7 @@ class Timeline:
         shown: list[Shown] = []
         last: Placed | None = None
         for place, memory in in_portions(self.memories, placed):
-            turn, bytes_of_it = Shown(memory), weight(memory)
+            turn, bytes_of_it = Shown(as_in(memory, scope.session_id)), weight(memory)
             if not room.takes(bytes_of_it):
                 turn = turn.cut("", _EXCERPT)
                 if bytes_of_it <= ANSWER_BYTES or not room.takes(weight(turn.memory)):

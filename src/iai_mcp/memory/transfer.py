@@ -17,10 +17,11 @@ _BYTES_OF_AN_ID = 42
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A memory with the ids of what it supersedes."""
+    """A memory with the ids of what it supersedes, and its own other ones."""
 
     memory: Memory
     supersedes: tuple[str, ...]
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class Arrival:
     pinned: bool = False
     valid_to: int | None = None  # microseconds
     supersedes: tuple[str, ...] = ()
+    aliases: tuple[bytes, ...] = ()
+    sessions: tuple[str, ...] = ()  # beside the turn's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +58,21 @@ class Transfer:
     def page(self, after: int, limit: int) -> ExportPage:
         """The next memories behind that key, as many as an answer holds."""
         found = self.memories.arrived(after, limit)
-        older = self.memories.supersedes([one.key for one in found])
+        keys = [one.key for one in found]
+        older, others = self.memories.supersedes(keys), self.memories.aliases(keys)
         room = Room()
         records: list[tuple[int, Exported]] = []
         last = found[-1].key if len(found) == limit else None
         large: str | None = None
         for place, memory in in_portions(self.memories, found):
             supersedes = tuple(older.get(memory.key, ()))
-            if not room.takes(weight(memory) + _BYTES_OF_AN_ID * len(supersedes)):
+            aliases = tuple(others.get(memory.key, ()))
+            ids = len(supersedes) + len(aliases)
+            if not room.takes(weight(memory) + _BYTES_OF_AN_ID * ids):
                 last = records[-1][0] if records else place.key
                 large = None if records else memory.id
                 break
-            records.append((place.key, Exported(memory, supersedes)))
+            records.append((place.key, Exported(memory, supersedes, aliases)))
         return ExportPage(self.memories.salt, tuple(one for _, one in records), last, large)
 
     def one(self, public_id: str) -> Exported:
@@ -77,8 +83,9 @@ class Transfer:
         found = self.memories.find([public_id])
         if not found:
             raise unknown(public_id)
-        older = self.memories.supersedes([found[0].key])
-        return Exported(found[0], tuple(older.get(found[0].key, ())))
+        key = found[0].key
+        older, others = self.memories.supersedes([key]), self.memories.aliases([key])
+        return Exported(found[0], tuple(older.get(key, ())), tuple(others.get(key, ())))
 
     def take_in(self, arrivals: Sequence[Arrival], salt: bytes = b"") -> Captured:
         """Store exported memories under the ids they had; those that are here already stay as they are.
@@ -105,6 +112,7 @@ class Transfer:
 
     def _clean(self, one: Arrival) -> CleanTurn:
         project = self.projects.key_of(one.turn.project, "")
-        turn = placed(one.turn, one.identity, project, from_micros(0))
+        names = (one.identity, *one.aliases)
+        turn = placed(one.turn, names, project, from_micros(0), one.sessions)
         # What this program exported is clean; what others wrote in its form may not be.
         return clean(turn, self.redact(turn.text).text, lambda text: self.redact(text).text)

@@ -113,7 +113,7 @@ class Memories(Protocol):
     def add(self, turns: Sequence[CleanTurn]) -> list[Stored]:
         """Store all turns durably in one transaction, each at most once, in order.
 
-        A turn whose identity was forgotten is not brought back.
+        A turn that is stored already belongs to this session, too, from then on. A turn whose identity was forgotten is not brought back.
         """
         ...
 
@@ -151,7 +151,7 @@ class Memories(Protocol):
         ...
 
     def containing(self, words: str, scope: Scope) -> list[int]:
-        """The keys of all memories of the scope with these words in their text, in any case."""
+        """The keys of all memories of the scope with these words in their text: whole, in any case."""
         ...
 
     def neighbours(
@@ -189,6 +189,22 @@ class Memories(Protocol):
         What was derived from them goes too. Without `purge` the rest of the words index is left to
         be rewritten later, for callers that forget page by page.
         """
+        ...
+
+    def leave(self, keys: Sequence[int], session: str) -> list[int]:
+        """Take memories out of one of their sessions for good; those that belong to others, too."""
+        ...
+
+    def in_other_sessions(self, keys: Sequence[int], session: str) -> list[int]:
+        """Which of `keys` belong to a session beside that one, ascending."""
+        ...
+
+    def lineage(self, session: str) -> frozenset[str]:
+        """The session and those whose turns it repeats, because it was forked from them."""
+        ...
+
+    def aliases(self, keys: Sequence[int]) -> dict[int, list[str]]:
+        """The other public ids that lead to each of `keys`, for those that have any."""
         ...
 
     def purge(self) -> None:
@@ -244,6 +260,13 @@ class Memories(Protocol):
 
         Keys ascend in the order in which memories become visible, whoever stored them: behind what
         was read nothing earlier ever appears.
+        """
+        ...
+
+    def mend(self, limit: int) -> tuple[int, Sequence[int]]:
+        """Make those one that an older version stored for each session which repeats them.
+
+        How many memories were looked at, none when all were; and the keys that are gone.
         """
         ...
 

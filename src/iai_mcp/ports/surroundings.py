@@ -27,6 +27,14 @@ class Projects(Protocol):
         """Those of the known keys that a name or path stands for."""
         ...
 
+    def kin(self, project: str, known: Sequence[str]) -> list[str]:
+        """Those of the known keys that are other checkouts of its repository."""
+        ...
+
+    def comes_from(self, key: str, remote: str) -> None:
+        """What a transcript says about a project: the remote of its repository."""
+        ...
+
     def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
         """Those of the known keys that are private to whoever stands in the project `here`."""
         ...

@@ -48,10 +48,10 @@ def test_list_shows_every_host_and_which_are_here(home: Path) -> None:
     assert len(entries) == 11
 
 
-def test_without_a_terminal_nothing_is_asked_and_only_what_is_here_is_connected(home: Path) -> None:
+def test_only_what_is_here_is_connected(home: Path) -> None:
     (home / ".claude").mkdir()
 
-    done = hosts(home, "install")
+    done = hosts(home, "install", "--yes")
 
     assert done.returncode == 0, done.stderr
     assert "connected" in done.stdout
@@ -83,11 +83,30 @@ def test_a_dry_run_prints_a_diff_and_writes_nothing(home: Path) -> None:
 def test_remove_without_a_name_takes_out_whatever_is_in(home: Path) -> None:
     hosts(home, "install", "codex", "zed", "--yes")
 
-    done = hosts(home, "remove", "--json")
+    done = hosts(home, "remove", "--json", "--yes")
 
     removed = [e["id"] for e in json.loads(done.stdout)["hosts"] if e["status"] == "removed"]
     assert removed == ["codex", "zed"]
     assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
+def test_without_a_terminal_nothing_is_changed_unless_told_to(
+    home: Path, as_json: list[str]
+) -> None:
+    (home / ".claude").mkdir()
+
+    refused = hosts(home, "install", *as_json)
+
+    assert refused.returncode == 1
+    assert "--yes" in refused.stdout + refused.stderr
+    assert list((home / ".claude").iterdir()) == []
+    hosts(home, "install", "--yes")
+    before = (home / ".claude" / "settings.json").read_text()
+    refused = hosts(home, "remove", *as_json)
+    assert refused.returncode == 1
+    assert "--yes" in refused.stdout + refused.stderr
+    assert (home / ".claude" / "settings.json").read_text() == before
 
 
 def test_an_unknown_host_is_an_error_with_its_code(home: Path) -> None:

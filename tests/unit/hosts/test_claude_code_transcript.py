@@ -132,6 +132,24 @@ def test_what_was_typed_while_the_assistant_worked_is_kept(tmp_path: Path) -> No
     assert skipped == 0
 
 
+def test_an_id_that_is_unique_by_itself_is_told_as_such(tmp_path: Path) -> None:
+    own = "b7a1c0de-0000-4000-8000-0123456789ab"
+    path = write(
+        tmp_path / "copy of a session.jsonl",
+        line("user", "which port?", uuid=own),
+        line("user", "and the host?", uuid="2"),
+        line("user", "yes", uuid="00000000-0000-0000-0000-000000000000"),
+    )
+
+    events, _, _ = read_turns(path)
+
+    assert [(e["id"], e.get("uid")) for e in events] == [
+        (own, own),
+        ("2", None),
+        ("00000000-0000-0000-0000-000000000000", None),
+    ]
+
+
 def test_a_reminder_beside_somebodys_words_goes_and_the_words_stay(tmp_path: Path) -> None:
     blocks = [
         {"type": "text", "text": "<ide_opened_file>a.py</ide_opened_file>"},
@@ -270,3 +288,38 @@ def test_the_webs_export_is_read_too(tmp_path: Path) -> None:
     assert detect(str(path)) == "claude-code"
     assert [e["text"] for e in events] == ["hi"]
     assert skipped == 1
+
+
+def test_what_the_host_reports_into_a_conversation_is_nobodys_words(tmp_path: Path) -> None:
+    done = (
+        "<task-notification>\n<task-id>b1</task-id>\n<summary>done</summary>\n</task-notification>"
+    )
+    path = write(
+        tmp_path / "t.jsonl",
+        line("user", f"{done}\nRead the output file to retrieve the result: /tmp/b1", uuid="1"),
+        line("user", f"{done}\n{done}\n", uuid="2"),
+        line("user", "Operation stopped by hook", uuid="3"),
+        line("user", "Operation stopped by hook: another session is active", uuid="4"),
+        line("user", f"{done}\nFull transcript available at: /tmp/b1\n{done}", uuid="5"),
+        line("user", "Stop hook feedback:\n- run the tests", uuid="6"),
+    )
+
+    assert read_turns(path)[:2] == ([], 0)
+
+
+def test_words_between_two_envelopes_of_the_same_name_are_kept(tmp_path: Path) -> None:
+    said = "<ide_selection>a</ide_selection>\nrename both\n<ide_selection>b</ide_selection>"
+    path = write(
+        tmp_path / "t.jsonl",
+        line("user", said, uuid="1"),
+        line("user", "Operation stopped by hooks, again: why?", uuid="2"),
+        line("user", "<task-notification> is a tag of yours?", uuid="3"),
+    )
+
+    events, _, _ = read_turns(path)
+
+    assert [(e["id"], e["text"]) for e in events] == [
+        ("1", said),
+        ("2", "Operation stopped by hooks, again: why?"),
+        ("3", "<task-notification> is a tag of yours?"),
+    ]

@@ -53,6 +53,26 @@ def test_words_on_both_sides_are_one_turn(tmp_path: Path) -> None:
     assert said(path) == [("user", "yes", 0), ("assistant", "done", 0), ("user", "yes", 1)]
 
 
+def test_words_between_two_envelopes_of_the_same_name_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "rollout-1.jsonl"
+    envelope = "<some_context>x</some_context>"
+    words = f"{envelope}\nrename both\n{envelope}"
+    path.write_text(text_of(META, item("user", f"{envelope}\n{envelope}"), item("user", words)))
+
+    assert said(path) == [("user", words, 0)]
+
+
+def test_a_rollout_tells_which_repository_it_was_about_and_no_token(tmp_path: Path) -> None:
+    path = tmp_path / "rollout-1.jsonl"
+    remote = "https://ann:a-token@github.com/ann/shop.git"
+    meta = {"id": "s-1", "cwd": "/gone", "git": {"branch": "main", "repository_url": remote}}
+    path.write_text(text_of({**META, "payload": meta}, item("user", "go")))
+
+    ((event,), _, _) = read_turns(str(path), "codex")
+
+    assert event["repository"] == "https://github.com/ann/shop.git"
+
+
 def test_either_side_alone_gives_the_same_turns(tmp_path: Path) -> None:
     items, events = tmp_path / "rollout-i.jsonl", tmp_path / "rollout-e.jsonl"
     items.write_text(text_of(META, item("user", "go"), item("assistant", "ok")), encoding="utf-8")

@@ -13,8 +13,10 @@ def test_a_rehearsal_says_what_would_go_and_forgetting_says_what_went() -> None:
     memories, gone = FakeMemories("kafka is down", "redis is up"), list[int]()
     forget = Forget(memories, access(memories), Noon(), gone.extend)
 
-    would, shown = forget.rehearsed(Selection(words="KAFKA"), shown=5)
-    assert (would.count, would.matches, [m.text for m in shown]) == (0, 1, ["kafka is down"])
+    would, seen = forget.rehearsed(Selection(words="KAFKA"), shown=5)
+    assert seen is not None
+    assert (would.count, would.matches, seen.projects) == (0, 1, {"": 1})
+    assert [sample for _, sample in seen.first] == ["kafka is down"]
     assert len(memories.stored) == 2
     done = forget(Selection(words="KAFKA"))
 

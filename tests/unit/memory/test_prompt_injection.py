@@ -23,7 +23,12 @@ class Kit:
         self.injections = Injections(self.memories, self.journal, Noon(), lambda now: now())
         self.asked: list[Question] = []
         self.inject = PromptInjection(
-            LocalProjects(), self.recall, lambda: mode, lambda: len, self.injections
+            LocalProjects(),
+            self.recall,
+            lambda: mode,
+            lambda: len,
+            self.injections,
+            self.memories.lineage,
         )
 
     def recall(self, question: Question) -> Answer:

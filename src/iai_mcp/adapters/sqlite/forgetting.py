@@ -4,20 +4,21 @@ from collections.abc import Sequence
 
 import apsw
 
-from iai_mcp.adapters.sqlite import schema, words
+from iai_mcp.adapters.sqlite import belonging, schema, words
 from iai_mcp.ports.upkeep import Gone
 
 
-def forget_one(db: apsw.Connection, key: int, at: int) -> tuple[bytes, bool] | None:
-    """Remove a memory with all that hangs on it; its identity, and whether it was derived."""
+def forget_one(db: apsw.Connection, key: int, at: int) -> tuple[list[bytes], bool] | None:
+    """Remove a memory with all that hangs on it; its identities, and whether it was derived."""
     row = db.execute("SELECT id, derived FROM memories WHERE key = ?", (key,)).fetchone()
     if row is None:
         return None
-    db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", (row[0], at))
+    names = [bytes(row[0]), *belonging.names_of(db, key)]
+    db.executemany("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", [(n, at) for n in names])
     db.execute("UPDATE memories SET successor = NULL WHERE successor = ?", (key,))
     words.drop(db, key)
     db.execute("DELETE FROM memories WHERE key = ?", (key,))
-    return bytes(row[0]), bool(row[1])
+    return names, bool(row[1])
 
 
 def forget_in_copy(db: apsw.Connection, gone: Sequence[Gone]) -> bool:
@@ -30,9 +31,9 @@ def forget_in_copy(db: apsw.Connection, gone: Sequence[Gone]) -> bool:
     before = db.total_changes()
     found = False
     for one in gone:
-        row = db.execute("SELECT key FROM memories WHERE id = ?", (one.identity,)).fetchone()
-        if row is not None:
-            forget_one(db, row[0], one.at)
+        key = belonging.by_identity(db, one.identity)
+        if key is not None:
+            forget_one(db, key, one.at)
             found = True
         else:
             db.execute("INSERT OR IGNORE INTO tombstones VALUES (?, ?)", (one.identity, one.at))

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import apsw
 
-from iai_mcp.adapters.sqlite import entries, rows, schema, words
+from iai_mcp.adapters.sqlite import belonging, entries, rows, schema, words
 from iai_mcp.adapters.sqlite.database import Database, cacheable, count, scalar
 from iai_mcp.adapters.sqlite.forgetting import forget_one
 from iai_mcp.domain.errors import Busy, NotFound
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
 from iai_mcp.domain.traits import WISH, Traits, traits_of
+from iai_mcp.domain.whole_words import Phrase
 from iai_mcp.ports.memories import (
     Carried,
     Entry,
@@ -68,25 +69,21 @@ class SqliteMemories:
         return [found[key] for key in keys if key in found]
 
     def find(self, ids: Sequence[str], longest: int | None = None) -> list[Memory]:
-        wanted = [identity for identity in map(rows.identity, ids) if identity is not None]
-        found = {m.id: m for m in self._select_in("m.id", wanted, longest)}
-        return list({i: found[i] for i in (str(x).lower() for x in ids) if i in found}.values())
+        return self.get(self.keys_of(ids), longest)
 
     def keys_of(self, ids: Sequence[str]) -> list[int]:
         wanted = dict.fromkeys(one for one in map(rows.identity, ids) if one is not None)
         known = {bytes(ident): key for key, ident in self._pairs("id", list(wanted))}
-        return [known[identity] for identity in wanted if identity in known]
+        others = [identity for identity in wanted if identity not in known]
+        known |= {bytes(ident): key for key, ident in self._pairs("id", others, "aliases")}
+        return list(dict.fromkeys(known[one] for one in wanted if one in known))
 
     def ids_of(self, keys: Sequence[int]) -> list[str]:
         known = dict(self._pairs("key", keys))
         return [rows.public_id(known[key]) for key in keys if key in known]
 
     def timeline(self, scope: Scope, limit: int) -> list[Memory]:
-        where, values = rows.condition(scope)
-        newest = self._select(
-            f"WHERE {where} ORDER BY m.at DESC, m.key DESC LIMIT ?", [*values, limit]
-        )
-        return newest[::-1]
+        return self.get([placed.key for placed in self.newest(scope, limit)][::-1])
 
     def newest(
         self, scope: Scope, limit: int, before: tuple[int, int] | None = None
@@ -102,28 +99,20 @@ class SqliteMemories:
     def containing(self, words: str, scope: Scope) -> list[int]:
         where, values = rows.condition(scope)
         sql = f"SELECT m.key, m.text FROM {rows.SOURCE} WHERE {where} ORDER BY m.key"
-        wanted = words.casefold()
+        phrase = Phrase(words)
         with self._db.reading() as db:  # row by row: never all the texts at once
-            return [row[0] for row in db.execute(sql, values) if wanted in row[1].casefold()]
+            return [row[0] for row in db.execute(sql, values) if phrase.is_in(row[1])]
 
     def neighbours(
         self, memory: Memory, count: int, longest: int | None = None
     ) -> tuple[list[Memory], list[Memory]]:
-        session = memory.provenance.session_id
+        session, place = memory.provenance.session_id, (memory.at.micros, memory.key)
         if not session or count <= 0:
             return [], []
-        place = [session, memory.at.micros, memory.key, count]
-        before = self._select(
-            "WHERE m.session = ? AND (m.at, m.key) < (?, ?) ORDER BY m.at DESC, m.key DESC LIMIT ?",
-            place,
-            longest,
-        )
-        after = self._select(
-            "WHERE m.session = ? AND (m.at, m.key) > (?, ?) ORDER BY m.at, m.key LIMIT ?",
-            place,
-            longest,
-        )
-        return before[::-1], after
+        with self._db.reading() as db:
+            before = belonging.before(db, session, place, count)
+            after = belonging.after(db, session, place, count)
+        return self.get(before[::-1], longest), self.get(after, longest)
 
     def keys(self, scope: Scope) -> Sequence[int] | None:
         if scope.everything:
@@ -173,13 +162,42 @@ class SqliteMemories:
         with self._db.writing() as db:
             gone = [one for key in keys if (one := forget_one(db, key, at)) is not None]
             db.executemany(
-                "INSERT OR IGNORE INTO unreached VALUES (?)", [(one,) for one, _ in gone]
+                "INSERT OR IGNORE INTO unreached VALUES (?)",
+                [(one,) for names, _ in gone for one in names],
             )
             if gone and purge:
                 # Deleted entries stay in the index's segments until they are merged.
                 words.purge(db)
         self._counted(-sum(not derived for _, derived in gone))
-        return [rows.public_id(ident) for ident, _ in gone]
+        return [rows.public_id(names[0]) for names, _ in gone]
+
+    def leave(self, keys: Sequence[int], session: str) -> list[int]:
+        with self._db.writing() as db:
+            return [key for key in keys if belonging.leave(db, key, session)]
+
+    def in_other_sessions(self, keys: Sequence[int], session: str) -> list[int]:
+        with self._db.reading() as db:
+            return belonging.in_others(db, keys, session)
+
+    def lineage(self, session: str) -> frozenset[str]:
+        with self._db.reading() as db:
+            return frozenset((session, *belonging.parents(db, session)) if session else ())
+
+    def aliases(self, keys: Sequence[int]) -> dict[int, list[str]]:
+        sql = (
+            "SELECT key, id FROM aliases WHERE key IN (SELECT value FROM json_each(?)) ORDER BY id"
+        )
+        found: dict[int, list[str]] = {}
+        with self._db.reading() as db:
+            for key, other in db.execute(sql, (json.dumps(list(keys)),)):
+                found.setdefault(key, []).append(rows.public_id(other))
+        return found
+
+    def mend(self, limit: int) -> tuple[int, Sequence[int]]:
+        with self._db.writing() as db:
+            looked_at, gone = belonging.mend(db, limit)
+        self._counted(-len(gone))
+        return looked_at, gone
 
     def purge(self) -> None:
         with self._db.writing() as db:
@@ -268,14 +286,13 @@ class SqliteMemories:
                 yield Unembedded(row[0], row[1], row[2], bool(row[3]))
 
     def said_before(self, key: int, letters: int) -> str:
-        sql = (
-            "SELECT b.text FROM memories AS m JOIN memories AS b "
-            "ON b.session = m.session AND (b.at, b.key) < (m.at, m.key) "
-            "WHERE m.key = ? AND m.session <> '' ORDER BY b.at DESC, b.key DESC LIMIT 1"
-        )
+        sql = "SELECT session, at FROM memories WHERE key = ? AND session <> ''"
         with self._db.reading() as db:
-            row = db.execute(sql, (key,), can_cache=False).fetchone()
-        return "" if row is None else str(row[0])[-letters:]
+            for session, at in db.execute(sql, (key,)).fetchall():
+                for last in belonging.before(db, str(session), (at, key), 1):
+                    text = scalar(db, "SELECT text FROM memories WHERE key = ?", (last,))
+                    return str(text)[-letters:]
+        return ""
 
     def pending_count(self) -> int:
         with self._db.reading() as db:
@@ -320,12 +337,14 @@ class SqliteMemories:
         with self._db.reading() as db:
             return [Placed(*row) for row in db.execute(sql, (*values, limit))]
 
-    def _pairs(self, column: str, wanted: Sequence[object]) -> Iterator[tuple[int, bytes]]:
+    def _pairs(
+        self, column: str, wanted: Sequence[object], table: str = "memories"
+    ) -> Iterator[tuple[int, bytes]]:
         """Key and identity of the memories that have one of these values there."""
         with self._db.reading() as db:
             for part in _parts(wanted):
                 marks = ", ".join("?" * len(part))
-                sql = f"SELECT key, id FROM memories WHERE {column} IN ({marks})"
+                sql = f"SELECT key, id FROM {table} WHERE {column} IN ({marks})"
                 yield from db.execute(sql, tuple(part))
 
     def _select(
@@ -354,10 +373,13 @@ def _parts(wanted: Sequence[object]) -> Iterator[Sequence[object]]:
 
 def _add_one(db: apsw.Connection, turn: CleanTurn, early: Traits | None = None) -> Stored:
     public = rows.public_id(turn.identity)
-    known = db.execute("SELECT key FROM memories WHERE id = ?", (turn.identity,)).fetchone()
-    if known:
-        return Stored("duplicate", public, known[0])
-    if db.execute("SELECT 1 FROM tombstones WHERE id = ?", (turn.identity,)).fetchone():
+    known = belonging.known(db, turn)
+    if known is not None:
+        belonging.join(db, known, turn)
+        ident = scalar(db, "SELECT id FROM memories WHERE key = ?", (known,))
+        assert isinstance(ident, bytes)  # noqa: S101 - the schema says so
+        return Stored("duplicate", rows.public_id(ident), known)
+    if belonging.is_forgotten(db, turn):
         return Stored("forgotten", public, None)
     whence = turn.provenance
     db.execute(
@@ -385,6 +407,7 @@ def _add_one(db: apsw.Connection, turn: CleanTurn, early: Traits | None = None) 
     key = db.last_insert_rowid()
     entries.put(db, key, early or traits_of(turn.text, turn.role))
     db.execute("INSERT INTO pending_vectors VALUES (?)", (key,))
+    belonging.join(db, key, turn)
     return Stored("inserted", public, key)
 
 

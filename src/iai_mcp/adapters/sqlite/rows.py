@@ -4,6 +4,7 @@ import json
 import uuid
 from collections.abc import Sequence
 
+from iai_mcp.adapters.sqlite.belonging import IN_SESSION
 from iai_mcp.domain.instants import Instant
 from iai_mcp.domain.memories import Memory, Provenance
 from iai_mcp.ports.memories import Scope
@@ -11,7 +12,8 @@ from iai_mcp.ports.memories import Scope
 _COLUMNS = (
     "m.key, m.id, m.at, m.ts, m.session, p.key, m.role, m.tier, m.speaker, m.host, m.agent_id, "
     "m.agent_name, m.branch, m.valid_from, m.valid_to, m.successor, m.pinned, m.cue, m.meta, {text}, "
-    "m.derived"
+    "m.derived, "
+    "(SELECT json_group_array(session) FROM further_sessions WHERE key = m.key AND gone = 0)"
 )
 SOURCE = "memories AS m LEFT JOIN projects AS p ON p.id = m.project"
 
@@ -23,9 +25,8 @@ def columns(longest: int | None = None) -> str:
 
 def memory(row: Sequence[object]) -> Memory:
     (key, ident, at, ts, session, project, role, tier, speaker, host, agent_id) = row[:11]
-    (agent_name, branch, valid_from, valid_to, successor, pinned, cue, meta, text, derived) = row[
-        11:
-    ]
+    (agent_name, branch, valid_from, valid_to, successor, pinned, cue, meta, text) = row[11:20]
+    derived, also_in = row[20:]
     assert isinstance(ident, bytes) and isinstance(key, int) and isinstance(at, int)  # noqa: S101 - the schema says so
     return Memory(
         key=key,
@@ -50,6 +51,7 @@ def memory(row: Sequence[object]) -> Memory:
         successor=successor if isinstance(successor, int) else None,
         pinned=bool(pinned),
         derived=bool(derived),
+        also_in=() if also_in == "[]" else tuple(json.loads(str(also_in))),
     )
 
 
@@ -90,15 +92,14 @@ def condition(scope: Scope) -> tuple[str, list[object]]:
             f"(SELECT id FROM projects WHERE key IN ({marks})))",
             *scope.not_projects,
         )
-    for column, value in (
-        ("session", scope.session_id),
-        ("host", scope.host),
-        ("role", scope.role),
+    for name, sql, times in (
+        (scope.session_id, IN_SESSION, 2),
+        (scope.host, "m.host = ?", 1),
+        (scope.role, "m.role = ?", 1),
+        (scope.agent, "(m.agent_id = ? OR m.agent_name = ?)", 2),
     ):
-        if value:
-            add(f"m.{column} = ?", value)
-    if scope.agent:
-        add("(m.agent_id = ? OR m.agent_name = ?)", scope.agent, scope.agent)
+        if name:
+            add(sql, *[name] * times)
     for moment, sql in (
         (scope.since, "m.at >= ?"),
         (scope.until, "m.at < ?"),

@@ -4,6 +4,7 @@ import secrets
 
 import apsw
 
+from iai_mcp.adapters.sqlite import belonging
 from iai_mcp.domain.errors import StoreTooNew
 
 # `memories.key` is arrival order and is never reused (AUTOINCREMENT): indexes outside the
@@ -254,7 +255,14 @@ CREATE TABLE word_pairs (
 CREATE INDEX word_pairs_backwards ON word_pairs (b);
 """
 
-STEPS: tuple[str, ...] = (_FIRST, _PASSAGES, SLEEP, _UNREACHED, _WORD_VECTORS)
+STEPS: tuple[str, ...] = (
+    _FIRST,
+    _PASSAGES,
+    SLEEP,
+    _UNREACHED,
+    belonging.TABLES,
+    _WORD_VECTORS,
+)
 
 
 def upgrade(db: apsw.Connection) -> None:

@@ -8,7 +8,7 @@ import os
 
 from iai_mcp import regular_files
 from iai_mcp.hosts.reading import NotATranscriptError, Reading, document, lines_of, name_of
-from iai_mcp.hosts.turns import Event, Record, blocks_text, count_occurrence, text_at, turn
+from iai_mcp.hosts.turns import Event, Record, blocks_text, count_occurrence, is_uuid, text_at, turn
 from iai_mcp.protocol.compact_json import loads
 
 TYPE_CHECKING = False  # see compact_json
@@ -123,7 +123,7 @@ def _place(reading: Reading) -> None:
         kind = _agent_kind(reading.path.removesuffix(".jsonl") + ".meta.json")
         if kind:
             carry.setdefault("agent_name", kind)
-    elif _is_uuid(name):
+    elif is_uuid(name):
         # A resumed session's file can begin with lines of the one it came from.
         carry.setdefault("session_id", name)
 
@@ -134,10 +134,6 @@ def _agent_kind(path: str) -> str | None:
         return text_at(loads(said), "agentType")
     except (OSError, ValueError):
         return None
-
-
-def _is_uuid(name: str) -> bool:
-    return len(name) == 36 and [len(part) for part in name.split("-")] == [8, 4, 4, 4, 12]
 
 
 def _exported(reading: Reading) -> "Iterator[Event]":

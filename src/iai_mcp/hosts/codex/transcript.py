@@ -7,7 +7,7 @@ turn that was given out. The identity is the words and that count: it is the sam
 """
 
 from iai_mcp.hosts.reading import Reading, lines_of, opened, records
-from iai_mcp.hosts.turns import Event, Record, is_wrapper, text_at, turn, words_key
+from iai_mcp.hosts.turns import Event, Record, is_envelopes, is_wrapper, text_at, turn, words_key
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def _learn(meta: Record, reading: Reading) -> None:
         ("session_id", meta.get("id")),
         ("cwd", meta.get("cwd")),
         ("branch", text_at(meta, "git", "branch")),
+        ("repository", _without_login(text_at(meta, "git", "repository_url") or "")),
     ):
         if isinstance(value, str) and value:
             carry[key] = value
@@ -85,6 +86,13 @@ def _learn(meta: Record, reading: Reading) -> None:
         name = meta.get("agent_nickname") or meta.get("agent_role")
         if isinstance(name, str):
             carry["agent_name"] = name
+
+
+def _without_login(url: str) -> str:
+    """A remote's url without the name and token that some put into it."""
+    scheme, mark, rest = url.partition("://")
+    place, slash, path = rest.partition("/")
+    return f"{scheme}{mark}{place.rpartition('@')[2]}{slash}{path}" if mark else url
 
 
 def _answer(item: Record) -> tuple[str, str] | None:
@@ -134,7 +142,7 @@ def _from_harness(words: str) -> bool:
     name = head[1:_ENVELOPE_NAME_LENGTH].split(">", 1)[0].split(" ", 1)[0]
     if name in ("image", "/image"):
         return True
-    return "_" in name and head.rstrip().endswith(f"</{name}>")
+    return "_" in name and is_envelopes(head, (name,))
 
 
 def _said(
@@ -149,6 +157,7 @@ def _said(
         ts=record.get("timestamp"),
         cwd=carry.get("cwd"),
         branch=carry.get("branch"),
+        repository=carry.get("repository"),
         agent_id=carry.get("agent_id"),
         agent_name=carry.get("agent_name"),
     )

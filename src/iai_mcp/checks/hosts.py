@@ -1,0 +1,83 @@
+"""Whether the agent programs that are here are connected, and whether their hooks really run."""
+
+import os
+from collections.abc import Mapping
+from datetime import datetime
+
+from iai_mcp.capture import hooks_seen
+from iai_mcp.checks.verdict import Check, examined, passed, warned
+from iai_mcp.hosts import histories, registry
+from iai_mcp.hosts.editing import receipts
+from iai_mcp.hosts.host import Host
+
+# A long turn writes its transcript for as long, and no hook runs meanwhile.
+_WITHOUT_A_HOOK = 2 * 3600.0
+
+
+def hosts() -> list[Check]:
+    """One check per agent program that is here. An absent one is nobody's fault."""
+    found = registry.detected()
+    if not found:
+        return [passed("hosts", "no agent program was found")]
+    return [_examined(host) for host in found]
+
+
+def _examined(host: Host) -> Check:
+    return examined(f"host {host.id}", lambda: _host(host, registry.status(host)))
+
+
+def _host(host: Host, status: str) -> Check:
+    label = f"host {host.id}"
+    if status == "broken":
+        return warned(label, "its configuration can not be read", f"iai-mcp hosts status {host.id}")
+    if status != "installed":
+        return warned(label, f"not connected ({status})", f"iai-mcp hosts install {host.id}")
+    if host.hooks is None:
+        return passed(label, "memory tools installed")
+    events = dict.fromkeys(event for event, _ in host.hooks.installed.values())
+    seen = {event.name: hooks_seen.last(host.id, event) for event in events}
+    told = f"hooks and memory tools installed; last seen: {_told(seen)}"
+    known = [moment for moment in seen.values() if moment is not None]
+    silent_since = max(known) + _WITHOUT_A_HOOK if known else _installed(host)
+    used = _used(host)
+    if used is None or silent_since is None or used <= silent_since:
+        return passed(label, told)
+    since = "that" if known else "it was connected"
+    return warned(
+        label, f"{told}; used since {since}, and no hook came ({_moment(used)})", _fix(host)
+    )
+
+
+def _told(seen: Mapping[str, float | None]) -> str:
+    named = [f"{name} {_moment(moment)}" for name, moment in seen.items() if moment is not None]
+    never = [name for name, moment in seen.items() if moment is None]
+    if not named:
+        return "none of them yet"
+    return ", ".join(named) + (f"; never: {', '.join(never)}" if never else "")
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _installed(host: Host) -> float | None:
+    """When it was connected: our receipts tell."""
+    moments: list[float] = []
+    for wanted in registry.files(host):
+        try:
+            moments.append(os.stat(f"{receipts.backup_path(wanted.path)}.receipt").st_mtime)
+        except OSError:
+            continue
+    return max(moments, default=None)
+
+
+def _used(host: Host) -> float | None:
+    """When it last wrote into a transcript."""
+    kept = histories.on_this_machine([host.id])
+    return kept[-1].modified if kept else None
+
+
+def _fix(host: Host) -> str:
+    files = ", ".join(wanted.path for wanted in registry.files(host))
+    reads = f"see that {host.title} reads {files} and has hooks turned on, then start a new session"
+    return f"{host.note} Else {reads}" if host.note else reads
