@@ -9,6 +9,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
     "recall": ("recall", "recall over the socket, beside embedding plus an exact scan"),
     "quality": ("quality", "what recall finds on public sets, beside BM25, cosine and RRF"),
     "fit": ("quality.fit", "learn the ranker's weights from filled stores"),
+    "coding": ("coding", "what recall, briefing and injection bring of real coding sessions"),
     "learning": ("quality.learning", "what reinforcing used memories gains, and costs"),
     "ingest": ("ingest", "captures acknowledged per second"),
     "footprint": ("footprint", "resident memory and idle CPU of the daemon"),

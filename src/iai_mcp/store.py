@@ -21,6 +21,7 @@ from iai_mcp.adapters.sqlite.learned import SqliteRepeats, SqliteStrengths, Sqli
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.upkeep import Checkpoints
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
+from iai_mcp.adapters.sqlite.word_vectors import SqliteWordVectors
 from iai_mcp.adapters.sqlite.words import SqliteWordIndex
 from iai_mcp.adapters.surroundings import LocalProjects, StoredProjects, SystemClock
 from iai_mcp.background.backlog import Backlog
@@ -46,7 +47,7 @@ from iai_mcp.memory.timeline import Show, Timeline
 from iai_mcp.memory.transfer import Transfer
 from iai_mcp.memory.uses import Uses
 from iai_mcp.ports.embedder import Embedder
-from iai_mcp.ports.memories import Stored
+from iai_mcp.ports.memories import Scope, Stored
 from iai_mcp.protocol.turn_events import spooled_turn
 
 if TYPE_CHECKING:
@@ -84,12 +85,14 @@ class MemoryStore:
             load_embedder or _load_embedder,
             lambda embedder: SqliteVectors(self.database, embedder.model_id, embedder.dimensions),
             self.memories,
+            lambda embedder: SqliteWordVectors(self.database, embedder.model_id),
         )
         self.embedder, self.meaning = self.model.embedder, self.model.leg
         self.backlog = Backlog(
             self.memories,
             self.columns,
             self.model,
+            lambda: self.recall.finder.people(Scope()).worked,
             page=self.settings.embed_page,
             calm=self.courtesy.wait_for_calm,
             failed=self.failed,

@@ -252,7 +252,8 @@ def _back_to_the_first_format(db: apsw.Connection) -> None:
     for table in re.findall(r"CREATE TABLE (\w+)", SLEEP):
         db.execute(f"DROP TABLE {table}")
     db.execute("ALTER TABLE memories DROP COLUMN derived")
-    for table in ("unreached", "word_places", "word_counts", "passages", "traits"):
+    later = ("unreached", "word_places", "word_counts", "passages", "traits")
+    for table in (*later, "word_pairs", "word_vectors"):
         db.execute(f"DROP TABLE {table}")
     db.execute("INSERT OR REPLACE INTO words (rowid, body) SELECT key, text FROM memories")
     db.pragma("user_version", 1)
@@ -319,9 +320,9 @@ def test_what_is_said_during_a_recall_does_not_disturb_it(
     kit.tell("postgres listens on 5433")
     look_up = words.postings
 
-    def meanwhile(*given: Any) -> Any:
+    def meanwhile(*given: Any, **how: Any) -> Any:
         kit.tell("and redis on 6379")
-        return look_up(*given)
+        return look_up(*given, **how)
 
     monkeypatch.setattr(words, "postings", meanwhile)
 
