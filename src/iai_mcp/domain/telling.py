@@ -1,0 +1,179 @@
+"""The few lines of a command's output that tell what happened, and a command cut to size.
+
+Hooks run this in a process that lives for milliseconds: plain loops, no regular expressions.
+"""
+
+MOST_BYTES = 2048  # of one command with all that is kept of its output
+_MOST_COMMAND = 1400
+_MOST_OUTPUT = 1200
+_LONGEST_LINE = 300
+_LOOKED_AT = 256 * 1024  # characters from either end: what tells stands there
+_SHORT = 400  # bytes: so little tells as a whole
+_FIRST_ERRORS = 9
+_LAST_ERRORS = 5
+_CUT = "…"
+
+# fmt: off
+_ERRORS = (
+    "error", "fail", "panic", "exception", "traceback", "fatal", "undefined", "cannot", "can't",
+    "could not", "not found", "no such", "denied", "refused", "unknown", "unexpected", "invalid",
+    "missing", "mismatch", "unable", "conflict", "rejected", "timed out", "timeout", "abort",
+    "killed", "segmentation", "did not", "not enough", "too many", "unused", "expected",
+)
+_SUMMARIES = (
+    "passed", "failed", "tests", "test suites", "ok  ", "pass", "issues", "errors", "warnings",
+    "examples", "assertions", "finished", "built", "compiled", " total", "real\t",
+)
+# These print what stands in files, where "error" is a word like any other.
+_READERS = frozenset((
+    "cat", "head", "tail", "less", "more", "bat", "sed", "awk", "grep", "egrep", "rg", "ag", "find",
+    "fd", "ls", "tree", "jq", "nl", "diff", "xxd", "strings", "sort", "cut", "strace", "echo",
+))
+_GIT_READERS = frozenset(("diff", "show", "log", "blame", "grep", "cat-file", "ls-files", "ls-tree"))
+# fmt: on
+
+
+def telling(output: str, command: str, *, failed: bool) -> str:
+    """Of an output only errors, summaries and the end; all of it where it is short."""
+    room = min(_MOST_OUTPUT, MOST_BYTES - len(command.encode("utf-8", "replace")))
+    lines = _lines(output)
+    whole = "\n".join(lines)
+    if len(whole) <= _SHORT:
+        return _within(whole, room)
+    if not failed and is_reading(command):
+        return _within("\n".join((_short(lines[0]), _CUT, _short(lines[-1]))), room)
+    return _within("\n".join(_chosen(lines, failed=failed)), room)
+
+
+def cut_command(command: str) -> str:
+    """The command verbatim, without what it writes into files; of a very long one both ends."""
+    kept = _without_written(command.strip())
+    if len(kept) <= _MOST_COMMAND and len(kept.encode("utf-8", "replace")) <= _MOST_COMMAND:
+        return kept
+    half = _MOST_COMMAND // 2
+    return _within(kept, half) + f"\n{_CUT}\n" + _tail(kept, half // 2)
+
+
+def is_reading(command: str) -> bool:
+    """Whether a command only shows what is in files: what it prints is theirs, not its own."""
+    return all(_reads(part) for part in _steps(command))
+
+
+def _reads(step: str) -> bool:
+    words = [word for word in step.split() if "=" not in word or word.startswith("-")]
+    if not words:
+        return True
+    program = words[0].rsplit("/", 1)[-1]
+    if program == "git":
+        return next((word for word in words[1:] if word[0] != "-"), "") in _GIT_READERS
+    return program in _READERS or program == "cd"
+
+
+def _steps(command: str) -> "list[str]":
+    """The single commands of a line; what stands behind a pipe only shortens what came before."""
+    steps = command.replace("||", "&&").replace(";", "&&").replace("\n", "&&").split("&&")
+    return [step.split("|")[0].strip().lstrip("(").strip() for step in steps if step.strip()]
+
+
+def _lines(output: str) -> list[str]:
+    if len(output) > 2 * _LOOKED_AT:
+        output = output[:_LOOKED_AT] + "\n" + output[-_LOOKED_AT:]
+    found: list[str] = []
+    for raw in output.split("\n"):
+        line = _plain(raw.rstrip("\r").rsplit("\r", 1)[-1]).rstrip()
+        if line.strip():
+            found.append(line)
+    return found
+
+
+def _plain(line: str) -> str:
+    """A line as it is read on a screen: without colours and other control characters."""
+    if line.isprintable():
+        return line
+    if "\x1b" in line:
+        first, *rest = line.split("\x1b")
+        line = first + "".join(map(_after_escape, rest))
+    return "".join(c for c in line if c == "\t" or c.isprintable())
+
+
+def _after_escape(piece: str) -> str:
+    if not piece.startswith("["):
+        return piece[1:]
+    for place, char in enumerate(piece[1:], start=2):
+        if "@" <= char <= "~":
+            return piece[place:]
+    return ""
+
+
+def _chosen(lines: list[str], *, failed: bool) -> list[str]:
+    """The lines that tell, in their order, each once."""
+    errors = [n for n, line in enumerate(lines) if _has(line, _ERRORS)]
+    if len(errors) > _FIRST_ERRORS + _LAST_ERRORS:
+        errors = errors[:_FIRST_ERRORS] + errors[-_LAST_ERRORS:]
+    last = len(lines) - 1
+    tail = range(max(0, last - (12 if failed or errors else 3)), last + 1)
+    summaries = [n for n in tail if _has(lines[n], _SUMMARIES)]
+    wanted = sorted({*errors, *summaries, max(0, last - 1), last})
+    seen: set[str] = set()
+    kept: list[str] = []
+    for n in wanted:
+        line = _short(lines[n])
+        if line not in seen:
+            seen.add(line)
+            kept.append(line)
+    return kept
+
+
+def _has(line: str, words: tuple[str, ...]) -> bool:
+    small = line[:_LONGEST_LINE].lower()
+    return any(word in small for word in words)
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + _CUT
+
+
+def _within(text: str, room: int) -> str:
+    """The beginning and the end of what is longer than there is room for."""
+    if room <= 0:
+        return ""
+    raw = text.encode("utf-8", "replace")
+    if len(raw) <= room:
+        return text
+    half = (room - 8) // 2
+    if half <= 0:
+        return ""
+    return raw[:half].decode("utf-8", "ignore") + f"\n{_CUT}\n" + _tail(text, half)
+
+
+def _tail(text: str, room: int) -> str:
+    return text.encode("utf-8", "replace")[-room:].decode("utf-8", "ignore")
+
+
+def _without_written(command: str) -> str:
+    """Here-documents that become a file's contents are left out: a file is not what was done."""
+    if "<<" not in command:
+        return command
+    kept: list[str] = []
+    end: str | None = None
+    for line in command.split("\n"):
+        if end is not None:
+            if line.strip() == end:
+                kept += [_CUT, line]
+                end = None
+            continue
+        kept.append(line)
+        end = _here_document(line)
+    return "\n".join(kept)
+
+
+def _here_document(line: str) -> str | None:
+    """The word that ends what this line writes into a file; None where it writes none."""
+    before, found, after = line.partition("<<")
+    if not found or after.startswith("<"):
+        return None
+    plain = (before + " " + after).replace("2>&1", "").replace("/dev/null", "")
+    if ">" not in plain and not before.strip().startswith(("tee ", "apply_patch", "patch ")):
+        return None
+    words = after.lstrip("-").split()
+    return words[0].strip("'\"\\;)") if words else None
