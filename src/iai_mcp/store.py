@@ -22,6 +22,7 @@ from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.upkeep import Checkpoints
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.adapters.sqlite.words import SqliteWordIndex
+from iai_mcp.adapters.sqlite.works import SqliteWorks
 from iai_mcp.adapters.surroundings import LocalProjects, StoredProjects, SystemClock
 from iai_mcp.background.backlog import Backlog
 from iai_mcp.background.model import Model
@@ -70,6 +71,7 @@ class MemoryStore:
         self.database = custody.open_database(self.directory)
         self.memories = SqliteMemories(self.database)
         self.columns = Columns(self.memories)
+        self.works = SqliteWorks(self.database)
         self.journal = SqliteJournal(self.database)
         self.checkpoints = Checkpoints(self.database)
         self.agent_news = AgentNews(self.directory, self.journal)

@@ -12,6 +12,8 @@ _SHORT = 400  # bytes: so little tells as a whole
 _FIRST_ERRORS = 9
 _LAST_ERRORS = 5
 _CUT = "…"
+_KEY_BEGINS, _KEY_ENDS, _KEY = "-----BEGIN ", "-----END ", "PRIVATE KEY"
+_WORDS_AFTER_A_CUT = 4
 
 # fmt: off
 _ERRORS = (
@@ -40,6 +42,8 @@ def telling(output: str, command: str, *, failed: bool) -> str:
     whole = "\n".join(lines)
     if len(whole) <= _SHORT:
         return _within(whole, room)
+    if not lines:
+        return ""
     if not failed and is_reading(command):
         return _within("\n".join((_short(lines[0]), _CUT, _short(lines[-1]))), room)
     return _within("\n".join(_chosen(lines, failed=failed)), room)
@@ -50,8 +54,7 @@ def cut_command(command: str) -> str:
     kept = _without_written(command.strip())
     if len(kept) <= _MOST_COMMAND and len(kept.encode("utf-8", "replace")) <= _MOST_COMMAND:
         return kept
-    half = _MOST_COMMAND // 2
-    return _within(kept, half) + f"\n{_CUT}\n" + _tail(kept, half // 2)
+    return _within(kept, _MOST_COMMAND)
 
 
 def is_reading(command: str) -> bool:
@@ -79,9 +82,14 @@ def _lines(output: str) -> list[str]:
     if len(output) > 2 * _LOOKED_AT:
         output = output[:_LOOKED_AT] + "\n" + output[-_LOOKED_AT:]
     found: list[str] = []
+    hidden = False  # a key goes as a whole: of single lines nobody could tell what they are
     for raw in output.split("\n"):
         line = _plain(raw.rstrip("\r").rsplit("\r", 1)[-1]).rstrip()
-        if line.strip():
+        if _KEY_ENDS in line and _KEY in line:
+            hidden = False
+        elif _KEY_BEGINS in line and _KEY in line:
+            hidden = True
+        elif line.strip() and not hidden:
             found.append(line)
     return found
 
@@ -130,24 +138,35 @@ def _has(line: str, words: tuple[str, ...]) -> bool:
 
 
 def _short(line: str) -> str:
-    return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + _CUT
+    if len(line) <= _LONGEST_LINE:
+        return line
+    return _head(line[:_LONGEST_LINE].encode("utf-8", "replace"), _LONGEST_LINE - 3) + _CUT
 
 
 def _within(text: str, room: int) -> str:
     """The beginning and the end of what is longer than there is room for."""
-    if room <= 0:
-        return ""
     raw = text.encode("utf-8", "replace")
     if len(raw) <= room:
         return text
     half = (room - 8) // 2
     if half <= 0:
         return ""
-    return raw[:half].decode("utf-8", "ignore") + f"\n{_CUT}\n" + _tail(text, half)
+    return "\n".join(filter(None, (_head(raw, half), _CUT, _tail(raw, half))))
 
 
-def _tail(text: str, room: int) -> str:
-    return text.encode("utf-8", "replace")[-room:].decode("utf-8", "ignore")
+def _head(raw: bytes, room: int) -> str:
+    """No word is cut: half a password would not be known as one."""
+    kept = raw[:room].decode("utf-8", "ignore")
+    if raw[room : room + 1].isspace():
+        return kept
+    return kept[: max(kept.rfind(" "), kept.rfind("\n"), 0)]
+
+
+def _tail(raw: bytes, room: int) -> str:
+    """The end, from a few words after the cut: what a word is can stand before it."""
+    words = raw[-room:].decode("utf-8", "ignore").split(" ")
+    line = raw[-room:].decode("utf-8", "ignore").partition("\n")[2]
+    return line or " ".join(words[_WORDS_AFTER_A_CUT:])
 
 
 def _without_written(command: str) -> str:

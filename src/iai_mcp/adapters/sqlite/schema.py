@@ -5,6 +5,7 @@ import secrets
 import apsw
 
 from iai_mcp.adapters.sqlite import belonging
+from iai_mcp.adapters.sqlite.work_schema import WORK
 from iai_mcp.domain.errors import StoreTooNew
 
 # `memories.key` is arrival order and is never reused (AUTOINCREMENT): indexes outside the
@@ -235,7 +236,7 @@ _UNREACHED = """
 CREATE TABLE unreached (id BLOB PRIMARY KEY) WITHOUT ROWID;
 """
 
-STEPS: tuple[str, ...] = (_FIRST, _PASSAGES, SLEEP, _UNREACHED, belonging.TABLES)
+STEPS: tuple[str, ...] = (_FIRST, _PASSAGES, SLEEP, _UNREACHED, belonging.TABLES, WORK)
 
 
 def upgrade(db: apsw.Connection) -> None:
