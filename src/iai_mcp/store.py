@@ -31,12 +31,14 @@ from iai_mcp.background.threads import Errands
 from iai_mcp.engine.columns import Columns
 from iai_mcp.engine.finder import Finder
 from iai_mcp.engine.vectors import Vectors
+from iai_mcp.memory.after_failure import AfterFailure
 from iai_mcp.memory.briefing import SessionStart
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Pin, Reinforce
 from iai_mcp.memory.gate import Gate
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.knobs import KnobBoard
+from iai_mcp.memory.mending import Mend
 from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.reaching import Reach
 from iai_mcp.memory.recall import Recall
@@ -46,6 +48,8 @@ from iai_mcp.memory.sleep.nights import Nights
 from iai_mcp.memory.timeline import Show, Timeline
 from iai_mcp.memory.transfer import Transfer
 from iai_mcp.memory.uses import Uses
+from iai_mcp.memory.work_answers import WorkAnswers
+from iai_mcp.memory.work_capture import CaptureWork
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.ports.memories import Stored
 from iai_mcp.protocol.turn_events import spooled_turn
@@ -118,14 +122,27 @@ class MemoryStore:
             strengths=self.strengths,
             turn=Gate(_recalls_at_once()),
         )
+        self.mend = Mend(self.works)
+        self.work_answers = WorkAnswers(self.works, self.memories, access)
+        consent, places = LocalConsent(), LocalProjects()
         self.capture = Capture(
             memories=self.memories,
             clock=self.clock,
-            projects=LocalProjects(),
+            projects=places,
             access=access,
             redact=self.redactor,
-            consent=LocalConsent(),
+            consent=consent,
             stored=self._stored,
+        )
+        self.capture_work = CaptureWork(
+            works=self.works,
+            memories=self.memories,
+            clock=self.clock,
+            projects=places,
+            redact=self.redactor,
+            consent=consent,
+            mend=self.mend,
+            enabled=lambda: self.knobs.current().work == "on",
         )
         self.timeline = Timeline(self.memories, access)
         self.show = Show(self.memories, access)
@@ -147,6 +164,13 @@ class MemoryStore:
         )
         self.reaching = Reaching(self.reach, self.failed)
         self.injections = Injections(self.memories, self.journal, self.clock, self.later)
+        self.after_failure = AfterFailure(
+            self.works,
+            access,
+            lambda: self.knobs.current().after_failure == "on",
+            self.model.token_counter,
+            self.injections,
+        )
         self.session_start = SessionStart(
             self.memories,
             access,

@@ -111,16 +111,26 @@ def test_runs_of_a_command_are_known_whatever_surrounds_it(works: Works) -> None
 
 
 def test_edits_are_found_by_path_by_its_end_and_by_directory(works: Works) -> None:
-    cart, other = add(works, done(1, EDIT), done(2, Edit("src/[x]*.py")))
+    cart, other, deep, apart = add(
+        works,
+        done(1, EDIT),
+        done(2, Edit("src/[x]*.py")),
+        done(3, Edit("old/src/cart.py")),
+        done(4, Edit("src/cart.py", root="/tmp/copy")),
+    )
 
     def edits(path: str) -> list[int]:
         return [one.key for one in works.edits_of(path, Scope(), 9)]
 
-    assert edits("src/cart.py") == edits("./src/cart.py") == edits("cart.py") == [cart]
-    assert edits("/home/ann/shop/src/cart.py") == [cart]
-    assert edits("src/") == [other, cart]
+    assert edits("src/cart.py") == edits("./src/cart.py") == [apart, cart]
+    assert edits("cart.py") == [apart, deep, cart]
+    assert edits("/shop/src/cart.py") == [cart]
+    assert edits("/tmp/copy/src/cart.py") == edits("/tmp/copy") == [apart]
+    assert edits("/elsewhere/src/cart.py") == []
+    assert edits("src/") == [apart, other, cart]
+    assert edits("/shop/src") == [other, cart]
     assert edits("[x]*.py") == [other]
-    assert edits("art.py") == edits("*.py") == edits("") == []
+    assert edits("art.py") == edits("*.py") == edits("") == edits("/") == []
 
 
 def test_a_failure_is_known_by_its_error_and_by_what_mended_it(works: Works) -> None:

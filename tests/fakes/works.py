@@ -5,9 +5,20 @@ from dataclasses import replace
 from uuid import UUID
 
 from iai_mcp.domain.commands import errors_in, same_command
+from iai_mcp.domain.glosses import gloss
 from iai_mcp.domain.mendings import Mending
 from iai_mcp.domain.words import words
-from iai_mcp.domain.work import KINDS, CleanWork, Command, Edit, Kind, Looked, Record, text_of
+from iai_mcp.domain.work import (
+    KINDS,
+    CleanWork,
+    Command,
+    Edit,
+    Kind,
+    Looked,
+    Record,
+    text_of,
+    whole_path,
+)
 from iai_mcp.ports.memories import Scope, Stored
 from iai_mcp.ports.works import Found
 
@@ -44,7 +55,7 @@ class FakeWorks:
             Found(one.key, float(shared))
             for one in self._newest(scope, kinds)
             if not isinstance(one.done, Looked)
-            and (shared := len(wanted & set(words(self._text(one)))))
+            and (shared := len(wanted & set(words(self._found_by(one)))))
         ]
         return sorted(found, key=lambda one: -one.strength)[:limit]
 
@@ -58,12 +69,18 @@ class FakeWorks:
 
     def edits_of(self, path: str, scope: Scope, limit: int) -> list[Record]:
         plain = path.strip().removeprefix("./").rstrip("/")
+        edits = [(one, one.done) for one in self._newest(scope, ("edit",))]
         found = [
             one
-            for one in self._newest(scope, ("edit",))
-            if isinstance(one.done, Edit) and plain and _is_at(one.done.path, plain)
+            for one, done in edits
+            if isinstance(done, Edit) and plain and _is_at(one, done, plain)
         ]
-        return found[:limit]
+        ends = [
+            one
+            for one, done in edits
+            if isinstance(done, Edit) and plain and f"/{plain}/" in f"/{done.path}/"
+        ]
+        return (found or ([] if plain.startswith("/") else ends))[:limit]
 
     def failing_with(self, errors: Sequence[str], scope: Scope, limit: int) -> list[int]:
         shared = [
@@ -141,6 +158,10 @@ class FakeWorks:
         output = one.done.output if isinstance(one.done, Command) else ""
         return "\n".join((text_of(one.done, one.note), output, self._asked[one.key]))
 
+    def _found_by(self, one: Record) -> str:
+        called = gloss(one.done.command) if isinstance(one.done, Command) else ""
+        return f"{self._text(one)}\n{called}"
+
     def _newest(self, scope: Scope, kinds: Sequence[Kind]) -> list[Record]:
         scope = replace(scope, role="", said=False)
         found = [one for one in self._records.values() if one.kind in kinds and _within(one, scope)]
@@ -161,5 +182,6 @@ def _within(one: Record, scope: Scope) -> bool:
     )
 
 
-def _is_at(path: str, asked: str) -> bool:
-    return f"/{path}/".find(f"/{asked}/") >= 0 or asked.endswith(f"/{path}")
+def _is_at(one: Record, done: Edit, asked: str) -> bool:
+    path = whole_path(done, one.provenance.project) if asked.startswith("/") else done.path
+    return path == asked or path.startswith(f"{asked}/")

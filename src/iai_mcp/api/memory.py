@@ -10,6 +10,7 @@ from iai_mcp.api.table import Json, Method
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant, iso
 from iai_mcp.domain.memories import NewTurn
+from iai_mcp.domain.work import NewWork
 from iai_mcp.memory.capture import NotKept, check_names
 from iai_mcp.memory.changing import Forgotten, Selection
 from iai_mcp.memory.forget_preview import Preview
@@ -17,7 +18,7 @@ from iai_mcp.memory.question import DEFAULT_BUDGET, DEFAULT_HITS, LONGEST_CUE, Q
 from iai_mcp.memory.timeline import DEFAULT_TURNS
 from iai_mcp.ports.embedder import Matrix
 from iai_mcp.protocol.params import Params
-from iai_mcp.protocol.turn_events import lenient_instant, read_turn
+from iai_mcp.protocol.turn_events import is_work, lenient_instant, read_turn, read_work
 from iai_mcp.store import MemoryStore
 
 _MOST_CONTEXT = 20
@@ -126,23 +127,28 @@ def _capture_events(store: MemoryStore, params: Params) -> Json:
     )
     check_names(shared)
     turns: list[NewTurn] = []
+    works: list[NewWork] = []
     blank = unreadable = 0
     for event in params.objects("events"):
         try:
-            turn = read_turn(event, shared)
+            new = read_work(event, shared) if is_work(event) else read_turn(event, shared)
         except InvalidInput:
             unreadable += 1
             continue
-        if turn is None:
+        if new is None:
             blank += 1
+        elif isinstance(new, NewWork):
+            works.append(new)
         else:
-            turns.append(turn)
-    done = store.capture(turns, lenient_instant(params.raw("deferred_at")))
+            turns.append(new)
+    spooled = lenient_instant(params.raw("deferred_at"))
+    said, done = store.capture(turns, spooled), store.capture_work(works, spooled)
     return {
-        "inserted": done.inserted,
-        "duplicates": done.duplicates,
-        "skipped": done.skipped + blank,
-        "errors": done.errors + unreadable,
+        "inserted": said.inserted + done.inserted,
+        "duplicates": said.duplicates + done.duplicates,
+        "skipped": said.skipped + done.skipped + blank,
+        "errors": said.errors + done.errors + unreadable,
+        "work": done.inserted,
     }
 
 

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 _LONGEST = 4000  # characters looked at
+_REMEMBERED = 4096  # commands: the same ones come again and again
 
 _CD = re.compile(r"^\s*(?:cd|pushd)\s+(?:'[^']*'|\"[^\"]*\"|\S+)\s*(?:&&|;|\n)\s*")
 _ENV = re.compile(r"^\s*(?:env\s+)?(?:[A-Za-z_]\w*=(?:'[^']*'|\"[^\"]*\"|\S*)\s+)+")
@@ -53,11 +55,14 @@ _TELLS = re.compile(
 _SAYS_NOTHING = re.compile(
     r"^(?:FAIL|FAILED|ERROR|error|(?:\[[\w:-]+\] )?ERROR task failed|exit status <?\w+>?|Error: Exit code .*|make: \*\*\* .*"
     r"|FAIL [\w./-]+(?: <took>| \[\w+ failed\])?|--- FAIL: \w+ <took>|= .* =|\* ?\w+: <n>|<n> issues?[:.]?"
-    r"|<n> (?:failed|passed|errors?)\b.*|ok .*|PASS.*|npm ERR! A complete log.*|error: Recipe .*)$"
+    r"|<n> (?:failed|passed|errors?)\b.*|ok .*|PASS.*|=== (?:RUN|CONT|PAUSE) .*|npm ERR! A complete log.*|error: Recipe .*)$"
 )
+_NOTHING = ("./...", "/dev/null")
+_SHORT_TARGET = 4  # letters: `./...` and the like name nothing
 _LEAST = 15  # characters: shorter lines are the same everywhere
 
 
+@lru_cache(_REMEMBERED)
 def same_command(command: str) -> str:
     """What two runs of one command share: without directories, variables, and what cuts the output."""
     text = command[:_LONGEST].strip()
@@ -76,6 +81,23 @@ def family(command: str) -> str:
     words = same_command(command).split()
     kept = [word for word in words[:4] if not word.startswith("-")]
     return " ".join(kept[:2]) if len(kept) > 1 and kept[1].isalpha() else "".join(kept[:1])
+
+
+def is_variant(command: str, other: str) -> bool:
+    """Whether two commands do the same thing in other words: the same program, asked for the same, or
+    applied to the same."""
+    if family(command) == family(other):
+        return bool(family(command))
+    one, two = same_command(command).split(), same_command(other).split()
+    return one[:1] == two[:1] and bool(_targets(one) & _targets(two))
+
+
+def _targets(words: list[str]) -> set[str]:
+    return {
+        word
+        for word in words[1:]
+        if "/" in word and len(word) > _SHORT_TARGET and word[0] != "-" and word not in _NOTHING
+    }
 
 
 def has_failed(command: str, status: int | None, output: str) -> bool:
@@ -107,8 +129,12 @@ def _errors(output: str) -> Iterator[str]:
             yield plain
 
 
-def words_of_error(output: str) -> str:
-    """The line by which a person would name this failure."""
+def words_of_error(output: str, asked: str = "") -> str:
+    """The line by which a person would name this failure: one that was asked for, if it is there."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     telling = [line for line in lines if errors_in(line)]
-    return (telling or lines or [""])[0][:400]
+    wanted = set(errors_in(asked))
+    named = [line for line in telling if wanted & set(errors_in(line))]
+    spoken = set(asked.split())
+    near = sorted(telling, key=lambda line: -len(spoken & set(line.split())))
+    return (named or near or lines or [""])[0][:400]

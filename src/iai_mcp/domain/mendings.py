@@ -6,10 +6,10 @@ the same command again, but one like it, at once, and that succeeded, then that 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from iai_mcp.domain.commands import errors_in, family, same_command
+from iai_mcp.domain.commands import errors_in, is_variant, same_command
 from iai_mcp.domain.telling import is_reading
 from iai_mcp.domain.work import Command, Done, Edit, Looked
 
@@ -41,27 +41,28 @@ class Mending:
 
 def mendings(steps: Sequence[Step]) -> list[Mending]:
     """All mendings among what was done in one session (or a part of it), in order."""
+    ran = {n: step.done for n, step in enumerate(steps) if isinstance(step.done, Command)}
+    same = {n: same_command(done.command) for n, done in ran.items()}
     found: list[Mending] = []
-    for place, step in enumerate(steps):
-        done = step.done
-        if isinstance(done, Command) and done.failed:
-            mended = _same_again(steps, place) or _variant(steps, place)
+    for place, failure in ran.items():
+        if failure.failed:
+            mended = _same_again(steps, ran, same, place) or _variant(steps, failure, place)
             if mended is not None:
                 found.append(mended)
     return found
 
 
-def _same_again(steps: Sequence[Step], place: int) -> Mending | None:
-    failure = steps[place]
-    assert isinstance(failure.done, Command)  # noqa: S101 - asked by the caller
-    wanted, errors = same_command(failure.done.command), set(errors_in(failure.done.output))
-    last, without, success = place, None, None
-    for later in range(place + 1, len(steps)):
-        done = steps[later].done
-        if steps[later].at - failure.at > _FAR:
-            break
-        if not isinstance(done, Command) or done.rejected or same_command(done.command) != wanted:
+def _same_again(
+    steps: Sequence[Step], ran: Mapping[int, Command], same: Mapping[int, str], place: int
+) -> Mending | None:
+    errors = set(errors_in(ran[place].output))
+    last = place
+    without = success = None
+    for later, done in ran.items():
+        if later <= place or done.rejected or same[later] != same[place]:
             continue
+        if steps[later].at - steps[place].at > _FAR:
+            break
         if done.failed and errors & set(errors_in(done.output)):
             last = later
         elif without is None:
@@ -72,22 +73,20 @@ def _same_again(steps: Sequence[Step], place: int) -> Mending | None:
     if success is None or without is None:
         return None
     between = _useful(steps[last + 1 : without])
-    return Mending(failure.key, between, steps[success].key) if between else None
+    return Mending(steps[place].key, between, steps[success].key) if between else None
 
 
-def _variant(steps: Sequence[Step], place: int) -> Mending | None:
+def _variant(steps: Sequence[Step], failure: Command, place: int) -> Mending | None:
     """The command as it should have been: it comes soon after, and with no edit before it."""
-    failure = steps[place]
-    assert isinstance(failure.done, Command)  # noqa: S101 - asked by the caller
-    wanted, seen = family(failure.done.command), 0
+    seen = 0
     for step in steps[place + 1 :]:
         done = step.done
-        if isinstance(done, Edit) or step.at - failure.at > _FAR or seen >= _NEARBY:
+        if isinstance(done, Edit) or step.at - steps[place].at > _FAR or seen >= _NEARBY:
             return None
         if isinstance(done, Command) and not done.rejected:
             seen += 1
-            if not done.failed and wanted and family(done.command) == wanted:
-                return Mending(failure.key, (step.key,), step.key)
+            if not done.failed and is_variant(done.command, failure.command):
+                return Mending(steps[place].key, (step.key,), step.key)
     return None
 
 

@@ -1,5 +1,7 @@
 """The few lines of a command's output that tell what happened, and a command cut to size.
 
+Twice: a hook keeps what may tell, with what stands before it (`rough`), since a password is known by
+what stands around it; when it was redacted, only the lines that tell stay (`telling`).
 Hooks run this in a process that lives for milliseconds: plain loops, no regular expressions.
 """
 
@@ -8,6 +10,9 @@ _MOST_COMMAND = 1400
 _MOST_OUTPUT = 1200
 _LONGEST_LINE = 300
 _LOOKED_AT = 256 * 1024  # characters from either end: what tells stands there
+_ROUGH_TAIL = 1600  # characters
+_ROUGH_ERRORS = 1600
+_LONGEST_ROUGH_LINE = 1000
 _SHORT = 400  # bytes: so little tells as a whole
 _FIRST_ERRORS = 9
 _LAST_ERRORS = 5
@@ -35,6 +40,47 @@ _GIT_READERS = frozenset(("diff", "show", "log", "blame", "grep", "cat-file", "l
 # fmt: on
 
 
+def rough(output: str, command: str, *, failed: bool) -> str:
+    """Of an output what may tell: errors, and the end as it stands there; at most some 3 KB.
+
+    Of what a command only read from files, and of much of it, nothing.
+    """
+    lines = _lines(output)
+    if not failed and sum(map(len, lines)) > _SHORT and is_reading(command):
+        return ""
+    tail: list[str] = []
+    room = _ROUGH_TAIL
+    for line in reversed(lines):
+        room -= len(line)
+        if room < 0 and tail:
+            break
+        tail.append(_short(line, _LONGEST_ROUGH_LINE))
+    before = lines[: len(lines) - len(tail)]
+    return "\n".join([*_errors(before, _ROUGH_ERRORS, _LONGEST_ROUGH_LINE), *reversed(tail)])
+
+
+def _errors(lines: list[str], room: int, longest: int) -> list[str]:
+    """Lines that speak of errors, from both ends, each with the one before it."""
+    wanted: dict[int, None] = {}
+    for n in _ends([n for n, line in enumerate(lines) if _has(line, _ERRORS)]):
+        if n and n - 1 not in wanted:
+            wanted[n - 1] = None
+        wanted[n] = None
+    kept: list[str] = []
+    for n in sorted(wanted):
+        line = _short(lines[n], longest)
+        room -= len(line)
+        if room >= 0:
+            kept.append(line)
+    return kept
+
+
+def _ends(places: list[int]) -> list[int]:
+    if len(places) <= _FIRST_ERRORS + _LAST_ERRORS:
+        return places
+    return places[:_FIRST_ERRORS] + places[-_LAST_ERRORS:]
+
+
 def telling(output: str, command: str, *, failed: bool) -> str:
     """Of an output only errors, summaries and the end; all of it where it is short."""
     room = min(_MOST_OUTPUT, MOST_BYTES - len(command.encode("utf-8", "replace")))
@@ -42,10 +88,8 @@ def telling(output: str, command: str, *, failed: bool) -> str:
     whole = "\n".join(lines)
     if len(whole) <= _SHORT:
         return _within(whole, room)
-    if not lines:
-        return ""
     if not failed and is_reading(command):
-        return _within("\n".join((_short(lines[0]), _CUT, _short(lines[-1]))), room)
+        return ""
     return _within("\n".join(_chosen(lines, failed=failed)), room)
 
 
@@ -115,9 +159,7 @@ def _after_escape(piece: str) -> str:
 
 def _chosen(lines: list[str], *, failed: bool) -> list[str]:
     """The lines that tell, in their order, each once."""
-    errors = [n for n, line in enumerate(lines) if _has(line, _ERRORS)]
-    if len(errors) > _FIRST_ERRORS + _LAST_ERRORS:
-        errors = errors[:_FIRST_ERRORS] + errors[-_LAST_ERRORS:]
+    errors = _ends([n for n, line in enumerate(lines) if _has(line, _ERRORS)])
     last = len(lines) - 1
     tail = range(max(0, last - (12 if failed or errors else 3)), last + 1)
     summaries = [n for n in tail if _has(lines[n], _SUMMARIES)]
@@ -137,10 +179,10 @@ def _has(line: str, words: tuple[str, ...]) -> bool:
     return any(word in small for word in words)
 
 
-def _short(line: str) -> str:
-    if len(line) <= _LONGEST_LINE:
+def _short(line: str, longest: int = _LONGEST_LINE) -> str:
+    if len(line) <= longest:
         return line
-    return _head(line[:_LONGEST_LINE].encode("utf-8", "replace"), _LONGEST_LINE - 3) + _CUT
+    return _head(line[:longest].encode("utf-8", "replace"), longest - 4) + f" {_CUT}"
 
 
 def _within(text: str, room: int) -> str:

@@ -10,13 +10,14 @@ from typing import Literal, assert_never
 from iai_mcp.domain.commands import has_failed
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant
-from iai_mcp.domain.memories import Provenance, encodable
+from iai_mcp.domain.memories import NewTurn, Provenance, encodable, turn_identity
+from iai_mcp.domain.telling import telling
 
 Kind = Literal["command", "edit", "looked"]
 KINDS: tuple[Kind, ...] = ("command", "edit", "looked")
 ACTIONS = ("created", "changed", "deleted", "moved")
 
-_LONGEST = 4096  # characters of one text; hooks send half of that
+_LONGEST = 4096  # characters of one text; hooks send less
 _MOST_NAMES = 12
 _MOST_LOOKS = 40
 _LARGEST = 1 << 31
@@ -37,13 +38,17 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A change to one file, without what it says. `path` is as seen from the project."""
+    """A change to one file, without what it says.
+
+    `path` is as seen from the project, or from `root` where that is another place.
+    """
 
     path: str
     action: str = "changed"
     added: int = 0
     removed: int = 0
     names: tuple[str, ...] = ()
+    root: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,30 @@ class Looked:
 
 
 Done = Command | Edit | Looked
+
+
+_UNIQUE = 16  # letters: hosts' ids of this length are unique, whatever session repeats them
+
+
+@dataclass(frozen=True, slots=True)
+class NewWork:
+    """Something that was done, as it is delivered: what a turn has, and what was done."""
+
+    told: NewTurn
+    done: Done
+    served: str = ""  # the host's id of the turn that it served
+
+    def identity(self, salt: bytes, occurrence: int = 0) -> bytes:
+        """What makes this tool call itself: its id, in whatever session it stands."""
+        told = self.told
+        return turn_identity(
+            salt,
+            "" if len(told.id) >= _UNIQUE else told.session_id,
+            turn_id=told.id and f"tool {told.id}",
+            role="tool",
+            text=told.text,
+            occurrence=occurrence if told.occurrence is None else told.occurrence,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +174,7 @@ def read_done(kind: str, raw: object) -> Done:
             _count(raw, "added"),
             _count(raw, "removed"),
             _texts(raw, "names", _MOST_NAMES),
+            _text(raw, "root"),
         )
     if kind == "looked":
         return Looked(_texts(raw, "paths", _MOST_LOOKS), _texts(raw, "queries", _MOST_LOOKS))
@@ -171,7 +201,7 @@ def _command(raw: Mapping[str, object]) -> Command:
 
 
 def clean_work(work: Work, redact: Callable[[str], str]) -> CleanWork:
-    """The same with every text redacted."""
+    """The same with every text redacted, and of what was printed only the lines that tell."""
     whence = work.provenance
     return CleanWork(
         identity=work.identity,
@@ -193,14 +223,12 @@ def clean_work(work: Work, redact: Callable[[str], str]) -> CleanWork:
 def _redacted(done: Done, redact: Callable[[str], str]) -> Done:
     match done:
         case Command():
-            return replace(
-                done,
-                command=redact(done.command),
-                cwd=redact(done.cwd),
-                output=redact(done.output),
-            )
+            command = redact(done.command)
+            output = telling(redact(done.output), command, failed=done.failed)
+            return replace(done, command=command, cwd=redact(done.cwd), output=output)
         case Edit():
-            return replace(done, path=redact(done.path), names=tuple(map(redact, done.names)))
+            names = tuple(map(redact, done.names))
+            return replace(done, path=redact(done.path), names=names, root=redact(done.root))
         case Looked():
             return Looked(tuple(map(redact, done.paths)), tuple(map(redact, done.queries)))
         case _:
@@ -208,13 +236,25 @@ def _redacted(done: Done, redact: Callable[[str], str]) -> Done:
 
 
 def within_project(done: Done, cwd: str, project: str) -> Done:
-    """An edit's path as seen from its project's root, where it lies in it."""
-    if not isinstance(done, Edit) or not project.startswith("/"):
+    """An edit's path as seen from its project, or from where its session began: from the outer one
+    that it lies in. Who begins a session elsewhere names files as seen from its directory."""
+    if not isinstance(done, Edit):
         return done
-    path = done.path if done.path.startswith("/") or not cwd else f"{cwd.rstrip('/')}/{done.path}"
-    root = project.rstrip("/") + "/"
-    inside = path.startswith(root) and "/../" not in path
-    return replace(done, path=path.removeprefix(root)) if inside else done
+    root = done.root or cwd
+    path = done.path if done.path.startswith("/") or not root else f"{root.rstrip('/')}/{done.path}"
+    places = sorted((one.rstrip("/") for one in (project, root) if one.startswith("/")), key=len)
+    around = [one for one in places if one and path.startswith(f"{one}/") and "/../" not in path]
+    if not around:
+        return replace(done, path=path, root="")
+    seen_from = "" if around[0] == project.rstrip("/") else around[0]
+    return replace(done, path=path.removeprefix(f"{around[0]}/"), root=seen_from)
+
+
+def whole_path(done: Edit, project: str) -> str:
+    """Where the file is, as far as that is known."""
+    root = done.root or project
+    inside = not done.path.startswith("/") and root.startswith("/")
+    return f"{root.rstrip('/')}/{done.path}" if inside else done.path
 
 
 def details_of(done: Done) -> dict[str, object]:
@@ -233,6 +273,7 @@ def details_of(done: Done) -> dict[str, object]:
                 "added": done.added,
                 "removed": done.removed,
                 "names": list(done.names),
+                **({"root": done.root} if done.root else {}),
             }
         case Looked():
             return {"paths": list(done.paths), "queries": list(done.queries)}

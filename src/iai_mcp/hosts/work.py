@@ -6,7 +6,6 @@ Nothing of a file's contents is kept: of an edit only its path, its size and the
 """
 
 from iai_mcp import regular_files
-from iai_mcp.domain.telling import cut_command, telling
 from iai_mcp.hosts.patches import Change, changes_of
 from iai_mcp.hosts.turns import Event, Record, encodable, moment_of, turn
 from iai_mcp.protocol.compact_json import loads
@@ -109,7 +108,17 @@ class Result:
 class Setting:
     """What all work of one place in a transcript shares with the turns around it."""
 
-    __slots__ = ("agent_id", "agent_name", "branch", "cwd", "host", "meta", "session_id", "turn")
+    __slots__ = (
+        "agent_id",
+        "agent_name",
+        "branch",
+        "cwd",
+        "host",
+        "meta",
+        "root",
+        "session_id",
+        "turn",
+    )
 
     def __init__(
         self,
@@ -122,7 +131,10 @@ class Setting:
         session_id: object = None,
         turn: object = None,
         meta: "Record | None" = None,
+        root: object = None,
     ) -> None:
+        """`root`: where the session began; files are named as seen from there."""
+        self.root = root if isinstance(root, str) and root else cwd
         self.host = host
         self.cwd = cwd
         self.branch = branch
@@ -238,6 +250,8 @@ def is_patch(command: str) -> bool:
 
 
 def _command(call: Call, result: Result, setting: Setting) -> list[Event]:
+    from iai_mcp.domain.telling import cut_command, rough  # late: only who ran something needs it
+
     command = command_of(call.input)
     if is_patch(command):
         if result.failed or result.not_run:
@@ -259,7 +273,7 @@ def _command(call: Call, result: Result, setting: Setting) -> list[Event]:
     if result.not_run:
         work["rejected"] = True
     else:
-        output = telling(encodable(result.output), command + said, failed=result.failed)
+        output = encodable(rough(result.output, command, failed=result.failed))
         if output:
             work["output"] = output
     text = f"{said}\n{command}" if said else command
@@ -270,7 +284,7 @@ def _edits(call: Call, result: Result, setting: Setting) -> list[Event]:
     changes = result.changes or _changes(call)
     found: list[Event] = []
     for number, change in enumerate(changes):
-        path = encodable(relative(change.path, setting.cwd)[:_LONGEST_PATH])
+        path = encodable(relative(change.path, setting.root)[:_LONGEST_PATH])
         if not path:
             continue
         names = [encodable(name) for name in change.names]
@@ -281,6 +295,8 @@ def _edits(call: Call, result: Result, setting: Setting) -> list[Event]:
             "removed": change.removed,
             "names": names,
         }
+        if isinstance(setting.root, str) and setting.root != setting.cwd:
+            work["root"] = encodable(setting.root[:_LONGEST_PATH])
         text = " ".join((change.action, path, *names))
         mark = f"{call.id}/{number}" if number else call.id
         found.append(_event("edit", mark, text, work, call.ts, setting))
@@ -311,9 +327,9 @@ def _changes(call: Call) -> list[Change]:
 def _looked(call: Call, setting: Setting) -> list[Event]:
     given = call.input
     listed = given.get("paths")
-    paths = [relative(_path(given), setting.cwd)]
+    paths = [relative(_path(given), setting.root)]
     paths += (
-        [relative(one, setting.cwd) for one in listed if isinstance(one, str)]
+        [relative(one, setting.root) for one in listed if isinstance(one, str)]
         if isinstance(listed, list)
         else []
     )

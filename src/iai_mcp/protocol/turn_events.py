@@ -1,10 +1,11 @@
-"""A turn as hooks deliver it and spool files keep it: an object, read into a value."""
+"""A turn, or work, as hooks deliver it and spool files keep it: an object, read into a value."""
 
 from collections.abc import Mapping
 
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant, instant
 from iai_mcp.domain.memories import NewTurn, encodable
+from iai_mcp.domain.work import KINDS, NewWork, read_done
 from iai_mcp.protocol.params import Params, meta_json
 
 
@@ -41,6 +42,25 @@ def read_turn(raw: object, shared: NewTurn) -> NewTurn | None:
         tier=event.text("tier", "episodic") or "episodic",
         cue=event.text("cue", ""),
         meta=meta_json(event.raw("meta")),
+    )
+
+
+def is_work(raw: object) -> bool:
+    """Whether an event is work and no turn."""
+    return isinstance(raw, Mapping) and raw.get("kind") in KINDS and raw.get("role") == "tool"
+
+
+def read_work(raw: object, shared: NewTurn) -> NewWork | None:
+    """The work that an event describes; None for a blank one.
+
+    Raises:
+        InvalidInput: it is none.
+    """
+    told = read_turn(raw, shared)
+    if told is None or not isinstance(raw, Mapping):
+        return None
+    return NewWork(
+        told, read_done(str(raw.get("kind")), raw.get("work")), _turn_id(raw.get("turn"))
     )
 
 

@@ -5,9 +5,16 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from bench.planted import planted
 
+from iai_mcp.domain.instants import from_micros
+from iai_mcp.domain.memories import Provenance
+from iai_mcp.domain.redaction import redact
+from iai_mcp.domain.telling import telling
+from iai_mcp.domain.work import Command, Work, clean_work, read_done
 from iai_mcp.hosts.transcripts import open_transcript
 from iai_mcp.hosts.turns import Event
+from iai_mcp.hosts.work import Call, Result, Setting, events_of
 
 SESSION = "5b0c9f4e-1d2a-4c3b-9e8f-0a1b2c3d4e5f"
 CWD = "/home/ann/shop"
@@ -45,6 +52,15 @@ def work_of(path: str, host: str | None = None) -> list[Event]:
     return [event for event in open_transcript(path, host) if event["role"] == "tool"]
 
 
+def _stored(event: Event) -> Command:
+    """The command as it is kept."""
+    done = read_done(str(event["kind"]), event["work"])
+    whole = Work(identity=b"", at=from_micros(0), done=done, provenance=Provenance())
+    kept = clean_work(whole, lambda text: redact(text).text).done
+    assert isinstance(kept, Command)
+    return kept
+
+
 def said_in(path: str) -> list[tuple[object, object]]:
     return [(e["role"], e["text"]) for e in open_transcript(path) if e["role"] != "tool"]
 
@@ -69,13 +85,16 @@ def test_a_command_carries_its_exit_its_telling_lines_and_the_request_it_served(
 
     assert (event["kind"], event["id"], event["turn"]) == ("command", "t1", "u-1")
     assert event["text"] == "Run cart tests\npytest test_cart.py"
-    assert event["work"] == {
+    told = event["work"]
+    assert isinstance(told, dict)
+    assert told == {
         "command": "pytest test_cart.py",
         "exit": 1,
         "cwd": CWD,
         "seconds": 4.5,
-        "output": FAILED,
+        "output": told["output"],
     }
+    assert telling(told["output"], told["command"], failed=True) == FAILED
 
 
 def test_an_edit_keeps_path_size_and_names_and_nothing_of_the_file(tmp_path: Path) -> None:
@@ -213,12 +232,10 @@ def test_however_long_command_and_output_two_kilobytes_stay(tmp_path: Path) -> N
         result("t2", lines),
     )
 
-    for event in work_of(path):
-        work = event["work"]
-        assert isinstance(work, dict)
-        kept = str(work["command"]) + str(work.get("output", ""))
-        assert len(kept.encode()) <= 2048
-    assert "error: é4999" in str(work_of(path)[1]["work"])
+    kept = [_stored(event) for event in work_of(path)]
+
+    assert all(len((one.command + one.output).encode()) <= 2048 for one in kept)
+    assert "error: é4999" in kept[1].output
 
 
 def codex_rollout(tmp_path: Path) -> str:
@@ -367,6 +384,37 @@ def opencode_database(tmp_path: Path) -> str:
     db.commit()
     db.close()
     return str(path)
+
+
+NOISE = "\n".join(f"step {n} of the build" for n in range(60))
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("deploy --now", "{}"),
+        ("deploy --now", NOISE + "\n{}\n" + NOISE + "\nerror: it failed"),
+        ("deploy --now", NOISE + "\n{}"),
+        ("cat notes", "{}\n" + NOISE + "\n{}"),
+        ("{}", ""),
+        (NOISE + "\n{}\n" + NOISE, ""),
+    ],
+    ids=["printed", "amid much", "at the end", "read", "in the command", "in a long command"],
+)
+def test_no_secret_of_hundreds_of_kinds_stays_of_a_command(command: str, output: str) -> None:
+    """Of the lines that are left out, those must not be that made a password known as one."""
+    texts = planted()
+    missed = []
+    for one in texts:
+        call = Call("t1", "bash", {"command": command.replace("{}", one.text)})
+        for status in (0, 1):
+            result = Result(output.replace("{}", one.text), exit=status)
+            for event in events_of(call, result, Setting("codex")):
+                kept = _stored(event)
+                if one.survivors("\0".join((kept.command, kept.output))):
+                    missed.append(one.kind)
+    assert len(texts) > 350
+    assert len(set(missed)) <= 0.01 * len(texts), missed
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from iai_mcp.adapters.sqlite import rows
 from iai_mcp.adapters.sqlite.database import Database, count
 from iai_mcp.adapters.sqlite.memories import project_id
 from iai_mcp.domain.commands import errors_in, same_command
+from iai_mcp.domain.glosses import gloss
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import Provenance
 from iai_mcp.domain.mendings import Mending
@@ -28,6 +29,7 @@ from iai_mcp.domain.work import (
     details_of,
     read_done,
     text_of,
+    whole_path,
 )
 from iai_mcp.ports.memories import Scope, Stored
 from iai_mcp.ports.works import Found
@@ -109,15 +111,30 @@ class SqliteWorks:
 
     def edits_of(self, path: str, scope: Scope, limit: int) -> list[Record]:
         plain = path.strip().removeprefix("./").rstrip("/")
-        where, values = _condition(scope, ("edit",))
+        if not plain:
+            return []
+        if plain.startswith("/"):
+            return self._edits_at(plain, scope, limit)
         below = _pattern(plain)
-        sql = (
-            f"{where} AND (m.subject = ? OR m.subject GLOB ? OR m.subject GLOB ? OR m.subject GLOB ? "
-            "OR substr(?, -length(m.subject) - 1) = '/' || m.subject) "
-            "ORDER BY m.at DESC, m.key DESC LIMIT ?"
+        exact = self._edits(
+            ["m.subject = ?", "m.subject GLOB ?"], [plain, f"{below}/*"], scope, limit
         )
-        globs = (f"*/{below}", f"{below}/*", f"*/{below}/*")
-        return self._select(sql, [*values, plain, *globs, plain, limit]) if plain else []
+        ends = (f"*/{below}", f"*/{below}/*")
+        return exact or self._edits(["m.subject GLOB ?"] * len(ends), ends, scope, limit)
+
+    def _edits_at(self, path: str, scope: Scope, limit: int) -> list[Record]:
+        """By the whole path: what is stored is its end, or lies below it."""
+        ends = [path, *(path[at + 1 :] for at, char in enumerate(path) if char == "/" and at)]
+        conditions = [f"m.subject IN ({_marks(ends)})", "p.key LIKE '/%'"]
+        found = self._edits(conditions, ends, scope, -1)
+        return [one for one in found if _lies_at(one, path)][:limit]
+
+    def _edits(
+        self, conditions: Sequence[str], bound: Sequence[object], scope: Scope, limit: int
+    ) -> list[Record]:
+        where, values = _condition(scope, ("edit",))
+        sql = f"{where} AND ({' OR '.join(conditions)}) ORDER BY m.at DESC, m.key DESC LIMIT ?"
+        return self._select(sql, [*values, *bound, limit])
 
     def failing_with(self, errors: Sequence[str], scope: Scope, limit: int) -> list[int]:
         if not errors:
@@ -249,8 +266,10 @@ def _add_one(db: apsw.Connection, work: CleanWork, asked: str) -> Stored:
     )
     key = db.last_insert_rowid()
     if not isinstance(done, Looked):
-        output = done.output if isinstance(done, Command) else ""
-        texts = (text_of(done), work.note, output, asked[:_MOST_ASKED])
+        output = called = ""
+        if isinstance(done, Command):
+            output, called = done.output, gloss(done.command)
+        texts = (text_of(done), f"{work.note} {called}", output, asked[:_MOST_ASKED])
         db.execute(
             "INSERT INTO work_words (rowid, done, note, output, asked) VALUES (?, ?, ?, ?, ?)",
             (key, *map(indexed, texts)),
@@ -307,6 +326,13 @@ def _record(row: Sequence[object]) -> Record:
 def _as_stored(done: Done, raw: dict[str, object]) -> Done:
     """Whether it failed was decided when it arrived, from words that redaction may have changed."""
     return replace(done, failed=raw.get("failed") is True) if isinstance(done, Command) else done
+
+
+def _lies_at(record: Record, path: str) -> bool:
+    whole = (
+        whole_path(record.done, record.provenance.project) if isinstance(record.done, Edit) else ""
+    )
+    return whole == path or whole.startswith(f"{path}/")
 
 
 def _condition(scope: Scope, kinds: Sequence[Kind]) -> tuple[str, list[object]]:

@@ -63,6 +63,16 @@ def calls_in(record: Record) -> "Iterator[Call]":
             )
 
 
+def failed_call(given: Record) -> tuple[str, str] | None:
+    """The command that a hook tells has failed, and what it printed."""
+    command, error = text_at(given, "tool_input", "command"), text_at(given, "error")
+    if given.get("tool_name") != "Bash" or command is None or error is None:
+        return None
+    if given.get("is_interrupt") or error.startswith((*_REFUSED, *_NOT_RUN)):
+        return None
+    return command, _exit(error.removeprefix("Error: "))[1]
+
+
 def _blocks(record: Record, kind: str) -> "Iterator[Record]":
     message = record.get("message")
     content = message.get("content") if isinstance(message, dict) else None
@@ -76,6 +86,7 @@ def _setting(record: Record, reading: "Reading") -> Setting:
     return Setting(
         "claude-code",
         cwd=record.get("cwd") or carry.get("cwd"),
+        root=carry.get("cwd"),
         branch=record.get("gitBranch"),
         agent_id=record.get("agentId") or carry.get("agent_id"),
         agent_name=carry.get("agent_name"),

@@ -75,6 +75,15 @@ def calls_in(record: Record) -> "Iterator[Call]":
         yield Call(name, item.get("name"), _object(item.get("arguments")), ts)
 
 
+def failed_call(given: Record) -> tuple[str, str] | None:
+    """The command that a hook tells has failed, and what it printed."""
+    tool_input = given.get("tool_input")
+    call = Call("", given.get("tool_name"), tool_input)
+    command = work.command_of(call.input)
+    result = result_of(given.get("tool_response"))
+    return (command, result.output) if command and call.is_work and result.failed else None
+
+
 def result_of(output: object) -> Result:
     """What a result says, in any of its forms."""
     if isinstance(output, list):

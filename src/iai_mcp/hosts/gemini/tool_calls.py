@@ -50,6 +50,20 @@ def _result(raw: Record) -> Result:
     return result_of(_output(raw), failed=failed, changes=changes)
 
 
+def failed_call(given: Record) -> tuple[str, str] | None:
+    """The command that a hook tells has failed, and what it printed."""
+    command = text_at(given, "tool_input", "command")
+    response = given.get("tool_response")
+    told = response.get("llmContent") if isinstance(response, dict) else response
+    if isinstance(told, list):
+        told = "\n".join(filter(None, (text_at(part, "text") for part in told)))
+    if command is None or not isinstance(told, str):
+        return None
+    failed = isinstance(response, dict) and bool(response.get("error"))
+    result = result_of(told, failed=failed)
+    return (command, result.output) if result.failed else None
+
+
 def result_of(output: str, *, failed: bool, changes: list[Change] | None = None) -> Result:
     """What the shell tool's report says: fields, one to a line, of which some go on."""
     fields: dict[str, list[str]] = {}

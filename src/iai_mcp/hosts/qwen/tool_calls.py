@@ -36,6 +36,7 @@ def end(record: Record, reading: "Reading") -> list[Event]:
         setting = Setting(
             "qwen",
             cwd=record.get("cwd") or reading.carry.get("cwd"),
+            root=reading.carry.get("cwd"),
             branch=record.get("gitBranch"),
             agent_id=record.get("agentId"),
             agent_name=record.get("agentName"),
