@@ -22,7 +22,7 @@ from bench.scratch import scratch
 from iai_mcp.core import dispatch
 from iai_mcp.domain.commands import same_command
 from iai_mcp.hosts.transcripts import open_transcript
-from iai_mcp.ports.embedder import Vectors
+from iai_mcp.ports.embedder import Matrix
 from iai_mcp.store import MemoryStore
 
 METHOD = (
@@ -179,7 +179,7 @@ class _Fake:
     model_id = "none"
     dimensions = 384
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str]) -> Matrix:
         return np.full((len(texts), self.dimensions), self.dimensions**-0.5, dtype=np.float32)
 
     def count_tokens(self, text: str) -> int:

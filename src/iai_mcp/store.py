@@ -50,6 +50,8 @@ from iai_mcp.memory.transfer import Transfer
 from iai_mcp.memory.uses import Uses
 from iai_mcp.memory.work_answers import WorkAnswers
 from iai_mcp.memory.work_capture import CaptureWork
+from iai_mcp.memory.work_care import ForgetWork, TransferWork
+from iai_mcp.memory.work_recall import WorkRecall
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.ports.memories import Stored
 from iai_mcp.protocol.turn_events import spooled_turn
@@ -124,6 +126,7 @@ class MemoryStore:
         )
         self.mend = Mend(self.works)
         self.work_answers = WorkAnswers(self.works, self.memories, access)
+        self.work_recall = WorkRecall(self.works, self.work_answers)
         consent, places = LocalConsent(), LocalProjects()
         self.capture = Capture(
             memories=self.memories,
@@ -151,7 +154,11 @@ class MemoryStore:
         self.reinforce = Reinforce(self.memories, access, self.clock, self.uses.useful)
         self.pin = Pin(self.memories, access)
         self.forget = Forget(self.memories, access, self.clock, self.forgotten)
+        self.forget_work = ForgetWork(self.works, access, self.clock)
         self.transfer = Transfer(self.memories, self.projects, self.redactor)
+        self.transfer_work = TransferWork(
+            self.works, self.memories, self.projects, self.redactor, self.mend
+        )
         self.copies = KeptCopies(self.database, self.directory)
         self.reach = Reach(
             memories=self.memories,

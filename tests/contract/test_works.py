@@ -161,3 +161,10 @@ def test_what_is_forgotten_is_gone_and_stays_away(works: Works) -> None:
     assert works.add([done(1, TEST)], [""])[0].status == "forgotten"
     assert works.keys(Scope()) == [edit, passed]
     assert [one.key for one in works.after(edit, 9)] == [passed]
+
+
+def test_work_is_left_behind_where_nothing_is_left_that_was_said(works: Works) -> None:
+    one, two = add(works, done(1, PASSED), done(2, PASSED, session_id="s2"))
+
+    assert works.left_behind(9) == [one, two]
+    assert works.left_behind(1) == [one]

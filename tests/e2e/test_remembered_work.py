@@ -220,3 +220,61 @@ def test_success_other_places_and_the_knob_keep_it_silent(
     }
     assert hooked(shop, "codex", "PostToolUse", succeeded) == ""
     assert daemon.call("after_failure", cwd=str(project), **params)["text"] != ""
+
+
+def hits(shop: tuple[DaemonProcess, Path], cue: str, **params: object) -> list[dict[str, object]]:
+    daemon, project = shop
+    return list(daemon.call("memory_recall", cue=cue, cwd=str(project), **params)["hits"])
+
+
+@pytest.mark.parametrize(
+    "cue",
+    [
+        "pytest tests/test_cart.py::test_total",
+        "src/cart.py",
+        "cart.py:99: error: undefined name total_of",
+    ],
+)
+def test_recall_begins_with_work_where_the_cue_is_a_command_a_path_or_an_error(
+    shop: tuple[DaemonProcess, Path], cue: str
+) -> None:
+    found = hits(shop, cue)
+    assert found[0]["role"] == "tool"
+    assert found[0]["request"] == "the basket adds up wrong, please mend it"
+    assert any(hit["role"] != "tool" for hit in found), "what was said is there, too"
+
+
+def test_what_was_done_takes_no_place_from_an_answer_that_asks_for_words(
+    shop: tuple[DaemonProcess, Path],
+) -> None:
+    asked = "why is the basket wrong"
+    assert hits(shop, asked) == hits(shop, asked, kind="said")
+    assert all(hit["role"] != "tool" for hit in hits(shop, asked))
+
+
+def test_kind_chooses_between_words_and_work(shop: tuple[DaemonProcess, Path]) -> None:
+    did = hits(shop, "cart test", kind="did")
+    assert {hit["kind"] for hit in did} == {"command", "edit"}
+    assert all(hit["role"] != "tool" for hit in hits(shop, COMMAND, kind="said"))
+    asked = hits(shop, "which command runs the cart test?")
+    assert asked[0]["role"] != "tool"
+    assert COMMAND in [hit["work"].get("command") for hit in asked if "work" in hit]  # type: ignore[attr-defined]
+    daemon, _ = shop
+    with pytest.raises(AssertionError, match="kind must be one of"):
+        daemon.call("memory_recall", cue="x", kind="thought")
+
+
+def test_a_timeline_folds_the_work_between_the_turns(shop: tuple[DaemonProcess, Path]) -> None:
+    daemon, _ = shop
+    first, last = daemon.call("memory_timeline", project="*")["records"]
+    assert first["work"] == {
+        "commands": 2,
+        "failed": 1,
+        "edits": 1,
+        "looked": 0,
+        "did": ["changed src/cart.py +1 −1", f"$ {COMMAND}"],
+    }
+    assert "work" not in last
+    read = daemon.home.command("timeline", "--all").stdout
+    assert "2 commands, 1 failed, 1 edit" in read
+    assert f"$ {COMMAND}" in read

@@ -31,6 +31,7 @@ class FakeWorks:
         self._gone: set[str] = set()
         self._mendings: dict[int, Mending] = {}
         self._last = 0
+        self.spoken: set[str] = set()  # sessions of which something said is left
 
     def add(self, works: Sequence[CleanWork], asked: Sequence[str]) -> list[Stored]:
         return [self._add(work, words) for work, words in zip(works, asked, strict=True)]
@@ -112,6 +113,11 @@ class FakeWorks:
 
     def keys(self, scope: Scope) -> list[int]:
         return sorted(one.key for one in self._newest(scope, KINDS))
+
+    def left_behind(self, limit: int) -> list[int]:
+        left = (one.key for one in self._records.values())
+        sessions = self._records
+        return [k for k in left if sessions[k].provenance.session_id not in self.spoken][:limit]
 
     def containing(self, words: str, scope: Scope) -> list[int]:
         wanted = words.casefold()

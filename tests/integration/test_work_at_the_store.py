@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 from bench.planted import planted
 
+from iai_mcp.adapters.keys import backup
 from iai_mcp.capture import consent
 from iai_mcp.cli import capture_consent
 from iai_mcp.core import dispatch
@@ -158,3 +160,102 @@ def test_what_mended_a_failure_is_known_as_soon_as_the_command_succeeds(
 
     (mending,) = store.works.mendings_of([1])
     assert [text_of(one.done) for one in store.works.get(mending.steps)] == ["changed cart.py"]
+
+
+def asked() -> dict[str, object]:
+    return {"id": "u-1", "role": "user", "text": "fix the basket", "ts": "2026-03-01T09:29:00Z"}
+
+
+def told(store: MemoryStore) -> set[str]:
+    return {text_of(one.done) for one in kept(store)}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "left"),
+    [
+        ({"session_id": "s1"}, {"make s2"}),
+        ({"project": "/shop"}, {"make s2"}),
+        ({"query": "make s2"}, {"make s1"}),
+        ({"before": "2026-03-02T00:00:00Z"}, set()),
+        ({"after": "2026-03-02T00:00:00Z"}, {"make s1", "make s2"}),
+    ],
+)
+def test_work_is_forgotten_with_what_was_said_and_stays_away(
+    store: MemoryStore, chosen: dict[str, object], left: set[str]
+) -> None:
+    for session, cwd in (("s1", "/shop"), ("s2", "/bank")):
+        work = ran(f"t-{session}", f"make {session}")
+        deliver(store, asked(), work, session_id=session, cwd=cwd)
+
+    dry = dispatch(store, "memory_forget", {**chosen, "dry_run": True, "show": 9})
+    gone = dispatch(store, "memory_forget", chosen)
+
+    assert told(store) == left
+    assert dry["work"] == gone["work"] == 2 - len(left)
+    assert dry["matches"] == gone["forgotten"]
+    for session in ("s1", "s2"):
+        deliver(store, ran(f"t-{session}", f"make {session}"), session_id=session)
+    assert told(store) == left
+
+
+def test_an_export_brings_work_to_another_store_on_its_request(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    failed = ran("t1", "pytest -q", 1, "cart.py:3: undefined name total_of")
+    deliver(store, asked(), failed, event("edit", "t2", path="a.py", names=["f"]), cwd="/shop")
+    deliver(store, ran("t3", "pytest -q", 0, "3 passed"), cwd="/shop")
+    said = dispatch(store, "export_page", {})
+    done = dispatch(store, "export_work_page", {})
+    other = MemoryStore(tmp_path / "other")
+
+    records = [*said["records"], *done["records"]]  # type: ignore[misc]  # lists
+    first = dispatch(other, "import_records", {"records": records, "salt": said["salt"]})
+    again = dispatch(other, "import_records", {"records": records, "salt": said["salt"]})
+
+    assert (first["inserted"], again["inserted"], again["duplicates"]) == (4, 0, 4)
+    assert [(one.id, one.done, one.turn) for one in kept(other)] == [
+        (one.id, one.done, one.turn) for one in kept(store)
+    ]
+    (mending,) = dispatch(other, "fix", {"error": "undefined name total_of"})["mendings"]  # type: ignore[misc]
+    assert (mending["mended_by"], mending["request"]) == ("changed a.py f", "fix the basket")
+    assert deliver(other, failed, cwd="/shop")["duplicates"] == 1
+    other.close()
+
+
+def test_retention_lets_old_work_go_in_sleep(store: MemoryStore) -> None:
+    fresh = ran("t2", "make fresh") | {"ts": datetime.now(UTC).isoformat()}
+    deliver(store, ran("t1", "make old"), fresh, {"text": "hello", "role": "user"})
+    dispatch(store, "profile_set", {"knob": "retention_days", "value": 30})
+
+    store.sleep.run()
+
+    assert told(store) == {"make fresh"}
+
+
+def test_what_is_mended_in_a_later_session_is_found_asleep(store: MemoryStore) -> None:
+    failed = ran("t1", "pytest -q", 1, "cart.py:3: undefined name total_of")
+    deliver(store, asked(), failed, cwd="/shop")
+    edit = event("edit", "t2", path="a.py") | {"ts": "2026-03-01T09:31:00Z"}
+    passed = ran("t3", "pytest -q", 0, "3 passed") | {"ts": "2026-03-01T09:32:00Z"}
+    deliver(store, edit, passed, session_id="s2", cwd="/shop")
+    assert dispatch(store, "fix", {"error": "undefined name total_of"})["mendings"] == []
+
+    store.sleep.run()
+
+    (mending,) = dispatch(store, "fix", {"error": "undefined name total_of"})["mendings"]  # type: ignore[misc]
+    assert mending["mended_by"] == "changed a.py"
+
+
+def test_what_was_forgotten_leaves_backups_too(store: MemoryStore) -> None:
+    deliver(store, asked(), ran("t1", "make secret-target"), ran("t2", "make"), cwd="/shop")
+    store.copies.make()
+    dispatch(store, "memory_forget", {"query": "secret-target"})
+    store.reach()
+    (copy,) = (store.directory / "backups").glob("*.backup")
+    store.close()
+
+    backup.restore(store.directory, copy, None)
+
+    restored = MemoryStore(store.directory)
+    assert told(restored) == {"make"}
+    restored.close()

@@ -85,6 +85,10 @@ class Works(Protocol):
         """All keys of the scope, ascending."""
         ...
 
+    def left_behind(self, limit: int) -> list[int]:
+        """The keys of work in whose session nothing is left that was said."""
+        ...
+
     def containing(self, words: str, scope: Scope) -> list[int]:
         """The keys of all work of the scope with these words in it, in any case."""
         ...

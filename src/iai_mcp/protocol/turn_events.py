@@ -64,10 +64,11 @@ def read_work(raw: object, shared: NewTurn) -> NewWork | None:
     )
 
 
-def spooled_turn(session_id: str, raw: Mapping[str, object]) -> NewTurn | None:
-    """The turn in a line of a session's spool file; None for a line that holds none."""
+def spooled_turn(session_id: str, raw: Mapping[str, object]) -> NewTurn | NewWork | None:
+    """What a line of a session's spool file holds; None for a line that holds nothing."""
+    shared = NewTurn(text="", session_id=session_id)
     try:
-        return read_turn(raw, NewTurn(text="", session_id=session_id))
+        return read_work(raw, shared) if is_work(raw) else read_turn(raw, shared)
     except InvalidInput:
         return None
 

@@ -26,7 +26,6 @@ CREATE INDEX work_by_session ON work (session, at, key);
 CREATE INDEX work_by_project ON work (project, at, key);
 CREATE INDEX work_by_time ON work (at, key);
 CREATE INDEX work_by_same ON work (same) WHERE same IS NOT NULL;
-CREATE INDEX work_failed ON work (key) WHERE failed = 1;
 CREATE VIRTUAL TABLE work_words USING fts5 (
     done, note, output, asked, content = '', contentless_delete = 1,
     tokenize = 'porter unicode61 remove_diacritics 2'

@@ -10,6 +10,7 @@ import apsw
 
 from iai_mcp.adapters.sqlite import rows
 from iai_mcp.adapters.sqlite.database import Database, count
+from iai_mcp.adapters.sqlite.forgetting import forget_work, purge_work
 from iai_mcp.adapters.sqlite.memories import project_id
 from iai_mcp.domain.commands import errors_in, same_command
 from iai_mcp.domain.glosses import gloss
@@ -181,6 +182,14 @@ class SqliteWorks:
             sql = f"SELECT m.key FROM {_SOURCE} WHERE {where} ORDER BY m.key"
             return [row[0] for row in db.execute(sql, values)]
 
+    def left_behind(self, limit: int) -> list[int]:
+        sql = (
+            "SELECT key FROM work WHERE NOT EXISTS "
+            "(SELECT 1 FROM memories AS m WHERE m.session = work.session) ORDER BY key LIMIT ?"
+        )
+        with self._db.reading() as db:
+            return [row[0] for row in db.execute(sql, (limit,))]
+
     def containing(self, words: str, scope: Scope) -> list[int]:
         where, values = _condition(scope, KINDS)
         sql = (
@@ -218,22 +227,6 @@ class SqliteWorks:
         with self._db.reading() as db:
             sql = f"SELECT {_COLUMNS} FROM {_SOURCE} WHERE {rest}"
             return [_record(row) for row in db.execute(sql, values)]
-
-
-def forget_work(db: apsw.Connection, key: int, at: int) -> bytes | None:
-    """Remove one with all that hangs on it, in the open store or a copy; its identity."""
-    row = db.execute("SELECT id FROM work WHERE key = ?", (key,)).fetchone()
-    if row is None:
-        return None
-    db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", (row[0], at))
-    db.execute("DELETE FROM work_words WHERE rowid = ?", (key,))
-    db.execute("DELETE FROM work WHERE key = ?", (key,))
-    return bytes(row[0])
-
-
-def purge_work(db: apsw.Connection) -> None:
-    """Rewrite the words index of work without the entries of what was forgotten."""
-    db.execute("INSERT INTO work_words (work_words) VALUES ('optimize')")
 
 
 def _add_one(db: apsw.Connection, work: CleanWork, asked: str) -> Stored:
