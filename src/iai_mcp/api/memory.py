@@ -169,7 +169,7 @@ def _capture_events(store: MemoryStore, params: Params) -> Json:
         "duplicates": said.duplicates + done.duplicates,
         "skipped": said.skipped + done.skipped + blank,
         "errors": said.errors + done.errors + unreadable,
-        "work": done.inserted,
+        **({"work": done.inserted} if works else {}),
     }
 
 
@@ -225,7 +225,7 @@ def _forgotten_view(done: Forgotten, works: Sequence[str], *, gone: bool = True)
         "forgotten": done.count + (len(works) if gone else 0),
         "ids": [*done.ids, *works],
         "matches": done.matches + len(works),
-        "work": len(works),
+        **({"work": len(works)} if works else {}),
     }
     if done.stay:
         told["stay_with_others"] = done.stay
