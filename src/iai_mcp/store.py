@@ -14,6 +14,7 @@ from iai_mcp.adapters.allocator import give_back
 from iai_mcp.adapters.consent import LocalConsent
 from iai_mcp.adapters.kept_copies import KeptCopies
 from iai_mcp.adapters.keys import custody
+from iai_mcp.adapters.past_histories import PastHistories
 from iai_mcp.adapters.redaction_file import FileRedactor
 from iai_mcp.adapters.spooled_turns import SpooledTurns
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
@@ -26,6 +27,7 @@ from iai_mcp.adapters.sqlite.works import SqliteWorks
 from iai_mcp.adapters.surroundings import LocalProjects, StoredProjects, SystemClock
 from iai_mcp.background.backlog import Backlog
 from iai_mcp.background.model import Model
+from iai_mcp.background.past_work import PastWork
 from iai_mcp.background.reaching import Reaching
 from iai_mcp.background.threads import Errands
 from iai_mcp.engine.columns import Columns
@@ -125,7 +127,7 @@ class MemoryStore:
             turn=Gate(_recalls_at_once()),
         )
         self.mend = Mend(self.works)
-        self.work_answers = WorkAnswers(self.works, self.memories, access)
+        self.work_answers = WorkAnswers(self.works, self.memories, access, self.meaning)
         self.work_recall = WorkRecall(self.works, self.work_answers)
         consent, places = LocalConsent(), LocalProjects()
         self.capture = Capture(
@@ -146,6 +148,13 @@ class MemoryStore:
             consent=consent,
             mend=self.mend,
             enabled=lambda: self.knobs.current().work == "on",
+        )
+        self.past_work = PastWork(
+            PastHistories(),
+            self.journal,
+            self.capture_work,
+            self.courtesy.wait_for_calm,
+            self.failed,
         )
         self.timeline = Timeline(self.memories, access)
         self.show = Show(self.memories, access)
@@ -220,6 +229,8 @@ class MemoryStore:
         self.backlog.wake()
         self.reaching.start()
         self.reaching.wake()
+        self.past_work.start()
+        self.past_work.wake()
         self.later(self.columns.catch_up)  # what the first recall would otherwise wait for
 
     @cached_property
@@ -258,6 +269,7 @@ class MemoryStore:
         if not self.database.closed:
             self.uses.flush()
         self.reaching.stop()
+        self.past_work.stop()
         self.backlog.stop()
         self.checkpoints.stop()
         self.database.close()

@@ -259,3 +259,31 @@ def test_what_was_forgotten_leaves_backups_too(store: MemoryStore) -> None:
     restored = MemoryStore(store.directory)
     assert told(restored) == {"make"}
     restored.close()
+
+
+def test_work_of_histories_that_were_imported_before_is_read_once_in_the_background(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    used = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make"}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "built"}
+    transcript = tmp_path / "0c9f4e1d-1d2a-4c3b-9e8f-0a1b2c3d4e5f.jsonl"
+    lines = [
+        {"type": "user", "uuid": "u-1", "message": {"content": "build it"}},
+        {"type": "assistant", "uuid": "a-1", "message": {"content": [used]}},
+        {"type": "user", "uuid": "r-1", "message": {"content": [result]}},
+    ]
+    transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    said = {"id": "u-1", "role": "user", "text": "build it"}
+    deliver(store, said, session_id=transcript.stem)
+    note = {"version": 1, "records": 1, "files": {str(transcript): [1, 1], "/gone.jsonl": [1, 1]}}
+    (store.directory / "imported.json").write_text(json.dumps(note))
+
+    store.past_work.work()
+
+    (work,) = kept(store)
+    assert text_of(work.done) == "make"
+    assert store.work_answers.requests([work]) == {work.key: "build it"}
+    dispatch(store, "memory_forget", {"session_id": transcript.stem})
+    deliver(store, ran("t9", "ls"))
+    store.past_work.work()
+    assert told(store) == {"ls"}, "it was read, and is not read again"

@@ -40,6 +40,8 @@ _GLOSSES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(?:docker(?:-| )compose up|npm run (?:dev|start)|rails s\w*|flask run|uvicorn|python -m http\.server)\b", "start run server locally"),
         (r"\b(?:alembic|migrate|migration\w*|flyway)\b", "database schema migration"),
         (r"\b(?:psql|sqlite3|mysql|mongosh)\b", "database query sql"),
+        (r"OPT_?OUT|DISABLE|\bNO_[A-Z]+=|--no-|--disable|--without", "off switched turned disabled without"),
+        (r"(?i)telemetry|analytics", "tracking telemetry usage"),
         (r"\b(?:lsof|ss|netstat)\b", "port listening used process"),
         (r"\b(?:kill|pkill|killall)\b", "stop end process"),
         (r"\bcurl\b|\bhttpie?\b|\bwget\b", "request http download endpoint"),

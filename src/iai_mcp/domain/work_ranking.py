@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from iai_mcp.domain.commands import errors_in, same_command
 from iai_mcp.domain.glosses import gloss
@@ -45,6 +45,15 @@ def rank_commands(
         for same, runs in groups.items()
     ]
     return sorted(ranked, key=lambda one: (-one.score, -one.shown.at.micros, -one.shown.key))
+
+
+def nearer(ranked: Sequence[Ranked], cosines: Sequence[float]) -> list[Ranked]:
+    """The best of them in an order to which their meaning speaks, too; the rest as they were."""
+    best = [
+        replace(one, score=one.score * (1 + max(0.0, cosine)))
+        for one, cosine in zip(ranked, cosines, strict=False)
+    ]
+    return [*sorted(best, key=lambda one: -one.score), *ranked[len(best) :]]
 
 
 def _ranked(

@@ -1,22 +1,35 @@
 """Questions about what was done: how, fix, blame, changed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
+from iai_mcp.domain.briefing import Point
 from iai_mcp.domain.commands import errors_in, same_command, words_of_error
 from iai_mcp.domain.cue.analysis import read
 from iai_mcp.domain.errors import PlaceSilent
 from iai_mcp.domain.glosses import asked_words
 from iai_mcp.domain.mendings import Mending
+from iai_mcp.domain.practice import practice
 from iai_mcp.domain.work import Command, Edit, Kind, Record, text_of
-from iai_mcp.domain.work_ranking import Ranked, covered, is_about_failure, rank_commands, weighed
+from iai_mcp.domain.work_ranking import (
+    Ranked,
+    covered,
+    is_about_failure,
+    nearer,
+    rank_commands,
+    weighed,
+)
+from iai_mcp.memory.recall import MeaningLeg
 from iai_mcp.memory.scoping import Access, Caller, Filter
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.works import Works
 
 _CANDIDATES = 200
+_WEIGHED = 16  # by their meaning: each takes the model some milliseconds
+_READ_OF_EACH = 300  # characters
+_LEARNED_FROM = 1000  # of the latest commands
 _FAILURES = 60
 _REQUEST = 300  # characters of a request that is shown
 _ERROR_WORDS = 24  # of a message that is searched by its words
@@ -30,6 +43,7 @@ class WorkAnswers:
     works: Works
     memories: Memories
     access: Access
+    meaning: Callable[[], MeaningLeg | str]  # a string says why there is none
 
     def here(self, project: str, caller: Caller) -> str:
         """The project whose work comes first: the one that is named, or that the call comes from."""
@@ -43,9 +57,19 @@ class WorkAnswers:
 
     def how(self, question: str, scope: Scope, here: str, limit: int) -> list[dict[str, object]]:
         """Commands that worked, those first that fit best and were used most."""
-        ranked = self.commands(question, scope, here)[:limit]
+        ranked = self._by_meaning(question, self.commands(question, scope, here))[:limit]
         requests = self.requests([one.shown for one in ranked])
         return [_command(one, requests) for one in ranked]
+
+    def _by_meaning(self, question: str, ranked: list[Ranked]) -> list[Ranked]:
+        """The best once more, by what the question means, where there is a model."""
+        leg = self.meaning()
+        best = ranked[:_WEIGHED]
+        if isinstance(leg, str) or not question.strip() or len(best) < 2:
+            return ranked
+        texts = [f"{one.shown.note}: {_line(one.shown)}"[:_READ_OF_EACH] for one in best]
+        asked, *rows = leg.embedder.embed([question[:_READ_OF_EACH], *texts])
+        return nearer(ranked, [float(row @ asked) for row in rows])
 
     def commands(self, question: str, scope: Scope, here: str) -> list[Ranked]:
         """All that answer the question, best first."""
@@ -132,6 +156,21 @@ class WorkAnswers:
     def _edits(self, records: Sequence[Record]) -> list[dict[str, object]]:
         requests = self.requests(records)
         return [edit for one in records if (edit := _edit(one, requests)) is not None]
+
+    def practice(self, scope: Scope) -> list[Point]:
+        """How this project is built and tested, for a session that begins there: each command as a
+        point of the request that last had it run."""
+        habits = practice(self.works.newest(scope, ("command",), _LEARNED_FROM))
+        turns = [str(UUID(bytes=one.latest.turn)) for one in habits if one.latest.turn is not None]
+        known = {memory.id: memory for memory in self.memories.find(turns, _REQUEST)}
+        found: list[Point] = []
+        for one in habits:
+            turn = one.latest.turn
+            memory = known.get(str(UUID(bytes=turn))) if turn is not None else None
+            if memory is not None:
+                text = f"{one.purpose}: {one.command} ({one.uses} times)"
+                found.append(Point(text, memory, "what this project is worked with"))
+        return found
 
     def requests(self, records: Iterable[Record]) -> Mapping[int, str]:
         """The words of the request that each served, by its key; of those that are still known."""
