@@ -115,6 +115,7 @@ _MEANS_WORK = re.compile(
     r"|how (?:was|were|is|do|did|does|can) (?:it|that|this|the|we|i|you)\b.*\b(?:run|ran|built?|compiled?|tested|measured"
     r"|installed|deployed|released|fetched|pulled|resolved|rebased|merged|reset|brought|started|executed|invoked|checked)"
     r"|who (?:changed|edited|touched|wrote|created|deleted|removed|moved)|which session (?:wrote|changed|edited|created)"
+    r"|(?:check|tests?|build|lint\w*|command|script|run) (?:\w+ ){0,3}(?:complained|printed|refused|failed|succeeded)"
     r"|what (?:did it|came|was) (?:print\w*|out|run)|(?:exit|error) (?:code|status|message)|stack ?trace"
     r"|did (?:an? |the )?(?:agent|you|it|anybody|somebody)\b.*\b(?:run|reset|delete|throw|commit|push|force|remove|touch))\b",
     re.IGNORECASE,
