@@ -357,8 +357,9 @@ def _asked(store: MemoryStore, session: str, uuid: str) -> str:
 
     from iai_mcp.domain.memories import turn_identity
 
-    identity = turn_identity(store.memories.salt, session, turn_id=uuid)
-    return "".join(m.id for m in store.memories.find([str(UUID(bytes=identity))]))
+    salt = store.memories.salt
+    names = (turn_identity(salt, "", uid=uuid), turn_identity(salt, session, turn_id=uuid))
+    return "".join(m.id for m in store.memories.find([str(UUID(bytes=one)) for one in names])[:1])
 
 
 def _paraphrases(sessions: Sequence[Session]) -> list[Row]:

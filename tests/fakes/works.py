@@ -7,6 +7,7 @@ from uuid import UUID
 from iai_mcp.domain.commands import errors_in, same_command
 from iai_mcp.domain.glosses import gloss
 from iai_mcp.domain.mendings import Mending
+from iai_mcp.domain.whole_words import Phrase
 from iai_mcp.domain.words import words
 from iai_mcp.domain.work import (
     KINDS,
@@ -120,9 +121,9 @@ class FakeWorks:
         return [k for k in left if sessions[k].provenance.session_id not in self.spoken][:limit]
 
     def containing(self, words: str, scope: Scope) -> list[int]:
-        wanted = words.casefold()
+        phrase = Phrase(words)
         found = self._newest(scope, KINDS)
-        return sorted(one.key for one in found if wanted in self._text(one).casefold())
+        return sorted(one.key for one in found if phrase.is_in(self._text(one)))
 
     def after(self, key: int, limit: int) -> list[Record]:
         return [one for known, one in self._records.items() if known > key][:limit]

@@ -73,10 +73,10 @@ class NewWork:
     done: Done
     served: str = ""  # the host's id of the turn that it served
 
-    def identity(self, salt: bytes, occurrence: int = 0) -> bytes:
+    def identities(self, salt: bytes, occurrence: int = 0) -> tuple[bytes, ...]:
         """What makes this tool call itself: its id, in whatever session it stands."""
         told = self.told
-        return turn_identity(
+        identity = turn_identity(
             salt,
             "" if len(told.id) >= _UNIQUE else told.session_id,
             turn_id=told.id and f"tool {told.id}",
@@ -84,6 +84,7 @@ class NewWork:
             text=told.text,
             occurrence=occurrence if told.occurrence is None else told.occurrence,
         )
+        return (identity,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,11 +78,10 @@ class CaptureWork:
     def _work(self, new: NewWork, project: str, now: Instant, occurrence: int) -> Work:
         told = new.told
         check_names(told)
-        identity = new.identity(self.memories.salt, occurrence)
-        turn = placed(told, identity, project, now)
+        turn = placed(told, new.identities(self.memories.salt, occurrence), project, now)
         done = within_project(new.done, told.cwd, project)
         return Work(
-            identity=identity,
+            identity=turn.identity,
             at=turn.at,
             done=done,
             note=note_in(told.text, new.done),
@@ -140,8 +139,10 @@ class _Requests:
         return self._known[session, turn]
 
     def _named(self, session: str, turn: str) -> Memory | None:
-        identity = turn_identity(self._memories.salt, session, turn_id=turn)
-        found = self._memories.find([str(UUID(bytes=identity))], _ASKED)
+        """By the id that the turn has in every session, or by the one that it has in this."""
+        salt = self._memories.salt
+        names = (turn_identity(salt, "", uid=turn), turn_identity(salt, session, turn_id=turn))
+        found = self._memories.find([str(UUID(bytes=name)) for name in names], _ASKED)
         return found[0] if found else None
 
     def _before(self, session: str, at: int) -> Memory | None:

@@ -97,7 +97,7 @@ class TransferWork:
     def _work(self, one: WorkArrival) -> Work:
         told = one.new.told
         project = self.projects.key_of(told.project, "")
-        turn = placed(told, one.identity, project, from_micros(0))
+        turn = placed(told, (one.identity,), project, from_micros(0))
         return Work(
             identity=one.identity,
             at=turn.at,

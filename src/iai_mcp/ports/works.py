@@ -90,7 +90,7 @@ class Works(Protocol):
         ...
 
     def containing(self, words: str, scope: Scope) -> list[int]:
-        """The keys of all work of the scope with these words in it, in any case."""
+        """The keys of all work of the scope with these words in it: whole, in any case."""
         ...
 
     def after(self, key: int, limit: int) -> list[Record]:

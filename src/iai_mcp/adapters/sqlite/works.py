@@ -17,6 +17,7 @@ from iai_mcp.domain.glosses import gloss
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import Provenance
 from iai_mcp.domain.mendings import Mending
+from iai_mcp.domain.whole_words import Phrase
 from iai_mcp.domain.words import indexed
 from iai_mcp.domain.work import (
     KINDS,
@@ -196,10 +197,10 @@ class SqliteWorks:
             "SELECT m.key, m.note, m.subject, m.output, m.details "
             f"FROM {_SOURCE} WHERE {where} ORDER BY m.key"
         )
-        wanted = words.casefold()
+        phrase = Phrase(words)
         with self._db.reading() as db:
             found = db.execute(sql, values)
-            return [row[0] for row in found if wanted in "\n".join(row[1:]).casefold()]
+            return [row[0] for row in found if phrase.is_in("\n".join(row[1:]))]
 
     def after(self, key: int, limit: int) -> list[Record]:
         return self._select("m.key > ? ORDER BY m.key LIMIT ?", [key, limit])
@@ -329,7 +330,9 @@ def _lies_at(record: Record, path: str) -> bool:
 
 
 def _condition(scope: Scope, kinds: Sequence[Kind]) -> tuple[str, list[object]]:
-    where, values = rows.condition(replace(scope, role="", said=False))
+    where, values = rows.condition(replace(scope, role="", said=False, session_id=""))
+    if scope.session_id:  # a turn may belong to several, what was done belongs to one
+        where, values = f"{where} AND m.session = ?", [*values, scope.session_id]
     numbers = ", ".join(str(KINDS.index(kind)) for kind in kinds)
     return (where if len(kinds) == len(KINDS) else f"{where} AND m.kind IN ({numbers})"), values
 
