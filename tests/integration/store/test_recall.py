@@ -13,7 +13,6 @@ from tests.fakes.embedder import FakeEmbedder
 from iai_mcp.adapters.sqlite import schema
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.schema import SLEEP
-from iai_mcp.adapters.sqlite.work_schema import WORK
 from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.traits import TRAITS_VERSION
@@ -250,7 +249,7 @@ def _back_to_the_first_format(db: apsw.Connection) -> None:
         "SELECT type, name FROM sqlite_master WHERE type = 'trigger' OR name = 'memories_derived'"
     ).fetchall():
         db.execute(f"DROP {kind} {name}")
-    for table in re.findall(r"CREATE (?:VIRTUAL )?TABLE (\w+)", SLEEP + WORK)[::-1]:
+    for table in re.findall(r"CREATE TABLE (\w+)", SLEEP):
         db.execute(f"DROP TABLE {table}")
     db.execute("ALTER TABLE memories DROP COLUMN derived")
     for table in ("unreached", "word_places", "word_counts", "passages", "traits"):
