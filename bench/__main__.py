@@ -23,6 +23,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
     "capture": ("capture", "hooks beside bare Python, drain latency and rate, kills"),
     "care": ("care", "redaction, import of history, and what sessions are told"),
     "attacks": ("attacks", "what attackers try, tried again: held or not held"),
+    "work": ("work", "remembered commands, mendings and edits of real sessions, beside grep"),
     "sessions": ("sessions", "terminal sessions beside tmux and dtach: speed, latency, memory"),
 }
 

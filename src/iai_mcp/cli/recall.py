@@ -13,7 +13,7 @@ from iai_mcp.cli import door, output
 from iai_mcp.domain.shown_text import shown_line
 from iai_mcp.project import from_argument
 
-_FILTERS = ("session_id", "agent", "host", "role", "since", "until", "as_of")
+_FILTERS = ("session_id", "agent", "host", "role", "kind", "since", "until", "as_of")
 
 
 _NOTHING = "nothing is remembered yet"
@@ -28,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--agent", help="only what this agent's sessions said (name or id)")
     parser.add_argument("--host", help="only this agent program, such as claude-code")
     parser.add_argument("--role", help="only this role: user or assistant")
+    parser.add_argument("--kind", choices=("any", "said", "did"), help="words, work, or both")
     parser.add_argument("--since", help="not before this ISO-8601 time")
     parser.add_argument("--until", help="before this ISO-8601 time")
     parser.add_argument("--as-of", help="answer as it would have been then")

@@ -55,7 +55,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_recall",
         "Recall",
-        "What earlier sessions of any agent said about a cue: exact passages, best first. "
+        "What earlier sessions of any agent said or did about a cue: exact passages, best first. "
         "Use it before asking the user.",
         _object(
             {
@@ -67,6 +67,7 @@ DEFINITIONS: tuple[Definition, ...] = (
                 "agent": _TEXT,
                 "host": _TEXT,
                 "role": _ROLE,
+                "kind": {"type": "string", "description": "said, did, any"},
                 "since": {"type": "string", "description": "ISO-8601, as all times"},
                 "until": _TEXT,
                 "context": {"type": "integer", "description": "neighbouring turns"},
@@ -94,7 +95,7 @@ DEFINITIONS: tuple[Definition, ...] = (
                     "type": "string",
                     "enum": ["working", "episodic", "semantic", "procedural", "parametric"],
                 },
-                "cue": {"type": "string", "description": "short label"},
+                "cue": _TEXT,
                 "session_id": _TEXT,
                 "project": _TEXT,
                 "ts": _TEXT,
@@ -116,7 +117,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_reinforce",
         "Reinforce",
-        "Tell memory which hits were useful together.",
+        "Say which hits were useful together.",
         _object({"ids": _TEXTS}, ("ids",)),
         _ANYTHING,
         _hints(),
@@ -142,7 +143,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_timeline",
         "Timeline",
-        "What was said, oldest first: the newest `limit` turns that match.",
+        "What was said, oldest first: the newest `limit` turns.",
         _object(
             {
                 "project": _TEXT,
@@ -183,7 +184,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "topology",
         "Topology",
-        "Counts, communities, and how many vectors are pending.",
+        "Counts, communities, pending vectors.",
         _object({}),
         _ANYTHING,
         _hints(reads=True),

@@ -49,6 +49,7 @@ def test_a_sleep_reports_every_step_in_numbers(store: MemoryStore) -> None:
     assert names == [
         "vectors",
         "retention",
+        "work",
         "folds",
         "topics",
         "suggestions",

@@ -5,6 +5,7 @@ import secrets
 import apsw
 
 from iai_mcp.adapters.sqlite import belonging
+from iai_mcp.adapters.sqlite.work_schema import WORK
 from iai_mcp.domain.errors import StoreTooNew
 
 # `memories.key` is arrival order and is never reused (AUTOINCREMENT): indexes outside the
@@ -262,6 +263,7 @@ STEPS: tuple[str, ...] = (
     _UNREACHED,
     belonging.TABLES,
     _WORD_VECTORS,
+    WORK,
 )
 
 
