@@ -41,7 +41,7 @@ class Work:
     """The exchanges of a scope's worked sessions, numbered from 0."""
 
     number: Numbers  # per row: its exchange, or NONE
-    share: Floats  # per row: how much of its words is counted
+    said: Numbers  # per row: its words
     heads: Rows  # per exchange: the row of its first turn
     length: Floats  # in words
     session: Numbers
@@ -57,24 +57,33 @@ def work(within: Mask, alive: Mask, head: Numbers, session: Numbers, length: Num
     Whether it is does not depend on the scope.
     """
     sizes = np.bincount(head[alive], minlength=len(head))
+    long = np.flatnonzero(sizes > TALK)
+    if not long.size:
+        return _no_work(length)
     worked = np.zeros(int(session.max(initial=NONE)) + 1, np.bool_)
-    worked[session[alive & (sizes[head] > TALK)]] = True
-    inside = within & worked[session] if len(worked) else within & False
+    worked[session[long]] = True  # a head is of the session that it is said in
+    inside = within & worked[session]
     opened = np.zeros(len(head), np.bool_)
     opened[head[inside]] = True
-    numbers = np.cumsum(opened, dtype=np.int32) - 1
+    numbers = np.cumsum(opened, dtype=np.int32) - np.int32(1)
     heads = np.flatnonzero(opened)
     number = np.where(inside, numbers[head], NONE).astype(np.int32)
-    counted = np.minimum(length, _READ_OF_A_TURN)
-    lengths = np.bincount(number[inside], weights=counted[inside], minlength=len(heads))
+    counted = np.minimum(length[inside], _READ_OF_A_TURN)
+    lengths = np.bincount(number[inside], weights=counted, minlength=len(heads))
     return Work(
         number=number,
-        share=(counted / np.maximum(length, 1)).astype(np.float32),
+        said=length,
         heads=heads,
         length=lengths.astype(np.float32),
         session=session[heads],
         mean_length=float(lengths.mean()) if len(lengths) else 1.0,
     )
+
+
+def _no_work(length: Numbers) -> Work:
+    nothing = np.zeros(0, np.int32)
+    number = np.full(len(length), NONE, np.int32)
+    return Work(number, length, nothing.astype(np.int64), nothing.astype(np.float32), nothing, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +123,13 @@ def exchange_words(sought: Sequence[SoughtWord], among: Work) -> ExchangeWords:
 
 def _reached(postings: Postings, among: Work) -> tuple[Floats, float, int]:
     """The BM25 of one word per exchange, its idf, and how many hold it."""
-    numbers = among.number[postings.rows]
-    inside = numbers != NONE
-    counts = (postings.counts * among.share[postings.rows])[inside]
-    found = np.bincount(numbers[inside], weights=counts, minlength=len(among)).astype(np.float32)
+    rows = postings.rows
+    inside = among.number[rows] != NONE
+    rows, counts = rows[inside], postings.counts[inside]
+    # Of a pasted log as much is counted as is read of it.
+    counts = counts * np.minimum(1.0, _READ_OF_A_TURN / np.maximum(among.said[rows], 1))
+    numbers = among.number[rows]
+    found = np.bincount(numbers, weights=counts, minlength=len(among)).astype(np.float32)
     held = int(np.count_nonzero(found))
     rarity = idf(len(among), held)
     penalty = 1.0 - _LENGTH_PENALTY + _LENGTH_PENALTY * among.length / max(among.mean_length, 1e-9)
