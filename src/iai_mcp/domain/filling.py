@@ -29,6 +29,9 @@ _TURNS_EACH = 2  # of an exchange
 _LEAST_ROOM = 50  # bytes: below it nothing more is tried
 _SHORT_TURN = 220  # characters: what is said on the way and is no longer is narration
 _SHORT_PROMPT = 70  # characters: shorter ones are told as the request of what followed
+_JUST_WHAT_IS_ASKED = (
+    0.6  # the share of the cue's rarity from which a short prompt is more than that
+)
 _OF_EACH_WORD = 50  # places in one turn
 _COPY = 40  # characters from which equal units are one text said again
 
@@ -140,7 +143,7 @@ def _table(
     first: dict[str, int] = {}  # the key of who said it, by what was said
     for place, exchange in enumerate(exchanges):
         turns = [spoken[key] for key in exchange.keys if key in spoken]
-        for turn in [one for one in turns if _stands_alone(one)] or turns:
+        for turn in [one for one in turns if _stands_alone(one, cue)] or turns:
             known = first.setdefault(turn.text, turn.key) if len(turn.text) >= _COPY else turn.key
             if known == turn.key:
                 table.add(place, turn, cue)
@@ -149,11 +152,15 @@ def _table(
     return table
 
 
-def _stands_alone(turn: Spoken) -> bool:
+def _stands_alone(turn: Spoken, cue: CueMatcher) -> bool:
     """Whether it says something by itself: what is said on the way does not, nor "yes" or "run the tests"."""
-    if turn.person:
-        return turn.kind is not TurnKind.ANSWER and (len(turn.text) >= _SHORT_PROMPT or turn.wish)
-    return turn.kind is not TurnKind.NARRATION
+    if not turn.person:
+        return turn.kind is not TurnKind.NARRATION
+    if turn.kind is TurnKind.ANSWER:
+        return False
+    if len(turn.text) >= _SHORT_PROMPT or turn.wish:
+        return True
+    return not turn.asks and cue.overlap(cue.occurrences(turn.text)) >= _JUST_WHAT_IS_ASKED
 
 
 def _scores(table: _Table, own_stance: bool) -> Floats:

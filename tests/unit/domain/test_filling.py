@@ -75,7 +75,7 @@ def test_a_ruling_stands_by_itself() -> None:
     assert [pick.key for pick in filled([ruling, done], room=AROUND + 60)] == [1]
 
 
-@pytest.mark.parametrize("text", ["yes, the heron", "run the tests"])
+@pytest.mark.parametrize("text", ["yes, the heron", "feed them"])
 def test_a_short_prompt_is_no_hit_of_its_own(text: str) -> None:
     kind = TurnKind.ANSWER if text.startswith("yes") else TurnKind.PROMPT
     found = filled([said(1, kind, text), said(2, TurnKind.CONCLUSION, "All herons are fed.")])
