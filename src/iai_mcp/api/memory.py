@@ -51,6 +51,7 @@ def _question(params: Params) -> Question:
         by_session=group_by == "session",
         fold=params.flag("fold", True),
         explain=params.flag("explain"),
+        full=params.flag("full"),
         language=params.text("language", "")[:_LONGEST_LANGUAGE].partition("-")[0].lower() or None,
         now=_clock(params.instant("now")),
         vector=_vector(params.raw("cue_embedding")),

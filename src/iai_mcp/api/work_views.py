@@ -6,6 +6,8 @@ from iai_mcp.api.table import Json
 from iai_mcp.domain.work import Record, details_of, text_of
 from iai_mcp.memory.work_recall import Folded, Share, WorkHit
 
+_ALWAYS = frozenset(("text", "session_id", "project"))
+
 
 def work_view(record: Record) -> Json:
     """The keys that hits and exports share."""
@@ -28,9 +30,11 @@ def work_view(record: Record) -> Json:
 
 
 def work_hit_view(hit: WorkHit) -> Json:
-    told = work_view(hit.record)
-    told |= {"score": round(hit.score, 4), "reason": "done", "request": hit.request}
-    return told
+    """With the keys that every hit has; what is not known is left out of the others."""
+    told = {key: value for key, value in work_view(hit.record).items() if value or key in _ALWAYS}
+    told |= {"valid_from": hit.record.at.text, "valid_to": None, "meta": {}}
+    told |= {"score": round(hit.score, 4), "reason": "done"}
+    return {**told, "request": hit.request} if hit.request else told
 
 
 def with_work(told: Json, share: Share, limit: int) -> Json:
@@ -42,6 +46,8 @@ def with_work(told: Json, share: Share, limit: int) -> Json:
     hits = [*said[: share.behind], *done, *said[share.behind :]][:limit]
     used = told.get("budget_used")
     used = used if isinstance(used, int) else 0
+    if not share.behind and told.pop("note", None):
+        told["close"] = True  # what was done is what was asked for
     return {**told, "hits": hits, "budget_used": used + share.tokens}
 
 

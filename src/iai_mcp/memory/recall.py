@@ -6,9 +6,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from iai_mcp.domain.briefing_text import estimated_tokens
+import numpy as np
+
+from iai_mcp.domain.closeness import NOTE, Evidence, about_the_talk, about_the_work
 from iai_mcp.domain.cue.analysis import CueReading, read
+from iai_mcp.domain.cue_matching import CueMatcher
 from iai_mcp.domain.errors import InvalidInput, PlaceSilent
+from iai_mcp.domain.filling import asks_for_a_stance
 from iai_mcp.domain.knobs import Knobs
 from iai_mcp.domain.memories import as_in
 from iai_mcp.domain.ranking.features import Asked
@@ -20,6 +24,7 @@ from iai_mcp.memory.answering import READ_OF_EACH, Answering, Found
 from iai_mcp.memory.question import Answer, Question
 from iai_mcp.memory.scoping import Access
 from iai_mcp.memory.weighing import Ranking, Weighing
+from iai_mcp.memory.worked import WorkShown, read_work
 from iai_mcp.ports.embedder import Embedder, Matrix
 from iai_mcp.ports.learned import Repeats, Strengths, Topics
 from iai_mcp.ports.memories import Memories, Scope
@@ -28,6 +33,7 @@ from iai_mcp.ports.surroundings import Clock
 # More are looked at than asked for: some are folded into others or superseded.
 _SPARE_SHARE, _SPARE_AT_LEAST = 4, 4
 _MANY = 1000  # all candidates: looked at when repeats took the places of everything else
+_FIRST = 3  # hits that tell whether anything is about the cue
 _SILENT = "project: your directory does not answer; no project was preferred"
 
 
@@ -77,8 +83,9 @@ class Recall:
                 knobs,
                 here or "",
             )
-            made = self._answered(asked, sought, weighing, leg)
-        degraded = (leg if isinstance(leg, str) else leg.behind, _SILENT if here is None else "")
+            behind = leg if isinstance(leg, str) else leg.behind
+            degraded = tuple(why for why in (behind, "" if here is not None else _SILENT) if why)
+            made = self._answered(asked, sought, weighing, leg, sum(map(len, degraded)))
         short = knobs.verbosity == "short"
         return replace(
             made,
@@ -87,30 +94,44 @@ class Recall:
                 for hit in made.hits
             ),
             by_meaning=not isinstance(leg, str),
-            degraded=tuple(why for why in degraded if why),
+            degraded=degraded,
         )
 
     def _answered(
-        self, asked: Question, sought: Sought, weighing: Weighing, leg: MeaningLeg | str
+        self,
+        asked: Question,
+        sought: Sought,
+        weighing: Weighing,
+        leg: MeaningLeg | str,
+        sentences: int,
     ) -> Answer:
         enough = asked.limit + max(asked.limit // _SPARE_SHARE, _SPARE_AT_LEAST)
         ranking = weighing.ranking(sought, enough)
+        about = _matcher(ranking, sought)
         answering = Answering(
             asked,
             sought.scope,
             self.memories,
             self.repeats,
             self.topics,
-            count=estimated_tokens if isinstance(leg, str) else leg.embedder.count_tokens,
+            about=about,
             cosine=_cosine_of(ranking, _model(leg)),
             digests=weighing.knobs.consolidated_hits,
+            work=WorkShown(asked, about, asks_for_a_stance(asked.cue), self.memories),
         )
-        found = self._found(ranking.order(enough), sought.scope)
-        made = answering(found)
-        if len(found) < enough or not _crowded_out(made, asked.limit):
-            return made
-        ranking = weighing.ranked(ranking.looked, _MANY, sought.scope)
-        return answering(self._found(ranking.order(_MANY), sought.scope))
+        # Whole turns of work stand by themselves; of pieces several make up an exchange.
+        apart = asked.full or not ranking.work
+        order = ranking.order(enough) if apart else ranking.talk
+        found = answering.holding(self._found(order, sought.scope, alone=apart))
+        # Repeats that were folded into one left places empty.
+        if len(order) == enough and found.folded and len(found.kept) < asked.limit:
+            ranking = weighing.ranked(ranking.looked, _MANY, sought.scope)
+            order = ranking.order(_MANY) if apart else ranking.talk
+            found = answering.holding(self._found(order, sought.scope, alone=apart))
+        work = read_work(() if apart else ranking.work, self.memories, sought.scope)
+        close = _about(asked.cue, ranking, leg)
+        more = sentences + (0 if close else len(NOTE))
+        return replace(answering(found, work, more), close=close)
 
     def _here(self, asked: Question) -> str | None:
         """The project one works in, which is preferred unless all are to be alike.
@@ -140,19 +161,20 @@ class Recall:
         meant = leg.embedder.embed(list(new.values())) if new else ()
         return replace(found, words=dict(zip(new, meant, strict=True))), cue
 
-    def _found(self, order: Sequence[Scored], scope: Scope) -> list[Found]:
-        """The memories of what was ranked; the latest thing said where nothing was."""
+    def _found(self, order: Sequence[Scored], scope: Scope, *, alone: bool) -> list[Found]:
+        """The memories of what was ranked; the latest thing said where nothing was, nor else answers."""
         keys = [scored.key for scored in order]
         got = self.memories.get(keys, READ_OF_EACH)
         memories = {memory.key: as_in(memory, scope.session_id) for memory in got}
-        return [
+        found = [
             Found(memories[scored.key], scored.score, scored.parts)
             for scored in order
             if scored.key in memories
-        ] or [
-            Found(as_in(memory, scope.session_id), 0.0, {})
-            for memory in self.memories.timeline(replace(scope, said=True), 1)
         ]
+        if found or not alone:
+            return found
+        latest = self.memories.timeline(replace(scope, said=True), 1)
+        return [Found(as_in(memory, scope.session_id), 0.0, {}) for memory in latest]
 
 
 def _vector(asked: Question, reading: CueReading, leg: MeaningLeg | str) -> Matrix | None:
@@ -181,9 +203,30 @@ def _cosine_of(ranking: Ranking, model_id: str) -> Callable[[int], float | None]
     return cosine
 
 
-def _crowded_out(made: Answer, wanted: int) -> bool:
-    """Whether repeats that were folded into one left places empty."""
-    return len(made.hits) < wanted and any(hit.same for hit in made.hits)
+def _matcher(ranking: Ranking, sought: Sought) -> CueMatcher:
+    known = ranking.looked.cue
+    return CueMatcher(known) if known.words else CueMatcher.of_terms(sought.terms)
+
+
+def _about(cue: str, ranking: Ranking, leg: MeaningLeg | str) -> bool:
+    """Whether the first hits are really about the cue."""
+    work = ranking.work[:_FIRST]
+    if work:
+        nearest = None if isinstance(leg, str) else max(one.cosine for one in work)
+        found = Evidence(nearest, max(one.words for one in work))
+        if about_the_work(found, cue, ranking.looked.cue):
+            return True
+    talk, pool = ranking.talk[:_FIRST], ranking.looked.talk
+    if not talk:
+        return False
+    places = [one.place for one in talk]
+    near = np.fmax(pool.passage[places], pool.turn[places])
+    known = near[~np.isnan(near)]
+    found = Evidence(
+        cosine=usual(_model(leg), float(known.max())) if known.size else None,
+        words=float(pool.words[places].max()),
+    )
+    return about_the_talk(found, (part for one in talk for part in one.parts.items()))
 
 
 def _model(leg: MeaningLeg | str) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from iai_mcp.domain.briefing_text import estimated_tokens
 from iai_mcp.domain.commands import errors_in, same_command
-from iai_mcp.domain.work import Command, Edit, Looked, Record, text_of
+from iai_mcp.domain.work import Command, Edit, Looked, Record, details_of, text_of
 from iai_mcp.domain.work_ranking import asks_for_work, names_work
+from iai_mcp.memory.payload import BYTES_PER_TOKEN, size
 from iai_mcp.memory.question import Question
 from iai_mcp.memory.work_answers import WorkAnswers
 from iai_mcp.ports.memories import Scope
@@ -19,7 +19,7 @@ KINDS: tuple[Kind, ...] = ("any", "said", "did")
 
 _MOST = 3  # pieces of work in an answer that is not about work alone
 _AFTER = 3  # what was said comes so many times before what was done
-_AROUND = 60  # tokens of a hit beside its words
+_AROUND = 480  # bytes of a hit besides: keys, ids, times, its score
 _SHOWN = 5  # of the work between two turns
 _BETWEEN = 2000  # pieces of work of a session that a timeline looks at
 _PATH = re.compile(r"[\w.@+-]*/[\w.@+/-]+|[\w@+-]+\.[A-Za-z]\w{0,7}\b|\.[a-z][\w.-]+")
@@ -35,9 +35,11 @@ class WorkHit:
 
     @property
     def tokens(self) -> int:
-        output = self.record.done.output if isinstance(self.record.done, Command) else ""
-        text = f"{text_of(self.record.done, self.record.note)}\n{output}\n{self.request}"
-        return estimated_tokens(text) + _AROUND
+        """What it costs, by the bytes of its JSON."""
+        done, whence = self.record.done, self.record.provenance
+        names = (whence.session_id, whence.project, whence.host, whence.agent_id, whence.agent_name)
+        said = (text_of(done, self.record.note), self.request, details_of(done), names)
+        return -(-(size(said) + _AROUND) // BYTES_PER_TOKEN)
 
 
 @dataclass(frozen=True, slots=True)
