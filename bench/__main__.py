@@ -9,6 +9,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
     "recall": ("recall", "recall over the socket, beside embedding plus an exact scan"),
     "quality": ("quality", "what recall finds on public sets, beside BM25, cosine and RRF"),
     "fit": ("quality.fit", "learn the ranker's weights from filled stores"),
+    "coding": ("coding", "what recall, briefing and injection bring of real coding sessions"),
     "learning": ("quality.learning", "what reinforcing used memories gains, and costs"),
     "ingest": ("ingest", "captures acknowledged per second"),
     "footprint": ("footprint", "resident memory and idle CPU of the daemon"),
@@ -22,6 +23,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
     "capture": ("capture", "hooks beside bare Python, drain latency and rate, kills"),
     "care": ("care", "redaction, import of history, and what sessions are told"),
     "attacks": ("attacks", "what attackers try, tried again: held or not held"),
+    "work": ("work", "remembered commands, mendings and edits of real sessions, beside grep"),
     "sessions": ("sessions", "terminal sessions beside tmux and dtach: speed, latency, memory"),
 }
 

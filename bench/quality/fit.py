@@ -151,7 +151,7 @@ def _measured(directory: Path, talks: Sequence[Conversation]) -> list[Raw]:
             question = Recalled(cue=asked.cue, about=about, now=_clock(asked.now))
             scope = store.access.scope(about, Caller())
             sought, cue = store.recall.sought(question, scope, leg)
-            pool = store.recall.finder.find(sought)
+            pool = store.recall.finder.find(sought).talk
             memories = {m.key: m for m in store.memories.get(pool.keys[pool.eligible].tolist())}
             names = [
                 memories[key].provenance.session_id

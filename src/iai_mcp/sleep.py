@@ -14,6 +14,7 @@ from iai_mcp.memory.sleep.sleep import Sleep
 from iai_mcp.memory.sleep.suggesting import SuggestCorrections
 from iai_mcp.memory.sleep.topics import FindTopics
 from iai_mcp.memory.sleep.upkeep import Compact, Errand, FinishVectors, Retain
+from iai_mcp.memory.work_care import TendWork
 
 if TYPE_CHECKING:
     from iai_mcp.store import MemoryStore
@@ -33,6 +34,13 @@ def compose(store: "MemoryStore") -> Sleep:
             lambda: store.knobs.current().retention_days,
             lambda: store.knobs.current().retention_mb,
             store.forgotten,
+        ),
+        TendWork(
+            store.works,
+            store.mend,
+            store.clock,
+            lambda: store.knobs.current().retention_days,
+            lambda: store.knobs.current().retention_mb,
         ),
         FoldRepeats(store.repeats),
         FindTopics(

@@ -14,6 +14,7 @@ from iai_mcp.adapters.allocator import give_back
 from iai_mcp.adapters.consent import LocalConsent
 from iai_mcp.adapters.kept_copies import KeptCopies
 from iai_mcp.adapters.keys import custody
+from iai_mcp.adapters.past_histories import PastHistories
 from iai_mcp.adapters.redaction_file import FileRedactor
 from iai_mcp.adapters.spooled_turns import SpooledTurns
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
@@ -21,15 +22,19 @@ from iai_mcp.adapters.sqlite.learned import SqliteRepeats, SqliteStrengths, Sqli
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.upkeep import Checkpoints
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
+from iai_mcp.adapters.sqlite.word_vectors import SqliteWordVectors
 from iai_mcp.adapters.sqlite.words import SqliteWordIndex
+from iai_mcp.adapters.sqlite.works import SqliteWorks
 from iai_mcp.adapters.surroundings import LocalProjects, StoredProjects, SystemClock
 from iai_mcp.background.backlog import Backlog
 from iai_mcp.background.model import Model
+from iai_mcp.background.past_work import PastWork
 from iai_mcp.background.reaching import Reaching
 from iai_mcp.background.threads import Errands
 from iai_mcp.engine.columns import Columns
 from iai_mcp.engine.finder import Finder
 from iai_mcp.engine.vectors import Vectors
+from iai_mcp.memory.after_failure import AfterFailure
 from iai_mcp.memory.briefing import SessionStart
 from iai_mcp.memory.calendar import Calendar
 from iai_mcp.memory.capture import Capture
@@ -37,6 +42,7 @@ from iai_mcp.memory.changing import Contradict, Forget, Pin, Reinforce
 from iai_mcp.memory.gate import Gate
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.knobs import KnobBoard
+from iai_mcp.memory.mending import Mend
 from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.reaching import Reach
 from iai_mcp.memory.recall import Recall
@@ -46,8 +52,12 @@ from iai_mcp.memory.sleep.nights import Nights
 from iai_mcp.memory.timeline import Show, Timeline
 from iai_mcp.memory.transfer import Transfer
 from iai_mcp.memory.uses import Uses
+from iai_mcp.memory.work_answers import WorkAnswers
+from iai_mcp.memory.work_capture import CaptureWork
+from iai_mcp.memory.work_care import ForgetWork, TransferWork
+from iai_mcp.memory.work_recall import WorkRecall
 from iai_mcp.ports.embedder import Embedder
-from iai_mcp.ports.memories import Stored
+from iai_mcp.ports.memories import Scope, Stored
 from iai_mcp.protocol.turn_events import spooled_turn
 
 if TYPE_CHECKING:
@@ -71,6 +81,7 @@ class MemoryStore:
         self.database = custody.open_database(self.directory)
         self.memories = SqliteMemories(self.database)
         self.columns = Columns(self.memories)
+        self.works = SqliteWorks(self.database)
         self.journal = SqliteJournal(self.database)
         self.checkpoints = Checkpoints(self.database)
         self.agent_news = AgentNews(self.directory, self.journal)
@@ -85,12 +96,14 @@ class MemoryStore:
             load_embedder or _load_embedder,
             lambda embedder: SqliteVectors(self.database, embedder.model_id, embedder.dimensions),
             self.memories,
+            lambda embedder: SqliteWordVectors(self.database, embedder.model_id),
         )
         self.embedder, self.meaning = self.model.embedder, self.model.leg
         self.backlog = Backlog(
             self.memories,
             self.columns,
             self.model,
+            lambda: self.recall.finder.people(Scope()).worked,
             page=self.settings.embed_page,
             calm=self.courtesy.wait_for_calm,
             failed=self.failed,
@@ -117,14 +130,35 @@ class MemoryStore:
             strengths=self.strengths,
             turn=Gate(_recalls_at_once()),
         )
+        self.mend = Mend(self.works)
+        self.work_answers = WorkAnswers(self.works, self.memories, access, self.meaning)
+        self.work_recall = WorkRecall(self.works, self.work_answers)
+        consent, places = LocalConsent(), LocalProjects()
         self.capture = Capture(
             memories=self.memories,
             clock=self.clock,
-            projects=LocalProjects(),
+            projects=places,
             access=access,
             redact=self.redactor,
-            consent=LocalConsent(),
+            consent=consent,
             stored=self._stored,
+        )
+        self.capture_work = CaptureWork(
+            works=self.works,
+            memories=self.memories,
+            clock=self.clock,
+            projects=places,
+            redact=self.redactor,
+            consent=consent,
+            mend=self.mend,
+            enabled=lambda: self.knobs.current().work == "on",
+        )
+        self.past_work = PastWork(
+            PastHistories(),
+            self.journal,
+            self.capture_work,
+            self.courtesy.wait_for_calm,
+            self.failed,
         )
         self.timeline = Timeline(self.memories, access)
         self.calendar = Calendar(self.columns, access)
@@ -134,7 +168,11 @@ class MemoryStore:
         self.reinforce = Reinforce(self.memories, access, self.clock, self.uses.useful)
         self.pin = Pin(self.memories, access)
         self.forget = Forget(self.memories, access, self.clock, self.forgotten)
+        self.forget_work = ForgetWork(self.works, access, self.clock)
         self.transfer = Transfer(self.memories, self.projects, self.redactor)
+        self.transfer_work = TransferWork(
+            self.works, self.memories, self.projects, self.redactor, self.mend
+        )
         self.copies = KeptCopies(self.database, self.directory)
         self.reach = Reach(
             memories=self.memories,
@@ -147,6 +185,13 @@ class MemoryStore:
         )
         self.reaching = Reaching(self.reach, self.failed)
         self.injections = Injections(self.memories, self.journal, self.clock, self.later)
+        self.after_failure = AfterFailure(
+            self.works,
+            access,
+            lambda: self.knobs.current().after_failure == "on",
+            self.model.token_counter,
+            self.injections,
+        )
         self.session_start = SessionStart(
             self.memories,
             access,
@@ -189,6 +234,8 @@ class MemoryStore:
         self.backlog.wake()
         self.reaching.start()
         self.reaching.wake()
+        self.past_work.start()
+        self.past_work.wake()
         self.later(self.columns.catch_up)  # what the first recall would otherwise wait for
 
     @cached_property
@@ -227,6 +274,7 @@ class MemoryStore:
         if not self.database.closed:
             self.uses.flush()
         self.reaching.stop()
+        self.past_work.stop()
         self.backlog.stop()
         self.checkpoints.stop()
         self.database.close()

@@ -55,3 +55,6 @@ class FakeConsent:
         if any(PurePath(cwd or project).is_relative_to(place) for place in self._places):
             return "not here"
         return "not now" if self._silent[0] <= at < self._silent[1] else None
+
+    def work_refusal(self, project: str, cwd: str) -> str | None:
+        return None

@@ -62,7 +62,7 @@ def test_notes_without_a_session_lend_each_other_nothing(store: MemoryStore) -> 
     for text in ("the zeppelin hangar opens at seven", "the zeppelin is blue", "lemon cake"):
         dispatch(store, "memory_capture", {"text": text})
 
-    found = store.recall.finder.find(Sought(["zeppelin"], [], None, Scope()))
+    found = store.recall.finder.find(Sought(["zeppelin"], [], None, Scope())).talk
 
     assert found.words.all()
     assert not found.session_words.any()

@@ -95,7 +95,8 @@ def read_all(content: bytes, host: str | None, ending: str) -> list[dict[str, ob
 def check(event: dict[str, object]) -> None:
     assert isinstance(event["text"], str)
     assert event["text"].strip()
-    assert event["role"] in ("user", "assistant")
+    assert event["role"] in ("user", "assistant", "tool")
+    assert (event["role"] == "tool") == ("work" in event)
     assert ("id" in event) or isinstance(event["occurrence"], int)
     assert loads(dumps(event).encode("utf-8").decode("utf-8")) == event
 
@@ -182,3 +183,47 @@ def test_our_json_reads_what_pythons_json_writes(text: str) -> None:
 
     assert loads(json.dumps(value)) == value
     assert json.loads(dumps(value)) == value
+
+
+_PATCH = "*** Begin Patch\n*** Update File: a\n@@ def x():\n+1\n*** End Patch"
+CALLS: dict[str, list[dict[str, object]]] = {
+    "claude-code": [
+        {"type": "assistant", "timestamp": "2026-03-01T09:30:00Z", "message": {"content": [{"type": "tool_use", "id": "1", "name": "Bash", "input": {"command": "x <<EOF >f", "description": "y"}}]}},
+        {"type": "user", "toolUseResult": {"interrupted": False, "answers": {"a": "b"}, "filePath": "f", "structuredPatch": [{"lines": ["+a"]}]}, "message": {"content": [{"type": "tool_result", "tool_use_id": "1", "is_error": True, "content": "Exit code 1\nerror"}]}},
+    ],
+    "codex": [
+        {"type": "response_item", "payload": {"type": "function_call", "call_id": "1", "name": "shell", "arguments": {"command": ["bash", "-lc", _PATCH]}}},
+        {"type": "response_item", "payload": {"type": "function_call_output", "call_id": "1", "output": {"content": "Exit code: 1\nOutput:\nx", "success": False}}},
+    ],
+    "gemini": [{"id": "g", "type": "gemini", "content": "", "toolCalls": [{"id": "1", "name": "replace", "status": "success", "args": {"file_path": "a", "edits": [{"old_string": "a"}]}, "result": [{"functionResponse": {"response": {"output": "Exit Code: 1"}}}], "resultDisplay": {"fileDiff": "+a", "fileName": "b"}}]}],
+    "qwen": [
+        {"type": "assistant", "message": {"parts": [{"functionCall": {"id": "1", "name": "glob", "args": {"pattern": "a", "paths": ["b"]}}}]}},
+        {"type": "tool_result", "message": {"parts": [{"functionResponse": {"id": "1", "response": {"output": "a"}}}]}},
+    ],
+    "copilot": [
+        {"type": "tool.execution_start", "data": {"toolCallId": "1", "toolName": "bash", "arguments": {"command": "a"}}},
+        {"type": "tool.execution_complete", "data": {"toolCallId": "1", "success": True, "result": {"content": "<exited with exit code 1>"}}},
+    ],
+    "cursor": [{"role": "assistant", "message": {"content": [{"type": "tool_use", "name": "Write", "input": {"path": "a", "contents": "b"}}]}}],
+}  # fmt: skip
+
+
+def places(value: object) -> list[list[object]]:
+    """The ways to everything inside a JSON value."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()  # fmt: skip
+    return [[], *([key, *rest] for key, one in inside for rest in places(one))]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(sorted(CALLS)), st.data())
+def test_tool_calls_with_anything_in_them_never_break_a_parser(
+    host: str, data: st.DataObject
+) -> None:
+    records = json.loads(json.dumps(CALLS[host]))
+    *way, last = data.draw(st.sampled_from([one for one in places(records) if len(one) > 1]))
+    holder = records
+    for key in way:
+        holder = holder[key]
+    holder[last] = data.draw(VALUES)
+    for event in read_all("\n".join(map(json.dumps, records)).encode(), host, ".jsonl"):
+        check(event)

@@ -25,9 +25,17 @@ class _Rules:
     def __init__(self, pauses: tuple[Pause, ...]) -> None:
         self._pauses = pauses
         self._place_refusal = cache(_place_refusal)
+        self._work_refusal = cache(_work_refusal)
 
     def refusal(self, project: str, cwd: str, at: int) -> str | None:
         return self._place_refusal(cwd, project) or pause_refusal(self._pauses, at)
+
+    def work_refusal(self, project: str, cwd: str) -> str | None:
+        return self._work_refusal(cwd, project)
+
+
+def _work_refusal(cwd: str, project: str) -> str | None:
+    return consent.work_refusal(cwd or None, project or None)
 
 
 def _place_refusal(cwd: str, project: str) -> str | None:

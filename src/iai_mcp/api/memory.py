@@ -1,5 +1,6 @@
 """Methods of the memory: recall, remember, correct, forget."""
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
@@ -7,18 +8,27 @@ import numpy as np
 from iai_mcp.api.memory_views import answer_view, memory_view, shown_view
 from iai_mcp.api.reading import caller_of, filter_of
 from iai_mcp.api.table import Json, Method
+from iai_mcp.api.work_views import folded_view, with_work
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant, iso
 from iai_mcp.domain.memories import NewTurn
+from iai_mcp.domain.work import NewWork
 from iai_mcp.memory.calendar import By
 from iai_mcp.memory.capture import NotKept, check_names
 from iai_mcp.memory.changing import Forgotten, Selection
 from iai_mcp.memory.forget_preview import Preview
-from iai_mcp.memory.question import DEFAULT_BUDGET, DEFAULT_HITS, LONGEST_CUE, Question
+from iai_mcp.memory.question import (
+    DEFAULT_BUDGET,
+    DEFAULT_HITS,
+    LONGEST_CUE,
+    Answer,
+    Question,
+)
 from iai_mcp.memory.timeline import DEFAULT_TURNS
+from iai_mcp.memory.work_recall import KINDS, Kind, shared_room
 from iai_mcp.ports.embedder import Matrix
 from iai_mcp.protocol.params import Params
-from iai_mcp.protocol.turn_events import lenient_instant, read_turn
+from iai_mcp.protocol.turn_events import is_work, lenient_instant, read_turn, read_work
 from iai_mcp.store import MemoryStore
 
 _MOST_CONTEXT = 20
@@ -48,6 +58,7 @@ def _question(params: Params) -> Question:
         by_session=group_by == "session",
         fold=params.flag("fold", True),
         explain=params.flag("explain"),
+        full=params.flag("full"),
         language=params.text("language", "")[:_LONGEST_LANGUAGE].partition("-")[0].lower() or None,
         now=_clock(params.instant("now")),
         vector=_vector(params.raw("cue_embedding")),
@@ -82,10 +93,22 @@ def _is_number(value: object) -> bool:
 
 def _recall(store: MemoryStore, params: Params) -> Json:
     asked = _question(params)  # what is missing is said before anybody waits for a model
+    kind = _kind(params)
+    share = store.work_recall.share(asked, store.access.scope(asked.about, asked.caller), kind)
+    if kind == "did":
+        return with_work(answer_view(Answer(hits=())), share, asked.limit)
     store.embedder.wait(store.settings.model_wait_ms / 1000)
-    found = store.recall(asked)
+    found = store.recall(shared_room(asked, share))
     store.uses.hits(found)
-    return answer_view(found)
+    return with_work(answer_view(found), share, asked.limit)
+
+
+def _kind(params: Params) -> Kind:
+    given = params.text("kind", "any") or "any"
+    for kind in KINDS:
+        if given == kind:
+            return kind
+    raise InvalidInput(f"kind must be one of {', '.join(KINDS)}, not {given[:40]!r}")
 
 
 def _capture(store: MemoryStore, params: Params) -> Json:
@@ -133,23 +156,28 @@ def _capture_events(store: MemoryStore, params: Params) -> Json:
     )
     check_names(shared)
     turns: list[NewTurn] = []
+    works: list[NewWork] = []
     blank = unreadable = 0
     for event in params.objects("events"):
         try:
-            turn = read_turn(event, shared)
+            new = read_work(event, shared) if is_work(event) else read_turn(event, shared)
         except InvalidInput:
             unreadable += 1
             continue
-        if turn is None:
+        if new is None:
             blank += 1
+        elif isinstance(new, NewWork):
+            works.append(new)
         else:
-            turns.append(turn)
-    done = store.capture(turns, lenient_instant(params.raw("deferred_at")))
+            turns.append(new)
+    spooled = lenient_instant(params.raw("deferred_at"))
+    said, done = store.capture(turns, spooled), store.capture_work(works, spooled)
     return {
-        "inserted": done.inserted,
-        "duplicates": done.duplicates,
-        "skipped": done.skipped + blank,
-        "errors": done.errors + unreadable,
+        "inserted": said.inserted + done.inserted,
+        "duplicates": said.duplicates + done.duplicates,
+        "skipped": said.skipped + done.skipped + blank,
+        "errors": said.errors + done.errors + unreadable,
+        **({"work": done.inserted} if works else {}),
     }
 
 
@@ -190,15 +218,23 @@ def _forget(store: MemoryStore, params: Params) -> Json:
     if params.flag("dry_run"):
         few = _SHOWN_TO_VISITORS if selection.caller.visitor else 0
         would, seen = store.forget.rehearsed(selection, params.integer("show", few, 0, _MOST_SHOWN))
-        told = _forgotten_view(would)
+        works = [one.id for one in store.forget_work.rehearsed(selection)]
+        told = _forgotten_view(would, works, gone=False)
         return told if seen is None else {**told, **_preview_view(seen)}
     done = store.forget(selection)
-    told = _forgotten_view(done)
-    return {**told, "copies": store.reach_copies()} if done.count else told
+    gone = store.forget_work(selection)
+    told = _forgotten_view(done, gone)
+    return {**told, "copies": store.reach_copies()} if done.count or gone else told
 
 
-def _forgotten_view(done: Forgotten) -> Json:
-    told: Json = {"forgotten": done.count, "ids": list(done.ids), "matches": done.matches}
+def _forgotten_view(done: Forgotten, works: Sequence[str], *, gone: bool = True) -> Json:
+    """Turns and work together; `work` says how many of them are that."""
+    told: Json = {
+        "forgotten": done.count + (len(works) if gone else 0),
+        "ids": [*done.ids, *works],
+        "matches": done.matches + len(works),
+        **({"work": len(works)} if works else {}),
+    }
     if done.stay:
         told["stay_with_others"] = done.stay
     return {**told, "more": True} if len(done.ids) < done.matches else told
@@ -216,7 +252,13 @@ def _timeline(store: MemoryStore, params: Params) -> Json:
         params.integer("limit", DEFAULT_TURNS, 1, 100_000),
         _place(params.text("cursor", "")),
     )
-    told: Json = {"records": [shown_view(turn) for turn in found.turns]}
+    places = [(one.memory.provenance.session_id, one.memory.at.micros) for one in found.turns]
+    done = store.work_recall.folded(places)
+    records = [
+        {**shown_view(turn), **folded_view(work)}
+        for turn, work in zip(found.turns, done, strict=True)
+    ]
+    told: Json = {"records": records}
     return told if found.more is None else {**told, "more": "{}.{}".format(*found.more)}
 
 

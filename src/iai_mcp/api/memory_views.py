@@ -2,10 +2,16 @@
 
 from iai_mcp.api.table import Json
 from iai_mcp.domain.briefing_text import Briefing
+from iai_mcp.domain.closeness import NOTE
 from iai_mcp.domain.instants import iso
-from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.memories import DEFAULT_TIER, Memory
+from iai_mcp.memory.payload import BYTES_PER_TOKEN, size
 from iai_mcp.memory.question import Answer, Hit
 from iai_mcp.memory.room import Shown
+
+# A hit has these whether or not they are known.
+_ALWAYS = frozenset(("text", "session_id", "project", "valid_from", "valid_to", "derived", "meta"))
+_BUDGET_USED = len('"budget_used":1000000,')
 
 
 def memory_view(memory: Memory) -> Json:
@@ -37,18 +43,32 @@ def shown_view(shown: Shown) -> Json:
     return {**memory_view(shown.memory), **_excerpt(shown)}
 
 
+def _terse(shown: Shown) -> Json:
+    """The same without what is not known or goes without saying: hosts pay for each letter of an answer."""
+    memory, view = shown.memory, shown_view(shown)
+    if memory.valid_from == memory.at.micros:
+        view["valid_from"] = memory.at.text
+    if memory.tier == DEFAULT_TIER:
+        del view["tier"]
+    del view["branch"]  # `memory_show` tells it
+    return {key: value for key, value in view.items() if value or key in _ALWAYS}
+
+
 def hit_view(hit: Hit) -> Json:
-    told = memory_view(hit.memory)
+    told = _terse(hit.shown)
     told["score"] = round(hit.score, 4)
     told["reason"] = hit.reason
     if hit.parts is not None:
         told["parts"] = {name: round(value, 3) for name, value in hit.parts.items() if value}
-    told |= _excerpt(hit.shown)
     if hit.same:
         told |= {"count": hit.times, "same": list(hit.same)}
+    if hit.request:
+        told["request"] = hit.request
+    if hit.also:
+        told["also"] = [_elsewhere(memory) for memory in hit.also]
     if hit.around is not None:
-        told["before"] = [shown_view(turn) for turn in hit.around.before]
-        told["after"] = [shown_view(turn) for turn in hit.around.after]
+        told["before"] = [_terse(turn) for turn in hit.around.before]
+        told["after"] = [_terse(turn) for turn in hit.around.after]
     return told
 
 
@@ -56,9 +76,10 @@ def answer_view(answer: Answer) -> Json:
     told: Json = {
         "hits": [hit_view(hit) for hit in answer.hits],
         "anti_hits": [hit_view(hit) for hit in answer.superseded],
-        "budget_used": answer.tokens,
-        "budget_is_estimate": True,
+        "close": answer.close,
     }
+    if not answer.close:
+        told["note"] = NOTE
     if answer.sessions is not None:
         told["sessions"] = [
             {
@@ -71,12 +92,19 @@ def answer_view(answer: Answer) -> Json:
         ]
     told["cue_mode"] = "words+meaning" if answer.by_meaning else "words"
     told["degraded"] = list(answer.degraded)
+    # Itself it takes up to so many bytes.
+    told["budget_used"] = -(-(size(told) + _BUDGET_USED) // BYTES_PER_TOKEN)
     return told
 
 
 def briefing_view(made: Briefing) -> Json:
     sources = [{"id": source.id, "why": source.why} for source in made.sources]
     return {"text": made.text, "tokens": made.tokens, "sources": sources}
+
+
+def _elsewhere(memory: Memory) -> Json:
+    whence = memory.provenance
+    return {"id": memory.id, "session_id": whence.session_id or None, "ts": memory.at.text}
 
 
 def _excerpt(shown: Shown) -> Json:

@@ -5,18 +5,22 @@ import os
 import re
 import stat
 import uuid
+from dataclasses import replace
 
 from iai_mcp import paths
 from iai_mcp.api.memory_views import memory_view
 from iai_mcp.api.reading import micros_of
 from iai_mcp.api.table import Json, Method
+from iai_mcp.api.work_views import work_view
 from iai_mcp.client.bulky import ENDING, PREFIX
 from iai_mcp.client.bulky import METHOD as BULKY
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.memories import NewTurn
 from iai_mcp.memory.transfer import FORMAT, Arrival, Exported
+from iai_mcp.memory.work_care import WorkArrival
 from iai_mcp.protocol.messages import parse
 from iai_mcp.protocol.params import Params, meta_json
+from iai_mcp.protocol.turn_events import is_work, read_work
 from iai_mcp.store import MemoryStore
 
 _LONGEST_SALT = 64  # of the keyed hash that makes identities
@@ -35,6 +39,15 @@ def _export(store: MemoryStore, params: Params) -> Json:
     return {**told, "records": [_exported_view(one) for one in found.records], "next": found.next}
 
 
+def _export_work(store: MemoryStore, params: Params) -> Json:
+    limit = params.integer("limit", 500, 1, 5000)
+    found = store.transfer_work.page(params.integer("after", 0, 0, 1 << 62), limit)
+    return {
+        "records": [work_view(one) for one in found],
+        "next": found[-1].key if len(found) == limit else None,
+    }
+
+
 def _export_piece(store: MemoryStore, params: Params) -> Json:
     """A part of one memory's line in an export, from that character on, and where the next begins."""
     offset = params.integer("offset", 0, 0, 1 << 40)
@@ -50,10 +63,28 @@ def _exported_view(one: Exported) -> Json:
 
 
 def _import(store: MemoryStore, params: Params) -> Json:
-    arrivals = [_arrival(record) for record in params.objects("records")]
-    done = store.transfer.take_in(arrivals, _salt(params.text("salt", "")))
+    records = params.objects("records")
+    arrivals = [_arrival(record) for record in records if not is_work(record)]
+    works = [_work_arrival(record) for record in records if is_work(record)]
+    said = store.transfer.take_in(arrivals, _salt(params.text("salt", "")))
+    done = store.transfer_work.take_in(works)
     store.backlog.wake()
-    return {"inserted": done.inserted, "duplicates": done.duplicates, "skipped": done.skipped}
+    return {
+        "inserted": said.inserted + done.inserted,
+        "duplicates": said.duplicates + done.duplicates,
+        "skipped": said.skipped + done.skipped,
+    }
+
+
+def _work_arrival(record: object) -> WorkArrival:
+    """Its `turn` is the id that the request has in the export, not the host's."""
+    new = read_work(record, NewTurn(text=""))
+    if new is None or not isinstance(record, dict):
+        raise InvalidInput("a record must say what was done")
+    given = Params(record)
+    told = replace(new.told, agent_name=given.text("agent", ""))
+    turn = _identity(given.text("turn")) if given.raw("turn") else None
+    return WorkArrival(_identity(given.text("id")), replace(new, told=told), turn)
 
 
 def _arrival(record: object) -> Arrival:
@@ -129,6 +160,7 @@ def _read(name: str) -> object:
 
 METHODS: tuple[Method[MemoryStore], ...] = (
     Method("export_page", _export),
+    Method("export_work_page", _export_work),
     Method("export_piece", _export_piece),
     Method("import_records", _import, names_as_given=True),
     Method(BULKY, _call_spooled),

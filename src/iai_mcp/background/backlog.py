@@ -22,6 +22,7 @@ class Backlog(Worker):
         memories: Memories,
         columns: Columns,
         model: Model,
+        worked: Callable[[], bool],
         *,
         page: int,
         calm: Callable[[], bool],
@@ -31,6 +32,7 @@ class Backlog(Worker):
         self._memories = memories
         self._columns = columns
         self._model = model
+        self._worked = worked
         self._page = page
         self._calm = calm
         self._turnstile = threading.Lock()
@@ -62,6 +64,9 @@ class Backlog(Worker):
         if isinstance(embedder, str) or vectors is None:
             return 0
         done = EmbedBacklog(self._memories, embedder, vectors)(limit)
-        if not done:
-            self._model.behind = False
-        return done
+        if done:
+            return done
+        self._model.behind = False
+        # Single words are for sessions in which somebody worked: others are found without.
+        words = vectors.words
+        return words.learn(embedder, limit) if words is not None and self._worked() else 0

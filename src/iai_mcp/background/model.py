@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from iai_mcp.domain.briefing_text import estimated_tokens
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.engine.vectors import Vectors
+from iai_mcp.engine.word_meanings import WordMeanings
 from iai_mcp.memory.recall import MeaningLeg
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.vectors import VectorLog
+from iai_mcp.ports.word_vectors import WordVectorLog
 
 _log = logging.getLogger(__name__)
 
@@ -78,6 +80,7 @@ class Model:
         load: Callable[[], Embedder],
         kept: Callable[[Embedder], VectorLog],
         memories: Memories,
+        words: Callable[[Embedder], WordVectorLog],
     ) -> None:
         self.embedder = LazyEmbedder(load, self._loaded)
         self.vectors: Vectors | None = None
@@ -85,6 +88,7 @@ class Model:
         self.ready: Callable[[], None] = lambda: None  # called when there is one to work with
         self._kept = kept
         self._memories = memories
+        self._words = words
         self._coming: Vectors | None = None
 
     def leg(self) -> MeaningLeg | str:
@@ -112,7 +116,9 @@ class Model:
             self._coming.drop(keys)
 
     def _loaded(self, embedder: Embedder) -> None:
-        self._coming = vectors = Vectors(self._kept(embedder), embedder.dimensions)
+        kept = self._kept(embedder)
+        words = WordMeanings(self._words(embedder), embedder.model_id, embedder.dimensions)
+        self._coming = vectors = Vectors(kept, embedder.dimensions, words)
         vectors.load()
         missing = self._memories.pending_count()
         self.behind = missing > max(_WORTH_A_WORD, self._memories.count() / 2)

@@ -45,7 +45,7 @@ def report_status(event: HookEvent, given: "HookInput") -> None:
 
 def _status_of(event: HookEvent, given: "HookInput") -> str | None:
     """running, idle, waiting, started, or None where the event says nothing about it."""
-    if event in (HookEvent.PROMPT, HookEvent.TOOL_USED):
+    if event in (HookEvent.PROMPT, HookEvent.TOOL_USED, HookEvent.TOOL_FAILED):
         return "running"
     if event is HookEvent.START:
         return "started"

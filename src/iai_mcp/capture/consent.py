@@ -5,6 +5,9 @@
 - `.iai-ignore` in a directory: an empty one keeps its whole tree out, else its patterns
   (as in a `.gitignore`) say which directories below it.
 
+What agents do is remembered unless `<user data>/never-capture-work` names the place, in the same
+way; `*` is every place.
+
 A list that can not be read is a no, too: whoever made it wanted something to be left out.
 """
 
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 IGNORE_FILE = ".iai-ignore"
+NEVER = "never-capture"
+NEVER_WORK = "never-capture-work"
+EVERYWHERE = "*"
 
 _LONGEST_LIST = 1024 * 1024  # of the user's own lists
 _LONGEST_IGNORE = 16 * 1024  # a project's; the more patterns, the longer everybody waits for them
@@ -29,11 +35,12 @@ _DOUBTFUL = 3600.0  # seconds before the end of a pause that began, by the clock
 class Turns:
     """Which turns of one session may be captured; each place is looked at once."""
 
-    __slots__ = ("_allowed", "_pauses")
+    __slots__ = ("_allowed", "_pauses", "_work")
 
     def __init__(self, *allowed: str) -> None:
         """`allowed` are places that were asked about before."""
         self._allowed = dict.fromkeys(allowed, True)
+        self._work: dict[str, bool] = {}
         self._pauses = pauses()
 
     def may_be_captured(self, cwd: str, ts: object) -> bool:
@@ -41,6 +48,15 @@ class Turns:
         if cwd not in self._allowed:
             self._allowed[cwd] = place_refusal(cwd) is None
         return self._allowed[cwd] and not muted(ts, self._pauses)
+
+    def is_wanted(self, event: "dict[str, object]", cwd: str) -> bool:
+        """Whether an event may be captured: what was said, or what was done."""
+        if event.get("role") == "tool":
+            if cwd not in self._work:
+                self._work[cwd] = work_refusal(cwd) is None
+            if not self._work[cwd]:
+                return False
+        return self.may_be_captured(cwd, event.get("ts"))
 
 
 def refusal(cwd: str | None, project: str | None = None) -> str | None:
@@ -53,15 +69,29 @@ def refusal(cwd: str | None, project: str | None = None) -> str | None:
 
 def place_refusal(cwd: str | None, project: str | None = None) -> str | None:
     """The same without the pause: what the place itself says."""
-    places = [_absolute(place) for place in (cwd, project) if place and "/" in place]
+    listed = _listed(NEVER, cwd, project)
+    if listed is not None:
+        return listed
+    return "ignored by .iai-ignore" if any(map(_is_ignored, _places(cwd, project))) else None
+
+
+def work_refusal(cwd: str | None, project: str | None = None) -> str | None:
+    """Why what is done there may not be captured; None if it may."""
+    return _listed(NEVER_WORK, cwd, project)
+
+
+def _places(cwd: str | None, project: str | None) -> list[str]:
+    return [_absolute(place) for place in (cwd, project) if place and "/" in place]
+
+
+def _listed(file: str, cwd: str | None, project: str | None) -> str | None:
+    places = _places(cwd, project)
     names = [project] if project and "/" not in project else []
     names += [os.path.basename(place) for place in places]
     try:
-        if any(_is_listed(places, names)):
-            return "listed in never-capture"
+        return f"listed in {file}" if any(_is_listed(file, places, names)) else None
     except (OSError, ValueError):
-        return "never-capture can not be read"
-    return "ignored by .iai-ignore" if any(map(_is_ignored, places)) else None
+        return f"{file} can not be read"
 
 
 def paused() -> bool:
@@ -220,19 +250,21 @@ def _absolute(place: str) -> str:
     return path if len(path) <= longest else path[:longest].rpartition("/")[0]
 
 
-def _is_listed(places: list[str], names: list[str]) -> "Iterator[bool]":
+def _is_listed(file: str, places: list[str], names: list[str]) -> "Iterator[bool]":
     """
     Raises:
         OSError, ValueError: there is a list, and it can not be read.
     """
     try:
-        listed = _own(paths.in_user_data("never-capture"))
+        listed = _own(paths.in_user_data(file))
     except (FileNotFoundError, NotADirectoryError):
         return
     from iai_mcp.domain.path_patterns import PathPattern  # late: only who has a list pays for it
 
     for entry in _spoken(listed):
-        if "/" not in entry and entry != "~":
+        if entry == EVERYWHERE:
+            yield True
+        elif "/" not in entry and entry != "~":
             pattern = PathPattern([entry])
             yield any(pattern.covers([name]) for name in names)
         else:

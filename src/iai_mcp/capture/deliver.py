@@ -166,7 +166,7 @@ def pack(gathered: Gathered, consented: consent.Turns) -> list[Packed]:
     prepare = Preparation(gathered.main, gathered.host, launched_agent())
     packed: list[Packed] = []
     for raw in gathered.events:
-        if not consented.may_be_captured(str(raw.get("cwd") or gathered.cwd), raw.get("ts")):
+        if not consented.is_wanted(raw, str(raw.get("cwd") or gathered.cwd)):
             continue
         event = prepare(raw)
         session = event.get("session_id")

@@ -24,11 +24,18 @@ if TYPE_CHECKING:
 # Seconds until we give up, whatever we are doing; every step has a shorter limit of its own, so
 # this is for machines that are brought to their knees. Claude Code gives the hooks of a session's
 # end 1.5 s together, and a person waits behind a prompt.
-_LONGEST = {HookEvent.END: 1.2, HookEvent.PROMPT: 1.0}
+_LONGEST = {
+    HookEvent.END: 1.2,
+    HookEvent.PROMPT: 1.0,
+    HookEvent.TOOL_FAILED: 1.0,
+    HookEvent.TOOL_USED: 1.0,
+}
 _LONGEST_ELSE = 5.0
 
 # Why a session starts that has a conversation behind it.
 _GOES_ON = ("resume", "fork")
+_TOLD = (HookEvent.START, HookEvent.PROMPT, HookEvent.TOOL_FAILED, HookEvent.TOOL_USED)
+
 # A prompt can be a pasted log; beyond this it is no use to a hook.
 _MOST_BYTES = 16 * 1024 * 1024
 # Hosts write at once and close. One that keeps the pipe open must not hold us for longer.
@@ -138,7 +145,7 @@ def _serve(call: Call, event: HookEvent) -> None:
             agent_session.note_conversation(event, given)
         elif event is HookEvent.STOP:
             agent_session.tell_last_words(given)
-    if event in (HookEvent.START, HookEvent.PROMPT):
+    if event in _TOLD:
         if event is HookEvent.START and given.text("source") in _GOES_ON:
             _capture(call, event, given)  # what a session repeats must not be told to it
         _inject(event, given)

@@ -1,4 +1,4 @@
-"""Brings memories into a session: at its start, and with a prompt where the setting says so.
+"""Brings memories into a session: at its start, with a prompt, and after a command that failed.
 
 The daemon chooses the words; here they are marked as ours (so that they are never captured
 again), kept below the host's limit, and put into the form that the host understands. A daemon
@@ -21,22 +21,21 @@ LONGEST = 9_500
 # Seconds. A session's start is slow anyway; a prompt must not feel us.
 START_WITHIN = 1.0
 PROMPT_WITHIN = 0.1
+# With the start of this process it stays below a tenth of a second.
+FAILURE_WITHIN = 0.06
 
 # A launched agent has our hooks twice, its person's and its own: they run within this time.
 _TWIN_WITHIN = 5.0
+_LONGEST_COMMAND = 4000
 
 
 def context_for(event: HookEvent, given: "HookInput") -> str | None:
     """What to print for the host, or None for nothing."""
+    if event in (HookEvent.TOOL_FAILED, HookEvent.TOOL_USED):
+        return _after_failure(event, given)
     if not _is_first(event, given):
         return None
-    params: dict[str, object] = {"cwd": given.cwd}
-    if given.session_id is not None:
-        params["session_id"] = given.session_id
-    # A launched agent works in its run directory, on the project that this names.
-    for key, variable in (("project", "IAI_MCP_PROJECT"), ("agent_id", "IAI_MCP_AGENT_ID")):
-        if os.environ.get(variable):
-            params[key] = os.environ[variable]
+    params = _place(given)
     if event is HookEvent.START:
         answer = ask("session_start_payload", params, START_WITHIN)
     else:
@@ -44,6 +43,34 @@ def context_for(event: HookEvent, given: "HookInput") -> str | None:
         if not prompt.strip():
             return None
         answer = ask("prompt_injection", params | {"prompt": prompt}, PROMPT_WITHIN)
+    return _told(answer, event, given)
+
+
+def _after_failure(event: HookEvent, given: "HookInput") -> str | None:
+    """What mended the very same failure before; mostly nothing."""
+    failed = given.hooks.failed_call(given.fields)
+    if failed is None or not _is_first(event, given, given.text("tool_use_id") or ""):
+        return None
+    from iai_mcp.domain.telling import rough
+
+    command, printed = failed
+    output = rough(printed, command, failed=True)
+    params = _place(given) | {"command": command[:_LONGEST_COMMAND], "output": output}
+    return _told(ask("after_failure", params, FAILURE_WITHIN), event, given)
+
+
+def _place(given: "HookInput") -> dict[str, object]:
+    params: dict[str, object] = {"cwd": given.cwd}
+    if given.session_id is not None:
+        params["session_id"] = given.session_id
+    # A launched agent works in its run directory, on the project that this names.
+    for key, variable in (("project", "IAI_MCP_PROJECT"), ("agent_id", "IAI_MCP_AGENT_ID")):
+        if os.environ.get(variable):
+            params[key] = os.environ[variable]
+    return params
+
+
+def _told(answer: dict[str, object] | None, event: HookEvent, given: "HookInput") -> str | None:
     text = answer.get("text") if answer is not None else None
     if not isinstance(text, str) or not text.strip():
         return None
@@ -59,12 +86,13 @@ def marked(text: str) -> str:
     return markers.wrap(body)
 
 
-def _is_first(event: HookEvent, given: "HookInput") -> bool:
+def _is_first(event: HookEvent, given: "HookInput", about: str = "") -> bool:
     """Whether no twin of this hook has just done it: only launched agents can have one."""
     folder = os.environ.get("IAI_MCP_SESSION_DIR")
     if not folder:
         return True
-    session = "".join(c for c in given.session_id or "" if c.isalnum() or c in "-_")[:80]
+    told = f"{given.session_id or ''}{about}"
+    session = "".join(c for c in told if c.isalnum() or c in "-_")[-80:]
     path = os.path.join(folder, f"injected-{event.name}-{session}")
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

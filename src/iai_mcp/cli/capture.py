@@ -6,6 +6,8 @@ iai-mcp capture pause                    stop capturing until 'iai-mcp capture r
 iai-mcp capture status                   is it on, what is never captured, and is it here
 iai-mcp capture --ignore ~/taxes         never capture below a path, or in a project of a name
 iai-mcp capture --unignore ~/taxes       capture there again
+iai-mcp capture --no-work ~/shop         remember what is said there, but not commands and edits
+iai-mcp capture --work ~/shop            remember those again; without a place: everywhere
 
 An empty file .iai-ignore in a directory keeps its whole tree out, too. Words that you put between
 <private> and </private> are never stored.
@@ -15,6 +17,7 @@ import argparse
 import os
 import sys
 
+from iai_mcp.capture import consent
 from iai_mcp.cli import capture_consent, door, output
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.project import from_argument
@@ -24,6 +27,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="*", help="what to remember; '-' reads standard input")
     parser.add_argument("--ignore", metavar="PATH|NAME", help="never capture there")
     parser.add_argument("--unignore", metavar="PATH|NAME", help="capture there again")
+    parser.add_argument(
+        "--no-work",
+        nargs="?",
+        const=consent.EVERYWHERE,
+        metavar="PATH|NAME",
+        help="never capture commands and edits there (default: anywhere)",
+    )
+    parser.add_argument(
+        "--work",
+        nargs="?",
+        const=consent.EVERYWHERE,
+        metavar="PATH|NAME",
+        help="capture commands and edits again",
+    )
     parser.add_argument("--project", help="the project it belongs to (default: this directory's)")
     parser.add_argument("--session-id", default="", help="the session it belongs to")
     parser.add_argument("--role", default="user", help="who said it: user or assistant")
@@ -34,10 +51,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if arguments.ignore:
-        return capture_consent.ignore(arguments.ignore, as_json=arguments.json)
-    if arguments.unignore:
-        return capture_consent.unignore(arguments.unignore, as_json=arguments.json)
+    for file, wanted, unwanted in (
+        (consent.NEVER, arguments.unignore, arguments.ignore),
+        (consent.NEVER_WORK, arguments.work, arguments.no_work),
+    ):
+        if unwanted:
+            return capture_consent.ignore(unwanted, file, as_json=arguments.json)
+        if wanted:
+            return capture_consent.unignore(wanted, file, as_json=arguments.json)
     if len(arguments.text) == 1 and arguments.text[0] in capture_consent.WISHES:
         return capture_consent.decide(arguments.text[0], as_json=arguments.json)
     text = sys.stdin.read() if arguments.text == ["-"] else " ".join(arguments.text)

@@ -1,4 +1,4 @@
-"""`iai-mcp capture pause|resume|status`, `--ignore` and `--unignore`: people decide what is kept.
+"""`iai-mcp capture pause|resume|status`, `--ignore`, `--no-work`: people decide what is kept.
 
 The files are those that hooks and the daemon read at every capture, so a change counts at once.
 """
@@ -27,26 +27,29 @@ def decide(wish: str, *, as_json: bool) -> int:
     return _show(as_json=as_json)
 
 
-def ignore(wanted: str, *, as_json: bool) -> int:
-    """From now on nothing is captured below a path, or in projects of a name."""
+def ignore(wanted: str, file: str = consent.NEVER, *, as_json: bool) -> int:
+    """From now on nothing is captured below a path, or in projects of a name.
+
+    `file` is the list to put it on: of what is said, or of what is done.
+    """
     entries = _entries(wanted)
-    lines = _lines()
-    _write([*lines, *(entry for entry in entries if entry not in lines)])
+    lines = _lines(file)
+    _write(file, [*lines, *(entry for entry in entries if entry not in lines)])
     return _show(as_json=as_json)
 
 
-def unignore(wanted: str, *, as_json: bool) -> int:
+def unignore(wanted: str, file: str = consent.NEVER, *, as_json: bool) -> int:
     """Take a path or name off the list again.
 
     Raises:
         NotFound: it is not on it.
     """
     gone = {wanted, *_entries(wanted)}
-    lines = _lines()
+    lines = _lines(file)
     kept = [line for line in lines if line.strip() not in gone]
     if kept == lines:
         raise NotFound(f"{wanted} is not on the list; 'iai-mcp capture status' shows what is")
-    _write(kept)
+    _write(file, kept)
     return _show(as_json=as_json)
 
 
@@ -54,18 +57,20 @@ def _show(*, as_json: bool) -> int:
     cwd = os.getcwd()
     refusal = consent.refusal(cwd, project_of(cwd).key)
     since = consent.paused_since()
-    listed = [line.strip() for line in _lines() if _speaks(line)]
+    listed = [line.strip() for line in _lines(consent.NEVER) if _speaks(line)]
+    no_work = [line.strip() for line in _lines(consent.NEVER_WORK) if _speaks(line)]
     told: dict[str, object] = {
         "paused": since is not None,
         "paused_since": None if since is None else _moment(since),
         "never_captured": listed,
+        "work_never_captured": no_work,
         "here": {"cwd": cwd, "captured": refusal is None, "reason": refusal},
     }
-    output.emit(told, _told(since, listed, refusal), as_json=as_json)
+    output.emit(told, _told(since, listed, no_work, refusal), as_json=as_json)
     return 0
 
 
-def _told(since: float | None, listed: list[str], refusal: str | None) -> str:
+def _told(since: float | None, listed: list[str], no_work: list[str], refusal: str | None) -> str:
     if since is None:
         lines = [output.paint("capture is on", "green")]
     else:
@@ -76,6 +81,9 @@ def _told(since: float | None, listed: list[str], refusal: str | None) -> str:
         ]
     if listed:
         lines += ["never captured:", *(f"  {entry}" for entry in listed)]
+    if no_work:
+        places = [f"  {'anywhere' if one == consent.EVERYWHERE else one}" for one in no_work]
+        lines += ["commands and edits are never captured:", *places]
     if refusal is not None and since is None:
         lines.append(f"this directory is not captured: {refusal}")
     return "\n".join(lines)
@@ -101,29 +109,27 @@ def _moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
 
 
-def _path() -> str:
-    return paths.in_user_data("never-capture")
-
-
-def _lines() -> list[str]:
+def _lines(file: str) -> list[str]:
+    path = paths.in_user_data(file)
     try:
-        with open(_path(), encoding="utf-8", errors="surrogateescape") as file:
-            return file.read().splitlines()
+        with open(path, encoding="utf-8", errors="surrogateescape") as listed:
+            return listed.read().splitlines()
     except FileNotFoundError:
         return []
     except OSError as refused:
-        raise IoFailed(f"{_path()} can not be read: {refused.strerror}") from refused
+        raise IoFailed(f"{path} can not be read: {refused.strerror}") from refused
 
 
-def _write(lines: list[str]) -> None:
-    fresh = f"{_path()}.{os.getpid()}"
+def _write(file: str, lines: list[str]) -> None:
+    path = paths.in_user_data(file)
+    fresh = f"{path}.{os.getpid()}"
     try:
         paths.private_dir(paths.user_data())
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write("".join(f"{line}\n" for line in lines))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, _path())
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape") as new:
+            new.write("".join(f"{line}\n" for line in lines))
+            new.flush()
+            os.fsync(new.fileno())
+        os.replace(fresh, path)
     except OSError as refused:
-        raise IoFailed(f"{_path()} can not be written: {refused.strerror}") from refused
+        raise IoFailed(f"{path} can not be written: {refused.strerror}") from refused

@@ -1,4 +1,4 @@
-"""Write every memory as JSON lines, for other programs or another store.
+"""Write every memory, and what agents did, as JSON lines, for other programs or another store.
 
 This is plain text: anybody who gets the file can read it. 'iai-mcp import FILE' takes it in again,
 each memory once.
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         if os.path.exists(temporary):
             os.unlink(temporary)
     result = {"path": path, "records": count}
-    output.emit(result, f"{count} memories written to {path} (plain text)", as_json=arguments.json)
+    output.emit(result, f"{count} records written to {path} (plain text)", as_json=arguments.json)
     return 0
 
 
@@ -63,6 +63,22 @@ def _write(put: Callable[[object], object]) -> int:
                 put(record)
             count += len(records)
             after = page["next"]
+        count += _write_work(call, put)
+    return count
+
+
+def _write_work(call: door.Call, put: Callable[[object], object]) -> int:
+    """What was done comes behind all that was said; how much there was."""
+    after: object = 0
+    count = 0
+    while after is not None:
+        page = call("export_work_page", {"after": after, "limit": 1000})
+        records = page["records"]
+        assert isinstance(records, list)  # noqa: S101 - the method's own promise
+        for record in records:
+            put(record)
+        count += len(records)
+        after = page["next"]
     return count
 
 

@@ -3,6 +3,7 @@
 It shows what would go and asks. What was forgotten stays away, even when it is captured again. The
 backups that sleep made are rewritten without it; files that you made yourself are not reached.
 
+  iai-mcp forget 2                              the second hit of the last recall in this terminal
   iai-mcp forget --query "staging password"     that phrase; 'cat' does not take 'category'
   iai-mcp forget --project . --before 2026-01-01 --yes
 """
@@ -11,7 +12,7 @@ import argparse
 import os
 
 from iai_mcp import paths
-from iai_mcp.cli import door, output
+from iai_mcp.cli import door, last_recall, output
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.shown_text import shortened, shown_line
@@ -24,7 +25,7 @@ _PROJECTS = 5
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ids", nargs="*", help="ids of memories, as recall shows them with --json")
+    parser.add_argument("ids", nargs="*", help="numbers of hits of the last recall, or ids")
     parser.add_argument(
         "--query", help="memories with this word or phrase: whole words, in any case"
     )
@@ -134,7 +135,7 @@ def _params(arguments: argparse.Namespace) -> dict[str, object]:
         if getattr(arguments, name):
             params[name] = getattr(arguments, name)
     if arguments.ids:
-        params["ids"] = arguments.ids
+        params["ids"] = [last_recall.meant(one) for one in arguments.ids]
     if arguments.project:
         params["project"] = from_argument(arguments.project, os.getcwd())
     return params

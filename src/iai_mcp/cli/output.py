@@ -76,6 +76,26 @@ def emit(result: Mapping[str, object], text: str, *, as_json: bool) -> None:
         say(text)
 
 
+def page(text: str) -> None:
+    """Show `text` in the pager where a terminal is too small for it; else print it."""
+    size = terminal_size()
+    if size is None or not sys.stdin.isatty() or text.count("\n") < size.lines:
+        say(text)
+        return
+    import shlex
+    import subprocess
+
+    command = shlex.split(os.environ.get("PAGER") or "less")
+    # As other programs set it: colours pass, and a page that fits is simply shown.
+    environment = {"LESS": "FRX", **os.environ}
+    try:
+        subprocess.run(
+            command, input=_painted(text).encode("utf-8", "replace"), env=environment, check=False
+        )
+    except (OSError, IndexError):  # there is no such program, or none is named
+        say(text)
+
+
 def failure(code: str, message: str, *, as_json: bool) -> None:
     """Say what went wrong: the agreed JSON object on stdout, or a sentence on stderr."""
     if as_json:
@@ -99,6 +119,11 @@ def unexpected(error: Exception, *, as_json: bool) -> None:
 def is_terminal() -> bool:
     """Whether there is a person to ask: both ends are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def somebody_watches() -> bool:
+    """Whether any of our ends is a terminal, though what we say may go through a pipe first."""
+    return any(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
 def terminal_size() -> os.terminal_size | None:
@@ -171,8 +196,13 @@ def give_up() -> None:
 
 
 def _write(text: str, stream: TextIO) -> None:
+    stream.write(_painted(text))
+
+
+def _painted(text: str) -> str:
+    """`text` as a terminal may have it: nothing in it acts but our colours."""
     clean = _around_paint(text, shown)
-    stream.write(_PAINTED.sub(lambda mark: f"\033[{mark.group()[len(_PAINT) :]}", clean))
+    return _PAINTED.sub(lambda mark: f"\033[{mark.group()[len(_PAINT) :]}", clean)
 
 
 def _around_paint(text: str, change: Callable[[str], str]) -> str:

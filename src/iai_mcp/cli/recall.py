@@ -4,16 +4,21 @@ iai-mcp recall which port does postgres use
 iai-mcp recall "the deploy script" --project . --since 2026-10-01
 iai-mcp recall flaky test --context 2 --k 5
 iai-mcp recall flaky test --explain       why each was found, in numbers
+iai-mcp recall flaky test --full          whole turns instead of the pieces that matched
+
+Each hit has a number: 'iai-mcp show 2' opens it in its conversation, 'iai-mcp pin 2' keeps it, 'iai-mcp
+forget 2' removes it. The numbers are those of the last recall in the same terminal.
 """
 
 import argparse
 import os
+from collections.abc import Callable
 
-from iai_mcp.cli import door, output
+from iai_mcp.cli import door, last_recall, output
 from iai_mcp.domain.shown_text import shown_line
 from iai_mcp.project import from_argument
 
-_FILTERS = ("session_id", "agent", "host", "role", "since", "until", "as_of")
+_FILTERS = ("session_id", "agent", "host", "role", "kind", "since", "until", "as_of")
 
 
 _NOTHING = "nothing is remembered yet"
@@ -22,16 +27,20 @@ _NOTHING = "nothing is remembered yet"
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("cue", nargs="+", help="what you want to know, in your own words")
     parser.add_argument("-k", "--k", type=int, default=5, help="at most this many (default 5)")
-    parser.add_argument("--budget-tokens", type=int, default=4000, help="at most this much text")
+    parser.add_argument(
+        "--budget-tokens", type=int, default=1500, help="at most this much of an answer"
+    )
     parser.add_argument("--project", help="only this project: a path or a name; '*' for all alike")
     parser.add_argument("--session-id", help="only this session")
     parser.add_argument("--agent", help="only what this agent's sessions said (name or id)")
     parser.add_argument("--host", help="only this agent program, such as claude-code")
     parser.add_argument("--role", help="only this role: user or assistant")
+    parser.add_argument("--kind", choices=("any", "said", "did"), help="words, work, or both")
     parser.add_argument("--since", help="not before this ISO-8601 time")
     parser.add_argument("--until", help="before this ISO-8601 time")
     parser.add_argument("--as-of", help="answer as it would have been then")
     parser.add_argument("--context", type=int, help="show this many turns around each hit")
+    parser.add_argument("--full", action="store_true", help="whole turns, not excerpts")
     parser.add_argument("--explain", action="store_true", help="show what each score is made of")
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
@@ -44,6 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         "budget_tokens": arguments.budget_tokens,
         "cwd": cwd,
         "explain": arguments.explain,
+        "full": arguments.full,
     }
     params |= {name: value for name in _FILTERS if (value := getattr(arguments, name))}
     if arguments.project:
@@ -53,27 +63,71 @@ def run(arguments: argparse.Namespace) -> int:
     result = door.call("memory_recall", params)
     narrowed = any(name in params for name in (*_FILTERS, "project"))
     nothing = "nothing that fits is remembered" if narrowed else _NOTHING
-    output.emit(result, told(result, nothing), as_json=arguments.json)
+    if not arguments.json:
+        last_recall.keep([str(hit["id"]) for hit in _shown(result)])
+    output.emit(
+        result, told(result, nothing, _marker(" ".join(arguments.cue))), as_json=arguments.json
+    )
     return 0
 
 
-def told(result: dict[str, object], nothing: str = _NOTHING) -> str:
-    """The hits as people read them: when, where, who, and the words."""
-    hits = result.get("hits")
-    parts = [hit_text(hit) for hit in hits] if isinstance(hits, list) else []
+def told(
+    result: dict[str, object], nothing: str = _NOTHING, mark: Callable[[str], str] = str
+) -> str:
+    """The hits as people read them: a number, when, where, who, and the words."""
+    parts = [hit_text(hit, number, mark) for number, hit in enumerate(_shown(result), 1)]
+    outdated = len(_list(result, "anti_hits"))
+    if outdated:
+        parts.insert(len(parts) - outdated, output.paint("no longer true:", "yellow"))
     if not parts:
         parts = [nothing]
-    outdated = result.get("anti_hits")
-    if isinstance(outdated, list) and outdated:
-        parts.append(output.paint("no longer true:", "yellow"))
-        parts += [hit_text(hit) for hit in outdated]
+    elif result.get("note"):
+        parts.insert(0, output.paint(str(result["note"]), "yellow"))
     degraded = result.get("degraded")
     if isinstance(degraded, list) and degraded:
         parts.append(output.paint("degraded: " + "; ".join(map(str, degraded)), "yellow"))
     return "\n\n".join(parts)
 
 
-def hit_text(hit: dict[str, object]) -> str:
+def _shown(result: dict[str, object]) -> list[dict[str, object]]:
+    """In the order in which they are numbered."""
+    return [*_list(result, "hits"), *_list(result, "anti_hits")]
+
+
+def _list(result: dict[str, object], name: str) -> list[dict[str, object]]:
+    found = result.get(name)
+    return found if isinstance(found, list) else []
+
+
+def _marker(cue: str) -> Callable[[str], str]:
+    """Marks the cue's words where a terminal shows them in colour."""
+    if output.paint("", "bold") == "":
+        return str
+    from iai_mcp.domain.cue.stop_words import stop_words  # late: only for people's eyes
+    from iai_mcp.domain.cue_matching import CueMatcher
+    from iai_mcp.domain.words import index_terms, words
+
+    said = words(cue)
+    telling = [word for word in said if word not in stop_words(said)] or said
+    matcher = CueMatcher.of_terms(term for word in telling for term in index_terms(word))
+
+    def mark(text: str) -> str:
+        pieces, at = [], 0
+        for found in matcher.occurrences(text):
+            if found.start >= at:
+                pieces += [
+                    text[at : found.start],
+                    output.paint(text[found.start : found.end], "bold"),
+                ]
+                at = found.end
+        return "".join([*pieces, text[at:]])
+
+    return mark
+
+
+def hit_text(
+    hit: dict[str, object], number: int | None = None, mark: Callable[[str], str] = str
+) -> str:
     where = " · ".join(
         str(part)
         for part in (
@@ -86,8 +140,10 @@ def hit_text(hit: dict[str, object]) -> str:
         if part
     )
     superseded = output.paint(" (superseded)", "yellow") if hit.get("valid_to") else ""
-    said = [f"{output.paint(shown_line(where), 'dim')}{superseded}", *_around(hit, "before")]
-    said += [str(hit.get("text")), *_rest(hit), *_around(hit, "after")]
+    count = output.paint(f"{number} ", "bold") if number else ""
+    said = [f"{count}{output.paint(shown_line(where), 'dim')}{superseded}"]
+    said += [*_asked(hit), *_around(hit, "before"), mark(str(hit.get("text")))]
+    said += [*_rest(hit, number), *_elsewhere(hit), *_around(hit, "after")]
     return "\n".join([*said, *_explained(hit)])
 
 
@@ -101,13 +157,26 @@ def _who(hit: dict[str, object]) -> str:
     return f"{role} to {agent}" if role == "user" else f"{role} of {agent}"
 
 
-def _rest(hit: dict[str, object]) -> list[str]:
+def _asked(hit: dict[str, object]) -> list[str]:
+    asked = hit.get("request")
+    return [output.paint(f"asked: {shown_line(str(asked))}", "dim")] if asked else []
+
+
+def _elsewhere(hit: dict[str, object]) -> list[str]:
+    also = hit.get("also")
+    if not isinstance(also, list) or not also:
+        return []
+    places = "1 other place" if len(also) == 1 else f"{len(also)} other places"
+    return [output.paint(f"(said in {places} too)", "dim")]
+
+
+def _rest(hit: dict[str, object], number: int | None) -> list[str]:
     """Where the whole is, of what is too long to be shown here."""
     if not hit.get("excerpt"):
         return []
     size = hit.get("characters")
     whole = f"{size:,} characters in all" if isinstance(size, int) else "there is more of it"
-    return [output.paint(f"({whole}: iai-mcp show {hit.get('id')})", "dim")]
+    return [output.paint(f"({whole}: iai-mcp show {number or hit.get('id')})", "dim")]
 
 
 def _around(hit: dict[str, object], side: str) -> list[str]:

@@ -1,26 +1,37 @@
 """Show one memory whole, with the turns around it.
 
+iai-mcp show 2                       the second hit of the last recall in this terminal, in its conversation
 iai-mcp show 3f1c2a9e-…              the id as recall and timeline show it with --json
 iai-mcp show 3f1c2a9e-… --around 3   with three turns before and after it
+
+What does not fit the terminal opens in your pager ($PAGER, else less).
 """
 
 import argparse
 import os
 
-from iai_mcp.cli import door, output
+from iai_mcp.cli import door, last_recall, output
 from iai_mcp.cli.recall import hit_text
+
+_OF_A_HIT = 3  # turns before and after it
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", help="the memory's id")
-    parser.add_argument("--around", type=int, default=0, help="so many turns before and after it")
+    parser.add_argument("id", help="the number of a hit of the last recall, or the memory's id")
+    parser.add_argument(
+        "--around", type=int, help="so many turns before and after it (of a hit: 3, else none)"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    params: dict[str, object] = {"id": arguments.id, "cwd": os.getcwd()}
+    wanted = last_recall.meant(arguments.id)
+    around = arguments.around
+    if around is None:
+        around = _OF_A_HIT if wanted != arguments.id else 0
+    params: dict[str, object] = {"id": wanted, "cwd": os.getcwd()}
     with door.held() as call:
-        result = call("memory_show", {**params, "around": arguments.around})
+        result = call("memory_show", {**params, "around": around})
         record = _object(result["record"])
         pieces = [str(record["text"])]
         while (offset := record.pop("next", None)) is not None:
@@ -32,7 +43,10 @@ def run(arguments: argparse.Namespace) -> int:
         hit_text(_object(result["record"])),
         *_turns(result["after"]),
     ]
-    output.emit(result, "\n\n".join(told), as_json=arguments.json)
+    if arguments.json:
+        output.say_json(result)
+    else:
+        output.page("\n\n".join(told))
     return 0
 
 

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif not arguments.all and not arguments.session_id:
         params["project"] = cwd
     records = _all(params, arguments.limit)
-    told = "\n\n".join(hit_text(record) for record in records)
+    told = "\n\n".join(f"{hit_text(record)}{_work(record)}" for record in records)
     output.emit({"records": records}, told or "nothing was said here yet", as_json=arguments.json)
     return 0
 
@@ -53,3 +53,23 @@ def _all(params: dict[str, object], limit: int) -> list[dict[str, object]]:
                 return records
             left: dict[str, object] = {"cursor": page["more"], "limit": limit - len(records)}
             page = call("memory_timeline", {**params, **left})
+
+
+def _work(record: dict[str, object]) -> str:
+    """What was done after a turn, folded: a line of counts and the first of it."""
+    work = record.get("work")
+    if not isinstance(work, dict):
+        return ""
+    counted = [
+        f"{work[name]} {word if work[name] == 1 else words}"
+        for name, word, words in (
+            ("commands", "command", "commands"),
+            ("failed", "failed", "failed"),
+            ("edits", "edit", "edits"),
+            ("looked", "look", "looks"),
+        )
+        if work.get(name)
+    ]
+    did = work.get("did")
+    lines = [", ".join(counted), *map(str, did if isinstance(did, list) else ())]
+    return "".join(f"\n{output.paint(f'  {line}', 'dim')}" for line in lines)

@@ -105,7 +105,7 @@ class SpooledFile:
         for raw in reading:
             if self.stop():
                 raise StoppedError
-            if consented.may_be_captured(str(raw.get("cwd") or ""), raw.get("ts")):
+            if consented.is_wanted(raw, str(raw.get("cwd") or "")):
                 event = prepare(raw)
                 yield event, len(str(event["text"]))
         if reading.problem:

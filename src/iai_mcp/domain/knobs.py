@@ -21,6 +21,8 @@ class Knobs:
     consolidated_hits: str = "auto"
     verbosity: str = "long"
     learning: str = "on"
+    work: str = "on"
+    after_failure: str = "on"
     retention_days: int = 0
     retention_mb: int = 0
 
@@ -114,6 +116,16 @@ KNOBS: Mapping[str, Knob] = {
         Knob(
             "learning",
             "whether use teaches: sleep derives topics and habits, recall prefers what answered together",
+            *_one_of("on", "off"),
+        ),
+        Knob(
+            "work",
+            "whether commands and edits of agents are remembered beside what was said",
+            *_one_of("on", "off"),
+        ),
+        Knob(
+            "after_failure",
+            "whether an agent whose command failed is told what mended the very same failure before",
             *_one_of("on", "off"),
         ),
         Knob(

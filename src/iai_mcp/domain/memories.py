@@ -13,6 +13,7 @@ from iai_mcp.domain.redaction import redact_json
 
 Tier = Literal["working", "episodic", "semantic", "procedural", "parametric"]
 TIERS: tuple[str, ...] = get_args(Tier)
+DEFAULT_TIER: Tier = "episodic"
 
 META_LIMIT = 4096  # bytes of JSON: meta comes back with every hit, so every recall pays for it
 
@@ -48,7 +49,7 @@ class NewTurn:
     branch: str = ""
     repository: str = ""  # the url of its remote, where the transcript tells
     speaker: str = ""
-    tier: str = "episodic"
+    tier: str = DEFAULT_TIER
     cue: str = ""
     meta: str = ""  # canonical JSON, "" when there is none
 
@@ -79,7 +80,7 @@ class Turn:
     role: str
     at: Instant
     speaker: str = ""
-    tier: str = "episodic"
+    tier: str = DEFAULT_TIER
     cue: str = ""
     provenance: Provenance = field(default_factory=Provenance)
     meta: str = ""  # canonical JSON, "" when there is none
@@ -137,7 +138,7 @@ class Memory:
     role: str
     at: Instant
     speaker: str = ""
-    tier: str = "episodic"
+    tier: str = DEFAULT_TIER
     cue: str = ""
     provenance: Provenance = field(default_factory=Provenance)
     meta: Mapping[str, object] = field(default_factory=dict)

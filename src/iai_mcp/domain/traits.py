@@ -5,13 +5,14 @@ from enum import IntEnum
 from itertools import islice
 
 from iai_mcp.domain.answer_kinds import READ_WORDS, Kinds, held_by
+from iai_mcp.domain.exchanges import turning
 from iai_mcp.domain.passages import passages
 from iai_mcp.domain.standing import Standing, StandingWish, may_state_a_wish, standing_wish
 from iai_mcp.domain.words import indexed_pieces, words
 
 # Raised when any of the fields below, or what goes into the word index, is made differently:
 # stores then bring their rows up to date in the background.
-TRAITS_VERSION = 3
+TRAITS_VERSION = 4
 
 _QUESTION_MARKS = ("?", "？", "؟")
 # More wishes in one turn than this are a document, not a conversation.
@@ -30,6 +31,7 @@ class Fact(IntEnum):
     TIME = 16  # it says when
     NAME = 32  # it names something
     CHANGE = 64  # it says that something is otherwise than before
+    TURNING = 128  # it proposes something, or is a short answer
 
 
 WISH = Fact.INSTRUCTION | Fact.PREFERENCE  # one that goes on being wished
@@ -47,6 +49,7 @@ class Traits:
     standing: Standing | None
     holds: Kinds
     spoken: bool  # by a person
+    turning: bool  # see `domain.exchanges.turning`
 
     @property
     def facts(self) -> int:
@@ -58,6 +61,7 @@ class Traits:
             + self.holds.time * Fact.TIME
             + self.holds.name * Fact.NAME
             + self.holds.change * Fact.CHANGE
+            + self.turning * Fact.TURNING
         )
 
 
@@ -83,6 +87,7 @@ def traits_of(text: str, role: str) -> Traits:
         standing=standing or (Standing.PREFERENCE if kinds else None),
         holds=held_by(text, said),
         spoken=role != "assistant",
+        turning=turning(text, role),
     )
 
 

@@ -35,6 +35,7 @@ _RUSSIAN_ENDING = re.compile(
     "|[иыая]л[аио]?|[иыаяе]?ть|л[аои]|и[яюи]|ь[яюе]|[аяоеиыуюьй])$"
 )
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_SHORTEST, _LONGEST = 3, 24  # letters of a word that means something by itself
 _ASCII_FAST = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 
 
@@ -78,6 +79,11 @@ def index_terms(word: str) -> list[str]:
         else:
             terms.append(_stem(part))
     return terms
+
+
+def may_mean(word: str) -> bool:
+    """Whether a model could know the word; it knows no numbers, and few words of other scripts."""
+    return word.isascii() and word.isalpha() and _SHORTEST <= len(word) <= _LONGEST
 
 
 def is_cjk(text: str) -> bool:

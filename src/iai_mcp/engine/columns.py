@@ -22,6 +22,7 @@ Mask = NDArray[np.bool_]
 
 NOBODY = -1  # no such row, no such name
 _PAGE = 1000  # rows taken in while readers wait
+_PROMPT = "user"  # the role that begins an exchange
 
 _NAMES = ("session", "project", "speaker", "role", "host", "agent_id", "agent_name")
 _COLUMNS: dict[str, type[np.generic]] = {
@@ -32,6 +33,7 @@ _COLUMNS: dict[str, type[np.generic]] = {
     "alive": np.bool_,
     "before": np.int32,
     "after": np.int32,
+    "head": np.int32,
     **dict.fromkeys(_NAMES, np.int32),
 }
 
@@ -47,6 +49,7 @@ class View:
     alive: Mask
     before: Numbers  # the row of the turn before it in its session, or NOBODY
     after: Numbers
+    head: Numbers  # the row of the first turn of its exchange
     session: Numbers
     project: Numbers
     speaker: Numbers
@@ -67,6 +70,12 @@ class View:
     @property
     def spoken(self) -> Mask:
         return having(self.facts, Fact.SPOKEN)
+
+    @property
+    def in_session(self) -> Mask:
+        """Which rows are turns of a session that are still there."""
+        held: Mask = self.alive & (self.session != self.no_session)
+        return held
 
     @property
     def conversed(self) -> Mask:
@@ -236,6 +245,7 @@ class Columns:
         """Put the row where it belongs in its session: nearly always at the end."""
         before, after = self._columns["before"], self._columns["after"]
         before[row] = after[row] = NOBODY
+        self._columns["head"][row] = row
         session = int(self._columns["session"][row])
         if session == self._numbers["session"].get(""):
             return  # memories without a session are no conversation
@@ -250,6 +260,7 @@ class Columns:
             before[right] = row
         else:
             self._last_of[session] = row
+        self._lead(row)
 
     def _unlink(self, row: int) -> None:
         if not self._columns["alive"][row]:
@@ -263,7 +274,22 @@ class Columns:
         elif self._last_of.get(int(self._columns["session"][row])) == row:
             self._last_of[int(self._columns["session"][row])] = left
         self._columns["alive"][row] = False
+        self._lead(right)
         self._changes += 1
+
+    def _lead(self, row: int) -> None:
+        """Give the row and what follows it, up to the next prompt, the head of their exchange."""
+        before, after, head = (self._columns[name] for name in ("before", "after", "head"))
+        role, prompt = self._columns["role"], self._numbers["role"].get(_PROMPT)
+        while row != NOBODY:
+            left = int(before[row])
+            first = row if left == NOBODY or role[row] == prompt else int(head[left])
+            if head[row] == first and after[row] != NOBODY and head[after[row]] == first:
+                return  # and so have all that follow
+            head[row] = first
+            row = int(after[row])
+            if row != NOBODY and role[row] == prompt:
+                return
 
     def _grow(self) -> None:
         old = self._columns

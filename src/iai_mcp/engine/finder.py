@@ -1,29 +1,46 @@
 """Which memories might answer a cue: a pool from every leg, then a closer look at the best."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from iai_mcp.domain.exchanges import CueWords, ExchangeTurns
 from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats, few_of_equal
-from iai_mcp.domain.ranking.lexical import Population, WordScores, population, word_scores
+from iai_mcp.domain.ranking.exchanges import (
+    STAND_IN_FROM,
+    STAND_IN_WORTH,
+    STAND_INS,
+    ExchangeCandidates,
+    SoughtWord,
+    Work,
+    exchange_words,
+    work,
+)
+from iai_mcp.domain.ranking.lexical import (
+    Population,
+    Postings,
+    WordScores,
+    population,
+    word_scores,
+)
 from iai_mcp.domain.traits import Fact
-from iai_mcp.engine import words
+from iai_mcp.engine import exchanges, words
 from iai_mcp.engine.columns import NOBODY, Columns, Mask, View, having
+from iai_mcp.engine.exchanges import ALIKE, POOL, nearest_rows
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.memories import Scope
-from iai_mcp.ports.words import WordIndex
+from iai_mcp.ports.words import WordIndex, Words
 
 Rows = NDArray[np.int64]
 
-_POOL = 80  # of each leg: more changes nothing measurable
-_ALIKE = 20  # of them, so many at most that score the same
 _WISHES = 24
 # How many candidates are compared passage by passage: the rest could not reach the top.
 _LOOKED_AT_CLOSELY = 96
 _WISHES_WITHIN = 500
+_FEW_TURNS, _FEW_SHARE = 50, 0.02
 # Words and cosine on one scale, only to choose whom to look at closely.
 _WORDS_AT_FIRST, _COSINE_AT_FIRST = 4.0, 10.0
 
@@ -37,6 +54,17 @@ class Sought:
     vector: Matrix | None
     scope: Scope
     also: Sequence[int] = ()  # keys to measure whatever the legs find
+    # What those of the cue's words mean that the store has no vector of, by their token.
+    words: Mapping[str, Matrix] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What might answer: turns of talk, and exchanges of worked sessions."""
+
+    talk: Candidates
+    work: ExchangeCandidates | None  # None where nobody worked
+    cue: CueWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +73,7 @@ class People:
 
     speakers: Sequence[str]
     assistants: bool
+    worked: bool  # whether there are exchanges of more than a question and its answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +83,8 @@ class Crowd:
     population: Population
     speakers: Sequence[int]
     assistants: bool
+    work: Work
+    talk: Mask  # rows of sessions in which nobody worked, and of none
 
 
 class Crowds:
@@ -73,10 +104,13 @@ class Crowds:
 
 
 def _crowd(view: View, within: Mask) -> Crowd:
+    done = work(within, view.in_session, view.head, view.session, view.length)
     return Crowd(
         population=population(within, view.length, view.session, view.conversed),
         speakers=np.flatnonzero(np.bincount(view.speaker[within])).tolist(),
         assistants=bool((within & ~view.spoken).any()),
+        work=done,
+        talk=within & (done.number == NONE) if len(done) else within,
     )
 
 
@@ -89,26 +123,34 @@ class Finder:
     vectors: Callable[[], Vectors | None]  # None while there is no model
     crowds: Crowds = field(default_factory=Crowds)
 
-    def find(self, sought: Sought) -> Candidates:
-        """What might answer, with the turns around it; nothing if nothing is stored there.
+    def find(self, sought: Sought) -> Looked:
+        """What might answer, talk with the turns around it; nothing if nothing is stored there.
 
         Raises:
             StoreError: the store can not be read.
         """
         view = self.columns.current()
         within = self.columns.within(view, sought.scope)
+        crowd = self.crowds.of(view, within)
+        vectors = self.vectors() if sought.vector is not None else None
         with self.index.looked_up() as index:
-            terms = words.postings(index, sought.terms, view)
+            terms = words.postings(index, sought.terms, view, generous=len(crowd.work) > 0)
             exact = words.exactness(index, sought.exact, view, within)
-        lexical = word_scores(terms, self.crowds.of(view, within).population)
-        near, topics = self._meaning(sought, view, within)
-        strongest = _strongest(lexical.words, _POOL)
-        wished = view.rows_of(np.array(sorted(topics), dtype=np.int64))
-        also = view.rows_of(np.array(sorted(sought.also), dtype=np.int64))
-        pool = np.concatenate([strongest, near, wished, also, np.flatnonzero(exact)])
-        pool = np.unique(pool[within[pool]])
-        rows = _with_neighbours(pool, view)
-        return self._measured(rows, view, within, lexical, exact, topics, sought)
+            soft = _softened(index, terms, sought, view, crowd.work, vectors)
+        lexical = word_scores(terms, crowd.population)
+        talk = self._talk(sought, view, crowd, lexical, exact)
+        if not len(crowd.work):
+            return Looked(talk, None, CueWords())
+        said = exchange_words(soft, crowd.work)
+        cue = exchanges.Cue(
+            sought.vector, sought.scope, sought.also, said, lexical.words, exact, vectors
+        )
+        return Looked(talk, exchanges.candidates(cue, view, crowd.work), said.known)
+
+    def turns(self, heads: Sequence[int], scope: Scope) -> list[ExchangeTurns]:
+        """The turns of the exchanges that these keys begin, as far as the scope holds them: one each."""
+        view = self.columns.view()
+        return exchanges.turns(view, self.columns.within(view, scope), heads)
 
     def people(self, scope: Scope) -> People:
         """Who spoke there."""
@@ -118,25 +160,40 @@ class Finder:
         return People(
             speakers=[names[number] for number in crowd.speakers if names[number]],
             assistants=crowd.assistants,
+            worked=len(crowd.work) > 0,
         )
 
     def number(self, column: str, name: str) -> int:
         """The number that stands for a speaker's, session's or project's name; -1 if unknown."""
         return self.columns.number(column, name)
 
-    def _meaning(self, sought: Sought, view: View, within: Mask) -> tuple[Rows, dict[int, float]]:
+    def _talk(
+        self, sought: Sought, view: View, crowd: Crowd, lexical: WordScores, exact: Floats
+    ) -> Candidates:
+        within = crowd.talk
+        near, topics = self._meaning(sought, view, crowd)
+        strongest = _strongest(np.where(within, lexical.words, 0.0), POOL)
+        wished = view.rows_of(np.array(sorted(topics), dtype=np.int64))
+        also = view.rows_of(np.array(sorted(sought.also), dtype=np.int64))
+        pool = np.concatenate([strongest, near, wished, also, np.flatnonzero(exact)])
+        pool = np.unique(pool[within[pool]])
+        rows = _with_neighbours(pool, view)
+        return self._measured(rows, view, within, lexical, exact, topics, sought)
+
+    def _meaning(self, sought: Sought, view: View, crowd: Crowd) -> tuple[Rows, dict[int, float]]:
         """The rows nearest in meaning, and the memories whose wishes are about the cue."""
         vectors = self.vectors()
         if vectors is None or sought.vector is None:
             return np.zeros(0, np.int64), {}
-        keys = None if sought.scope.everything else view.keys[within]
-        near = [key for key, _ in vectors.nearest(sought.vector, _POOL, keys, alike=_ALIKE)]
-        standing = np.flatnonzero(within & view.standing)
+        near = np.flatnonzero(crowd.talk)
+        # Beside work there is often little talk: all of it is looked at, and nothing is searched.
+        if not len(crowd.work) or len(near) > POOL:
+            near = nearest_rows(vectors, sought.vector, sought.scope, view, near)
+        standing = np.flatnonzero(crowd.talk & view.standing)
         if not standing.size:
-            return view.rows_of(np.array(near, np.int64)), {}
+            return near, {}
         few = view.keys[standing] if standing.size <= _WISHES_WITHIN else None
-        wishes = vectors.wishes_about(sought.vector, _WISHES, few)
-        return view.rows_of(np.array(near, np.int64)), wishes
+        return near, vectors.wishes_about(sought.vector, _WISHES, few)
 
     def _measured(
         self,
@@ -193,11 +250,39 @@ class Finder:
         return turn, passage, context
 
 
+def _softened(
+    index: Words,
+    terms: Sequence[Postings],
+    sought: Sought,
+    view: View,
+    among: Work,
+    vectors: Vectors | None,
+) -> list[SoughtWord]:
+    """The cue's words with those of the exchanges that mean about the same."""
+    if vectors is None or vectors.words is None or not len(among):
+        return [SoughtWord(term) for term in terms]
+    # A word that many turns hold needs none to stand in for it.
+    few = max(_FEW_TURNS, int(_FEW_SHARE * len(view.keys)))
+    wanted = [term.token for term in terms if len(term.rows) <= few]
+    near = vectors.words.near(wanted, sought.words, STAND_IN_FROM)
+    softened: list[SoughtWord] = []
+    for term in terms:
+        own: list[tuple[Postings, float]] = []
+        for word, cosine in near.get(term.token, ()):
+            found = words.rare(index, word, view)
+            if found is not None and (among.number[found.rows] != NONE).any():
+                own.append((found, STAND_IN_WORTH * cosine))
+            if len(own) == STAND_INS:
+                break
+        softened.append(SoughtWord(term, own))
+    return softened
+
+
 def _strongest(column: Floats, limit: int) -> Rows:
     rows = np.flatnonzero(column > 0)
     if rows.size > limit:
         rows = rows[np.argsort(-column[rows], kind="stable")]
-        rows = rows[few_of_equal(column[rows], _ALIKE)][:limit]
+        rows = rows[few_of_equal(column[rows], ALIKE)][:limit]
     return rows
 
 

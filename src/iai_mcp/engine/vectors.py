@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iai_mcp.engine.vector_index import Keys, VectorIndex, quantise
+from iai_mcp.engine.word_meanings import WordMeanings
 from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.vectors import Coded, CodedParts, VectorLog
 
@@ -32,7 +33,8 @@ class Passages:
 class Vectors:
     """Every call is safe from any thread."""
 
-    def __init__(self, log: VectorLog, dimensions: int) -> None:
+    def __init__(self, log: VectorLog, dimensions: int, words: WordMeanings | None = None) -> None:
+        self.words = words
         self._log = log
         self._dimensions = dimensions
         self._turns = VectorIndex(dimensions)
@@ -49,6 +51,8 @@ class Vectors:
         after = 0
         while after is not None:
             after = self._load_topics(after)
+        if self.words is not None:
+            self.words.load()
 
     def put(self, keys: Sequence[int], vectors: Matrix, passages: Sequence[Passages] = ()) -> None:
         """Keep the vectors of these memories; a memory that was forgotten is passed over."""

@@ -21,6 +21,8 @@ _MOST_TERMS = 12
 _READ_AT_FIRST = 800
 # A word this common is left out even if it is among the rarest, unless it is the rarest of all.
 _TOO_COMMON = 600
+# A word that is said more often than this does not stand in for another one.
+_RARE_AT_MOST, _RARE_SHARE = 200, 0.01
 # Postings of a word kept anyway are cut here: a bound for a cue of nothing but common words.
 _MOST_PLACES = 20_000
 _EXACT_AT_MOST = 200  # memories that hold what the cue quotes, newest first
@@ -28,9 +30,15 @@ _EXACT_AT_MOST = 200  # memories that hold what the cue quotes, newest first
 _RARE_NAME = 3
 
 
-def postings(index: Words, terms: Sequence[str], view: View) -> list[Postings]:
-    """Where the telling ones of the terms occur; a term that occurs nowhere has empty postings."""
-    common = max(_COMMON_AT_LEAST, int(_COMMON_SHARE * len(view.keys)))
+def postings(
+    index: Words, terms: Sequence[str], view: View, *, generous: bool = False
+) -> list[Postings]:
+    """Where the telling ones of the terms occur; a term that occurs nowhere has empty postings.
+
+    `generous` keeps all that is read at first: a word that many turns hold may be in few exchanges.
+    """
+    at_least = _READ_AT_FIRST if generous else _COMMON_AT_LEAST
+    common = max(at_least, int(_COMMON_SHARE * len(view.keys)))
     places = {word: index.places(word, _READ_AT_FIRST) for word in index.spelled(terms)}
     holding = {
         word: len(_starts(read)) if len(read) < _READ_AT_FIRST else index.holding(word)
@@ -46,7 +54,14 @@ def postings(index: Words, terms: Sequence[str], view: View) -> list[Postings]:
     for word in kept:
         if len(places[word]) == _READ_AT_FIRST:
             places[word] = index.places(word, _MOST_PLACES)
-    return [_postings(read, view) for word, read in places.items() if word in kept]
+    return [_postings(word, read, view) for word, read in places.items() if word in kept]
+
+
+def rare(index: Words, word: str, view: View) -> Postings | None:
+    """Where a word occurs; None for one that is too common to stand in for another."""
+    most = max(_RARE_AT_MOST, int(_RARE_SHARE * len(view.keys)))
+    places = index.places(word, most)
+    return _postings(word, places, view) if len(places) < most else None
 
 
 def exactness(index: Words, names: Sequence[str], view: View, within: Mask) -> Floats:
@@ -69,9 +84,9 @@ def _starts(places: Places) -> Places:
     return np.flatnonzero(changes)
 
 
-def _postings(places: Places, view: View) -> Postings:
+def _postings(word: str, places: Places, view: View) -> Postings:
     starts = _starts(places)
     keys, counts = places[starts], np.diff(starts, append=len(places))
     found = np.minimum(np.searchsorted(view.keys, keys), max(len(view.keys) - 1, 0))
     known = view.keys[found] == keys if len(view.keys) else np.zeros(len(keys), dtype=np.bool_)
-    return Postings(found[known], counts[known].astype(np.float32))
+    return Postings(found[known], counts[known].astype(np.float32), word)

@@ -33,6 +33,7 @@ class HookEvent:
     END: "HookEvent"
     ATTENTION: "HookEvent"
     TOOL_USED: "HookEvent"
+    TOOL_FAILED: "HookEvent"
 
     __slots__ = ("name",)
 
@@ -48,6 +49,7 @@ HookEvent.COMPACT = HookEvent("compact")
 HookEvent.END = HookEvent("end")
 HookEvent.ATTENTION = HookEvent("attention")
 HookEvent.TOOL_USED = HookEvent("tool used")
+HookEvent.TOOL_FAILED = HookEvent("tool failed")
 
 
 def in_hook_output(text: str, name: str) -> str:
@@ -67,6 +69,9 @@ class Hooks:
     `find_transcript` looks for a session's file where hooks do not name it; `await_transcript`
     gives the host a moment to write it, told the hook's name.
 
+    `matchers` are the tools that an installed hook asks for, where not all of them. `failed_call` gives
+    the command of a hook's input and what it printed, if the input tells of a command that failed.
+
     `borrowed_by`: another host that runs these hooks too, by the field that gives it away. It has
     done the work if its own hooks `are_installed`.
     """
@@ -81,6 +86,8 @@ class Hooks:
         injected: "Callable[[str, str], str]" = in_hook_output,
         find_transcript: "Callable[[str], str | None] | None" = None,
         await_transcript: "Callable[[str, str], None] | None" = None,
+        matchers: "Mapping[str, str] | None" = None,
+        failed_call: "Callable[[Record], tuple[str, str] | None]" = lambda _given: None,
         borrowed_by: "Mapping[str, str] | None" = None,
         are_installed: "Callable[[], bool]" = lambda: False,
     ) -> None:
@@ -91,6 +98,8 @@ class Hooks:
         self.injected = injected
         self.find_transcript = find_transcript
         self.await_transcript = await_transcript
+        self.matchers = matchers or {}
+        self.failed_call = failed_call
         self.borrowed_by = borrowed_by or {}
         self.are_installed = are_installed
 

@@ -58,7 +58,7 @@ def grouped_hooks(
     memory: MemoryWiring, host: str, timeouts: Mapping[str, int], **more: Json
 ) -> dict[str, Json]:
     """A whole `hooks` object in Claude Code's shape."""
-    return in_arrays(hook_groups(wiring_of(memory), host, timeouts, **more))
+    return in_arrays(hook_groups(wiring_of(memory), host, timeouts, None, **more))
 
 
 def one_of_a_list(directory: str) -> str:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
+    from iai_mcp.hosts.work import Call
+
 # Longer than any turn: a line beyond this is no conversation, and holding it could end the host.
 LONGEST_LINE = 64 * 1024 * 1024
 # Longer than any session, and than any export: beyond it somebody would read for ever.
@@ -47,10 +49,12 @@ class Reading:
 
     __slots__ = (
         "_walk",
+        "calls",
         "carry",
         "deadline",
         "end",
         "host",
+        "line",
         "path",
         "problem",
         "skipped",
@@ -76,6 +80,8 @@ class Reading:
         self.carry: Record = {} if carry is None else carry
         self.wanted = wanted  # the one session to read where a file holds many
         self.skipped = 0
+        self.line = start  # where the line begins that is being read
+        self.calls: dict[str, Call] = {}  # tool calls that wait for their results
         self.problem: str | None = None
         # Who has no time sets a moment (monotonic) to stop at; `end` and `carry` then say where.
         self.deadline: float | None = None
@@ -131,6 +137,7 @@ def records(reading: Reading, file: "BinaryIO") -> "Iterator[Record]":
     for line, length, whole in _lines(reading, file):
         record = None if line is None else _record(line)
         if record is not None:
+            reading.line = reading.end
             reading.end += length
             yield record
             continue

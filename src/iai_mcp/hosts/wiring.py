@@ -74,11 +74,17 @@ def server_entry(wiring: Wiring, *root: str, **more: Json) -> Entry:
 
 
 def hook_groups(
-    wiring: Wiring, host: str, timeouts: Mapping[str, int], **more: Json
+    wiring: Wiring,
+    host: str,
+    timeouts: Mapping[str, int],
+    matchers: Mapping[str, str] | None = None,
+    **more: Json,
 ) -> dict[str, Json]:
     """Claude Code's shape, which others took over: an event's groups, each with its hooks."""
+    wanted = matchers or {}
     return {
         event: {
+            **({"matcher": wanted[event]} if event in wanted else {}),
             "hooks": [
                 {
                     **more,
@@ -86,7 +92,7 @@ def hook_groups(
                     "command": wiring.hook_line(host, event),
                     "timeout": timeout,
                 }
-            ]
+            ],
         }
         for event, timeout in timeouts.items()
     }

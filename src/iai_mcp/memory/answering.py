@@ -1,27 +1,38 @@
-"""From ranked memories to the answer: successors first, likenesses folded, budget kept."""
+"""From ranked memories to the answer: successors first, likenesses folded, the room shared."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
+from iai_mcp.domain.cue_matching import CueMatcher
+from iai_mcp.domain.excerpts import json_bytes
+from iai_mcp.domain.exchanges import RankedExchange
+from iai_mcp.domain.filling import SURE_OF_A_PLACE
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.ranking.folding import folded
 from iai_mcp.domain.ranking.reasons import told
+from iai_mcp.domain.shares import SHORT, Cost, shares
+from iai_mcp.memory import payload
 from iai_mcp.memory.question import Answer, Around, Hit, Question, SessionHits
-from iai_mcp.memory.room import Room, Shown, weight
+from iai_mcp.memory.room import ANSWER_BYTES, Shown, weight
+from iai_mcp.memory.worked import Worked, WorkShown
 from iai_mcp.ports.learned import Repeats, Topics
 from iai_mcp.ports.memories import Memories, Scope
-
-CountTokens = Callable[[str], int]
 
 # Of each candidate so many characters are read: to rank and to fold more of them decide nothing.
 READ_OF_EACH = 100_000
 _MOST_SUPERSEDED = 5
-_EXCERPT = 50_000  # characters of a turn that no answer can hold, at most
+# What no longer holds is named, in so many bytes each, and takes no more than its part of the room.
+_OF_SUPERSEDED, _PART_OF_SUPERSEDED = 160, 4
+_SIDES = len('"before": [], "after": [], ')
+_EXCERPT = 50_000  # bytes of a whole turn that no answer can hold, at most
+# Of one kind of hits beside the other: so much less is too unlikely to answer.
+_FAR_BEHIND = 2.5
 _SUCCESSOR = "it supersedes what was found"
 # Digests are looked for among those of the best hits, and only a few come along.
 _ASKED = 10
 _DIGESTS = 2
 _LISTED = 5
+_OF_A_DIGEST = 900  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +48,19 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Holding:
+    """What of all that was found holds, each thing once; and what would have answered but was superseded."""
+
+    kept: Sequence[Found]
+    superseded: Sequence[Found]
+
+    @property
+    def folded(self) -> bool:
+        """Whether some of it was folded into others."""
+        return any(one.same for one in self.kept)
+
+
+@dataclass(frozen=True, slots=True)
 class Answering:
     """What the answer to one question is made with. It only reads."""
 
@@ -45,56 +69,127 @@ class Answering:
     memories: Memories
     repeats: Repeats
     topics: Topics
-    count: CountTokens
+    about: CueMatcher
     cosine: Callable[[int], float | None]  # of the cue with the memory of that key
     digests: str  # where they may stand: the knob `consolidated_hits`
+    work: WorkShown
 
-    def __call__(self, found: Sequence[Found]) -> Answer:
-        """The answer from what was found, best first."""
-        asked = self.asked
+    def holding(self, found: Sequence[Found]) -> Holding:
+        """What was found, best first, as it holds."""
         valid, superseded = self._by_validity(found)
-        kept = self._folded(valid) if asked.fold else valid
-        digests = self._digests([one.memory for one in kept[: asked.limit]])
-        places = asked.limit - int(self.digests == "on" and bool(digests) and asked.limit > 1)
-        purse = _Purse(asked, self.memories, self.count)
-        hits: list[Hit] = []
-        for one in kept:
-            if len(hits) == places:
-                break
-            hit = self._hit(one, purse)
-            if hit is not None:
-                around = self._around(one.memory, purse) if asked.context else None
-                hits.append(replace(self._counted(hit, one.fold), around=around))
-        if not asked.by_session:
-            # After all that was said, and with what that left of the budget.
-            last = min((one.score for one in found), default=0.0)
-            made = [Found(memory, last, {}, why) for memory, why in digests]
-            hits += self._hits(made[: asked.limit - len(hits)], purse)
+        return Holding(self._folded(valid) if self.asked.fold else valid, superseded)
+
+    def __call__(self, found: Holding, work: Worked, sentences: int) -> Answer:
+        """The answer in the room that the question gives; `sentences` are bytes of what else it says."""
+        asked = self.asked
+        room = asked.budget * payload.BYTES_PER_TOKEN - payload.ANSWER - sentences
+        found, work = self._superseding(found, work)
+        old, taken = self._superseded(found.superseded, room)
+        room -= taken
+        hits = self._shared(found.kept, work, room // 2 if asked.context else room)
+        if asked.context:
+            hits = self._with_turns_around(hits, room)
         return Answer(
             hits=tuple(hits),
-            superseded=tuple(self._hits(superseded[:_MOST_SUPERSEDED], purse)),
-            tokens=purse.spent,
+            superseded=tuple(old),
             sessions=_by_session(hits) if asked.by_session else None,
         )
 
-    def _hits(self, found: Sequence[Found], purse: "_Purse") -> list[Hit]:
-        made = (self._hit(one, purse) for one in found)
-        return [hit for hit in made if hit is not None]
+    def _shared(self, kept: Sequence[Found], work: Worked, room: int) -> list[Hit]:
+        """The hits of talk and of work, each kind with its part of the room."""
+        limit = self.asked.limit
+        kept, exchanges = _likely(kept, work.exchanges, limit)
+        digests = self._digests(
+            [*_speakers(exchanges, work), *(one.memory for one in kept[:limit])]
+        )
+        # With the knob on, a place and room for one of them are kept free.
+        places = limit - int(self.digests == "on" and bool(digests) and limit > 1)
+        hits: list[Hit] = []
+        if exchanges:
+            part = room * len(exchanges) // (len(exchanges) + len(kept))
+            part -= len(exchanges) * payload.SESSION if self.asked.by_session else 0
+            part -= _OF_A_DIGEST if places < limit else 0
+            hits = self.work(replace(work, exchanges=exchanges), part, max(1, places - len(kept)))
+            room -= sum(map(payload.of_hit, hits))
+        if not hits and not kept:  # there is room for nothing, and one comes all the same
+            kept = [
+                Found(work.turns[one.speaker], one.shown, one.parts)
+                for one in exchanges[:1]
+                if one.speaker in work.turns
+            ]
+        drafts = [self._counted(self._hit(one), one.fold) for one in kept[: places - len(hits)]]
+        if not self.asked.by_session:
+            # After all that was said, and with what that left of the room.
+            last = min((hit.score for hit in (*hits, *drafts)), default=0.0)
+            made = [Found(memory, last, {}, why) for memory, why in digests]
+            drafts += map(self._hit, made[: limit - len(hits) - len(drafts)])
+        else:
+            room -= payload.sessions([*hits, *drafts])
+        hits += self._fitted(drafts, room, needed=not hits)
+        return sorted(hits, key=lambda hit: -hit.score)
 
-    def _hit(self, one: Found, purse: "_Purse") -> Hit | None:
+    def _superseding(self, found: Holding, work: Worked) -> tuple[Holding, Worked]:
+        """With what holds now in the place of turns of work that were superseded."""
+        by_key = {key: one for one in work.exchanges for key in one.keys}
+        old = [
+            Found(memory, by_key[key].shown, by_key[key].parts)
+            for key, memory in work.turns.items()
+            if memory.successor is not None
+        ]
+        valid, superseded = self._by_validity(old) if old else ([], [])
+        if not superseded:
+            return found, work
+        gone = {one.memory.key for one in superseded}
+        turns = {key: memory for key, memory in work.turns.items() if key not in gone}
+        kept = sorted([*found.kept, *valid], key=lambda one: -one.score)
+        return Holding(kept, [*found.superseded, *superseded]), replace(work, turns=turns)
+
+    def _fitted(self, drafts: Sequence[Hit], room: int, *, needed: bool) -> list[Hit]:
+        """Those that fit, each with as much of its text as its share of the room holds; one if needed."""
+        costs = [_cost(hit) for hit in drafts]
+        found = shares(costs, room, whole=self.asked.full, needed=needed)
+        return [
+            replace(hit, shown=self._cut(hit.memory, own))
+            for hit, own in zip(drafts, found, strict=True)
+            if own is not None
+        ]
+
+    def _superseded(self, found: Sequence[Found], room: int) -> tuple[list[Hit], int]:
+        """What no longer holds, the first of it in any case, and the bytes that it takes."""
+        hits: list[Hit] = []
+        taken = 0
+        for one in found[:_MOST_SUPERSEDED]:
+            hit = self._hit(one)
+            text = json_bytes(hit.memory.text)
+            own = text if self.asked.full else min(text, _OF_SUPERSEDED)
+            cost = own + payload.around_hit(hit) + payload.EXCERPT
+            if not hits or taken + cost <= room // _PART_OF_SUPERSEDED:
+                hits.append(replace(hit, shown=self._cut(hit.memory, own)))
+                taken += cost
+        return hits, taken
+
+    def _cut(self, memory: Memory, room: int) -> Shown:
+        if len(memory.text) >= READ_OF_EACH:  # there may be more of it
+            memory = next(iter(self.memories.get([memory.key])), memory)
+        if not self.asked.full:
+            return Shown(memory).cut(self.about, room)
+        return (
+            Shown(memory)
+            if weight(memory) <= ANSWER_BYTES
+            else Shown(memory).cut(self.about, _EXCERPT)
+        )
+
+    def _hit(self, one: Found) -> Hit:
         memory, as_of = one.memory, self.asked.about.as_of
         if as_of is not None and memory.valid_to is not None and memory.valid_to > as_of:
             memory = replace(memory, valid_to=None)  # at that time it still held
-        shown = purse.buys(memory)
-        if shown is None:
-            return None
         return Hit(
-            shown=shown,
+            shown=Shown(memory),
             score=one.score,
             reason=one.reason or told(one.parts),
             parts=one.parts if self.asked.explain else None,
             cosine=self.cosine(memory.key),
-            same=one.same,
+            same=one.same[:_LISTED],
             times=1 + len(one.same),
         )
 
@@ -105,7 +200,7 @@ class Answering:
         times, latest = self.repeats.members(fold, _LISTED)
         same = dict.fromkeys([*hit.same, *latest])
         same.pop(hit.memory.id, None)
-        return replace(hit, same=tuple(same), times=max(times, 1 + len(same)))
+        return replace(hit, same=tuple(same)[:_LISTED], times=max(times, hit.times))
 
     def _by_validity(self, found: Sequence[Found]) -> tuple[list[Found], list[Found]]:
         """What holds, each successor no later than what it supersedes; and what no longer holds."""
@@ -182,17 +277,35 @@ class Answering:
             if memory.valid_to is None and _within(memory, self.scope)
         ][:_DIGESTS]
 
-    def _around(self, memory: Memory, purse: "_Purse") -> Around:
-        """The turns around a hit, nearest first as long as they can be afforded."""
-        sides = self.memories.neighbours(memory, self.asked.context, READ_OF_EACH)
-        # One session can go through several projects.
-        before, after = (self._open(side) for side in sides)
-        near = [m for pair in _nearest_first(before[::-1], after) for m in pair]
-        bought = {m.key: shown for m in near if (shown := purse.buys(m)) is not None}
-        return Around(
-            before=tuple(bought[m.key] for m in before if m.key in bought),
-            after=tuple(bought[m.key] for m in after if m.key in bought),
-        )
+    def _with_turns_around(self, hits: Sequence[Hit], room: int) -> list[Hit]:
+        """The hits with the turns around them, nearest first, in what they leave of the room."""
+        left = room - sum(payload.of_hit(hit) + _SIDES for hit in hits)
+        known: dict[int, tuple[Shown, int]] = {}  # hits of one session have the same turns around
+        found: list[Hit] = []
+        for hit in hits:
+            sides = self.memories.neighbours(hit.memory, self.asked.context, READ_OF_EACH)
+            # One session can go through several projects.
+            before, after = (self._open(side) for side in sides)
+            turns: dict[int, Shown] = {}
+            for memory in (m for pair in _nearest_first(before[::-1], after) for m in pair):
+                if memory.key not in known:
+                    known[memory.key] = self._turn(memory)
+                shown, cost = known[memory.key]
+                if cost <= left:
+                    left -= cost
+                    turns[memory.key] = shown
+            around = Around(
+                before=tuple(turns[m.key] for m in before if m.key in turns),
+                after=tuple(turns[m.key] for m in after if m.key in turns),
+            )
+            found.append(replace(hit, around=around))
+        return found
+
+    def _turn(self, memory: Memory) -> tuple[Shown, int]:
+        """A turn around a hit, and the bytes that it takes."""
+        shown = self._cut(memory, SHORT)
+        cut = payload.EXCERPT if shown.characters is not None else 0
+        return shown, json_bytes(shown.memory.text) + payload.around(memory) + cut
 
     def _open(self, found: Sequence[Memory]) -> list[Memory]:
         """Without what is closed to whoever asks."""
@@ -200,46 +313,36 @@ class Answering:
         return [memory for memory in found if memory.provenance.project not in closed]
 
 
-@dataclass(slots=True)
-class _Purse:
-    """What was spent so far: tokens of the budget, and room of the answer."""
+def _speakers(exchanges: Sequence[RankedExchange], work: Worked) -> list[Memory]:
+    """The turns that stand for these exchanges."""
+    return [work.turns[one.speaker] for one in exchanges if one.speaker in work.turns]
 
-    asked: Question
-    memories: Memories
-    count: CountTokens
-    room: Room = field(default_factory=Room)
-    spent: int = 0
-    empty_handed: bool = True
 
-    def buys(self, memory: Memory) -> Shown | None:
-        """The memory, paid for; None where it is too much.
+def _likely(
+    talk: Sequence[Found], work: Sequence[RankedExchange], limit: int
+) -> tuple[Sequence[Found], Sequence[RankedExchange]]:
+    """The first of both, at most so many together.
 
-        The first one never is: of a text that no answer holds an excerpt is shown.
-        """
-        first, cost = self.empty_handed, self.count(memory.text)
-        if not first and self._beyond(cost):
-            return None
-        shown = Shown(memory)
-        if len(memory.text) >= READ_OF_EACH:  # there may be more of it
-            shown = Shown(replace(memory, text=self._whole(memory).text))
-        if not self.room.takes(weight(shown.memory)):
-            if not first:
-                return None
-            shown = shown.cut(self.asked.cue, min(_EXCERPT, max(1000, self.asked.budget * 3)))
-            self.room.takes(weight(shown.memory))
-        if shown.memory.text is not memory.text:
-            cost = self.count(shown.memory.text)
-            if not first and self._beyond(cost):
-                return None
-        self.spent += cost
-        self.empty_handed = False
-        return shown
+    Where there are both, what is far behind the best of all takes no room from what is near it.
+    """
+    if not work or not talk:
+        return talk, work[:limit]
+    best = max(talk[0].score, work[0].shown)
+    near = sorted(
+        [
+            *((one.score, 0) for one in talk if one.score > best - _FAR_BEHIND),
+            *((one.shown, 1) for one in work if one.shown > best - _FAR_BEHIND),
+        ],
+        reverse=True,
+    )[:limit]
+    exchanges = sum(kind for _, kind in near)
+    first = SURE_OF_A_PLACE if work[0].shown == best else 0
+    return talk[: len(near) - exchanges], work[: max(exchanges, min(first, limit))]
 
-    def _beyond(self, cost: int) -> bool:
-        return self.spent + cost > self.asked.budget
 
-    def _whole(self, memory: Memory) -> Memory:
-        return next(iter(self.memories.get([memory.key])), memory)
+def _cost(hit: Hit) -> Cost:
+    text = json_bytes(hit.memory.text)
+    return Cost(text, payload.around_hit(hit) + (payload.EXCERPT if text > SHORT else 0))
 
 
 def _successor(memory: Memory, as_of: int | None) -> int | None:

@@ -69,6 +69,7 @@ class PromptInjection:
             caller=asked.caller,
             limit=_CONSIDERED,
             budget=_BUDGET,
+            full=True,
         )
         given = self.injections.given_to(asked.session_id)
         own = self.lineage(asked.session_id)

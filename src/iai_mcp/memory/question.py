@@ -29,6 +29,7 @@ class Question:
     by_session: bool = False
     fold: bool = True  # whether what says the same is one hit
     explain: bool = False  # whether each hit says what its score is made of
+    full: bool = False  # whole turns instead of excerpts
     language: str | None = None
     now: datetime | None = None  # the clock of who asks, if not ours
     vector: Matrix | None = None  # the cue's, if who asks has made it
@@ -49,6 +50,8 @@ class Hit:
     cosine: float | None = None  # of the cue with it; None where that was not measured
     times: int = 1  # how often it was said
     same: tuple[str, ...] = ()  # ids of others that say the same
+    request: str = ""  # the prompt that it concludes, shortened
+    also: tuple[Memory, ...] = ()  # where else the same text stands
     around: "Around | None" = None  # None unless asked for
 
     @property
@@ -80,7 +83,7 @@ class Answer:
 
     hits: tuple[Hit, ...]
     superseded: tuple[Hit, ...] = ()
-    tokens: int = 0
+    close: bool = False  # whether any of it is really about the cue
     sessions: tuple[SessionHits, ...] | None = None  # None unless asked for
     by_meaning: bool = False  # or by words alone
     degraded: tuple[str, ...] = ()  # sentences

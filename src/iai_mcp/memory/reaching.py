@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from iai_mcp.domain.memories import NewTurn
+from iai_mcp.domain.work import NewWork
 from iai_mcp.ports.journal import Journal
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.surroundings import Clock
@@ -28,7 +29,7 @@ class Reach:
     clock: Clock
     stopping: Callable[[], bool]
     read_turn: Callable[
-        [str, Mapping[str, object]], NewTurn | None
+        [str, Mapping[str, object]], NewTurn | NewWork | None
     ]  # in a line of a session's file
     _turnstile: Lock = field(default_factory=Lock)
 

@@ -8,22 +8,23 @@ from datetime import datetime
 
 import numpy as np
 
-from iai_mcp.domain.briefing_text import estimated_tokens
+from iai_mcp.domain.closeness import NOTE, Evidence, about_the_talk, about_the_work
 from iai_mcp.domain.cue.analysis import CueReading, read
+from iai_mcp.domain.cue_matching import CueMatcher
 from iai_mcp.domain.errors import InvalidInput, PlaceSilent
+from iai_mcp.domain.filling import asks_for_a_stance
 from iai_mcp.domain.knobs import Knobs
-from iai_mcp.domain.leaning import leaned
 from iai_mcp.domain.memories import as_in
-from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats, supported
 from iai_mcp.domain.ranking.features import Asked
-from iai_mcp.domain.ranking.scoring import Leaning, Scored, ranked
-from iai_mcp.domain.ranking.use import support
-from iai_mcp.domain.ranking.weights import Ranker, ranker_for, usual
+from iai_mcp.domain.ranking.scoring import Scored
+from iai_mcp.domain.ranking.weights import ranker_for, usual
 from iai_mcp.engine.finder import Finder, Sought
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.answering import READ_OF_EACH, Answering, Found
 from iai_mcp.memory.question import Answer, Question
 from iai_mcp.memory.scoping import Access
+from iai_mcp.memory.weighing import Ranking, Weighing
+from iai_mcp.memory.worked import WorkShown, read_work
 from iai_mcp.ports.embedder import Embedder, Matrix
 from iai_mcp.ports.learned import Repeats, Strengths, Topics
 from iai_mcp.ports.memories import Memories, Scope
@@ -32,9 +33,8 @@ from iai_mcp.ports.surroundings import Clock
 # More are looked at than asked for: some are folded into others or superseded.
 _SPARE_SHARE, _SPARE_AT_LEAST = 4, 4
 _MANY = 1000  # all candidates: looked at when repeats took the places of everything else
-_SUPPORTING = 5  # so many of the best support what answered together with them
+_FIRST = 3  # hits that tell whether anything is about the cue
 _SILENT = "project: your directory does not answer; no project was preferred"
-_AGES_AGO = 1 << 62  # microseconds: older than any preference for the recent reaches
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,19 @@ class Recall:
         sought, cue = self.sought(asked, scope, leg)
         with self.turn:
             knobs = self.knobs()
-            weighing = _Weighing(self, cue, ranker_for(_model(leg)), knobs, here or "")
-            made = self._answered(asked, sought, weighing, leg)
-        degraded = (leg if isinstance(leg, str) else leg.behind, _SILENT if here is None else "")
+            weighing = Weighing(
+                self.memories,
+                self.finder,
+                self.strengths,
+                self.clock.now(),
+                cue,
+                ranker_for(_model(leg)),
+                knobs,
+                here or "",
+            )
+            behind = leg if isinstance(leg, str) else leg.behind
+            degraded = tuple(why for why in (behind, "" if here is not None else _SILENT) if why)
+            made = self._answered(asked, sought, weighing, leg, sum(map(len, degraded)))
         short = knobs.verbosity == "short"
         return replace(
             made,
@@ -84,29 +94,44 @@ class Recall:
                 for hit in made.hits
             ),
             by_meaning=not isinstance(leg, str),
-            degraded=tuple(why for why in degraded if why),
+            degraded=degraded,
         )
 
     def _answered(
-        self, asked: Question, sought: Sought, weighing: "_Weighing", leg: MeaningLeg | str
+        self,
+        asked: Question,
+        sought: Sought,
+        weighing: Weighing,
+        leg: MeaningLeg | str,
+        sentences: int,
     ) -> Answer:
         enough = asked.limit + max(asked.limit // _SPARE_SHARE, _SPARE_AT_LEAST)
-        pool, order = weighing.candidates(sought, enough)
+        ranking = weighing.ranking(sought, enough)
+        about = _matcher(ranking, sought)
         answering = Answering(
             asked,
             sought.scope,
             self.memories,
             self.repeats,
             self.topics,
-            count=estimated_tokens if isinstance(leg, str) else leg.embedder.count_tokens,
-            cosine=_cosine_of(pool, _model(leg)),
+            about=about,
+            cosine=_cosine_of(ranking, _model(leg)),
             digests=weighing.knobs.consolidated_hits,
+            work=WorkShown(asked, about, asks_for_a_stance(asked.cue), self.memories),
         )
-        found = self._found(order, sought.scope)
-        made = answering(found)
-        if len(found) < enough or not _crowded_out(made, asked.limit):
-            return made
-        return answering(self._found(weighing.order(pool, _MANY), sought.scope))
+        # Whole turns of work stand by themselves; of pieces several make up an exchange.
+        apart = asked.full or not ranking.work
+        order = ranking.order(enough) if apart else ranking.talk
+        found = answering.holding(self._found(order, sought.scope, alone=apart))
+        # Repeats that were folded into one left places empty.
+        if len(order) == enough and found.folded and len(found.kept) < asked.limit:
+            ranking = weighing.ranked(ranking.looked, _MANY, sought.scope)
+            order = ranking.order(_MANY) if apart else ranking.talk
+            found = answering.holding(self._found(order, sought.scope, alone=apart))
+        work = read_work(() if apart else ranking.work, self.memories, sought.scope)
+        close = _about(asked.cue, ranking, leg)
+        more = sentences + (0 if close else len(NOTE))
+        return replace(answering(found, work, more), close=close)
 
     def _here(self, asked: Question) -> str | None:
         """The project one works in, which is preferred unless all are to be alike.
@@ -129,85 +154,27 @@ class Recall:
         named = reading.speakers[0] if len(reading.speakers) == 1 else None
         number = None if named is None else self.finder.number("speaker", named)
         cue = Asked(reading, number, people.assistants)
-        return Sought(reading.terms, reading.exact, _vector(asked, reading, leg), scope), cue
+        found = Sought(reading.terms, reading.exact, _vector(asked, reading, leg), scope)
+        if isinstance(leg, str) or leg.vectors.words is None or not people.worked:
+            return found, cue
+        new = leg.vectors.words.unknown(reading.terms)
+        meant = leg.embedder.embed(list(new.values())) if new else ()
+        return replace(found, words=dict(zip(new, meant, strict=True))), cue
 
-    def _found(self, order: Sequence[Scored], scope: Scope) -> list[Found]:
-        """The memories of what was ranked; the latest thing said where nothing was."""
+    def _found(self, order: Sequence[Scored], scope: Scope, *, alone: bool) -> list[Found]:
+        """The memories of what was ranked; the latest thing said where nothing was, nor else answers."""
         keys = [scored.key for scored in order]
         got = self.memories.get(keys, READ_OF_EACH)
         memories = {memory.key: as_in(memory, scope.session_id) for memory in got}
-        return [
+        found = [
             Found(memories[scored.key], scored.score, scored.parts)
             for scored in order
             if scored.key in memories
-        ] or [
-            Found(as_in(memory, scope.session_id), 0.0, {})
-            for memory in self.memories.timeline(replace(scope, said=True), 1)
         ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Weighing:
-    """How the candidates of one recall are put in order."""
-
-    recall: Recall
-    cue: Asked
-    ranker: Ranker
-    knobs: Knobs
-    here: str  # the key of the project one works in; "" favours none
-
-    def candidates(self, sought: Sought, limit: int) -> tuple[Candidates, list[Scored]]:
-        """What might answer, and the best of it.
-
-        Looked for once; and once more with what answered together with the best, if anything did.
-        """
-        pool = self.recall.finder.find(sought)
-        order = self.order(pool, limit)
-        gained = self._gained(order) if self.knobs.learning == "on" else {}
-        if not gained:
-            return pool, order
-        pool = supported(self.recall.finder.find(replace(sought, also=tuple(gained))), gained)
-        return pool, self.order(pool, limit)
-
-    def order(self, pool: Candidates, limit: int) -> list[Scored]:
-        return ranked(pool, self.cue, self.ranker, self._leaning(pool), limit)
-
-    def _gained(self, order: Sequence[Scored]) -> dict[int, float]:
-        """What memories gain from having answered together with the best of this answer."""
-        best = order[:_SUPPORTING]
-        links = self.recall.memories.links([one.key for one in best], "together")
-        if not links:
-            return {}
-        top = best[0].score
-        sure = {one.key: math.exp(min(0.0, one.score - top)) for one in best}
-        return support(links, sure, self.recall.clock.now())
-
-    def _leaning(self, pool: Candidates) -> Leaning:
-        """How the surroundings favour each candidate, in the logarithm of a factor."""
-        here = self.recall.finder.number("project", self.here) if self.here else NONE
-        own = (pool.project == here) & (here != NONE)
-        recency = np.zeros(len(pool), np.float32)
-        if self.knobs.recency_weight:
-            ages = (self.recall.clock.now() - pool.at * 1e6).astype(np.int64).tolist()
-            recency = np.array([_lean(self.knobs, age=age) for age in ages], np.float32)
-        return Leaning(
-            project=own * np.float32(_lean(self.knobs, own=True)),
-            recency=recency,
-            fading=self._fading,
-        )
-
-    def _fading(self, keys: Sequence[int]) -> Floats:
-        """What no sleep has looked at yet stands at full strength."""
-        known = self.recall.strengths.of(keys)
-        strengths = [known.get(key, 1.0) for key in keys]
-        # Made once for those that are equal: most are.
-        lean = {one: _lean(self.knobs, strength=one) for one in set(strengths)}
-        return np.array([lean[one] for one in strengths], np.float32)
-
-
-def _lean(knobs: Knobs, *, age: int = _AGES_AGO, own: bool = False, strength: float = 1.0) -> float:
-    """The logarithm of the factor by which a memory is favoured."""
-    return math.log(leaned(1.0, knobs, age_micros=age, own_project=own, strength=strength))
+        if found or not alone:
+            return found
+        latest = self.memories.timeline(replace(scope, said=True), 1)
+        return [Found(as_in(memory, scope.session_id), 0.0, {}) for memory in latest]
 
 
 def _vector(asked: Question, reading: CueReading, leg: MeaningLeg | str) -> Matrix | None:
@@ -223,20 +190,43 @@ def _vector(asked: Question, reading: CueReading, leg: MeaningLeg | str) -> Matr
     return asked.vector
 
 
-def _cosine_of(pool: Candidates, model_id: str) -> Callable[[int], float | None]:
+def _cosine_of(ranking: Ranking, model_id: str) -> Callable[[int], float | None]:
     """Of the cue with a candidate, on the scale of the usual model; None for one without a vector."""
-    known = dict(zip(pool.keys.tolist(), pool.turn.tolist(), strict=True))
+    talk = ranking.looked.talk
+    known = dict(zip(talk.keys.tolist(), talk.turn.tolist(), strict=True))
+    work = {one.speaker: one.cosine for one in ranking.work}
 
     def cosine(key: int) -> float | None:
         found = known.get(key, math.nan)
-        return None if math.isnan(found) else usual(model_id, found)
+        return work.get(key) if math.isnan(found) else usual(model_id, found)
 
     return cosine
 
 
-def _crowded_out(made: Answer, wanted: int) -> bool:
-    """Whether repeats that were folded into one left places empty."""
-    return len(made.hits) < wanted and any(hit.same for hit in made.hits)
+def _matcher(ranking: Ranking, sought: Sought) -> CueMatcher:
+    known = ranking.looked.cue
+    return CueMatcher(known) if known.words else CueMatcher.of_terms(sought.terms)
+
+
+def _about(cue: str, ranking: Ranking, leg: MeaningLeg | str) -> bool:
+    """Whether the first hits are really about the cue."""
+    work = ranking.work[:_FIRST]
+    if work:
+        nearest = None if isinstance(leg, str) else max(one.cosine for one in work)
+        found = Evidence(nearest, max(one.words for one in work))
+        if about_the_work(found, cue, ranking.looked.cue):
+            return True
+    talk, pool = ranking.talk[:_FIRST], ranking.looked.talk
+    if not talk:
+        return False
+    places = [one.place for one in talk]
+    near = np.fmax(pool.passage[places], pool.turn[places])
+    known = near[~np.isnan(near)]
+    found = Evidence(
+        cosine=usual(_model(leg), float(known.max())) if known.size else None,
+        words=float(pool.words[places].max()),
+    )
+    return about_the_talk(found, (part for one in talk for part in one.parts.items()))
 
 
 def _model(leg: MeaningLeg | str) -> str:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from iai_mcp.domain.cue_matching import CueMatcher
 from iai_mcp.domain.excerpts import excerpt
 from iai_mcp.domain.memories import Memory
 from iai_mcp.ports.memories import Memories, Placed
@@ -23,12 +24,13 @@ class Shown:
     memory: Memory
     characters: int | None = None  # of the whole text, where this is an excerpt
 
-    def cut(self, about: str, length: int) -> "Shown":
-        """The same with an excerpt of its text, if it is longer than that."""
+    def cut(self, about: CueMatcher, room: int) -> "Shown":
+        """The same with an excerpt of its text, if that takes more than `room` bytes."""
         text = self.memory.text
-        if len(text) <= length:
+        pieces = excerpt(text, about, room)
+        if len(pieces) == len(text):
             return self
-        return Shown(replace(self.memory, text=excerpt(text, about, length)), len(text))
+        return Shown(replace(self.memory, text=pieces), len(text))
 
 
 @dataclass(slots=True)

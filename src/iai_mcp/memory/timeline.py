@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from iai_mcp.domain.cue_matching import ANYTHING
 from iai_mcp.domain.memories import Memory, as_in
 from iai_mcp.memory.room import ANSWER_BYTES, Room, Shown, in_portions, weight
 from iai_mcp.memory.scoping import Access, Caller, Filter, unknown
@@ -44,7 +45,7 @@ class Timeline:
         for place, memory in in_portions(self.memories, placed):
             turn, bytes_of_it = Shown(as_in(memory, scope.session_id)), weight(memory)
             if not room.takes(bytes_of_it):
-                turn = turn.cut("", _EXCERPT)
+                turn = turn.cut(ANYTHING, _EXCERPT)
                 if bytes_of_it <= ANSWER_BYTES or not room.takes(weight(turn.memory)):
                     assert last is not None  # noqa: S101 - an empty answer holds what was cut short
                     return Stretch(tuple(shown[::-1]), (last.at, last.key))
@@ -95,5 +96,5 @@ class Show:
 
 
 def _fitting(side: Sequence[Memory], closed: Sequence[str], room: Room) -> tuple[Shown, ...]:
-    turns = (Shown(m).cut("", _EXCERPT) for m in side if m.provenance.project not in closed)
+    turns = (Shown(m).cut(ANYTHING, _EXCERPT) for m in side if m.provenance.project not in closed)
     return tuple(turn for turn in turns if room.takes(weight(turn.memory)))

@@ -51,6 +51,10 @@ class ConsentRules(Protocol):
         """Why people do not want what was said there and then to be remembered, or None."""
         ...
 
+    def work_refusal(self, project: str, cwd: str) -> str | None:
+        """Why people do not want what was done there to be remembered, or None."""
+        ...
+
 
 class Consent(Protocol):
     def rules(self) -> ConsentRules:

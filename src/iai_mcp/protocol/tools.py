@@ -55,21 +55,23 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_recall",
         "Recall",
-        "What earlier sessions of any agent said about a cue: exact passages, best first. "
+        "What earlier sessions of any agent said or did about a cue: exact passages, best first. "
         "Use it before asking the user.",
         _object(
             {
                 "cue": {"type": "string", "description": "question or keywords"},
                 "budget_tokens": {"type": "integer", "default": 1500},
                 "k": {"type": "integer", "maximum": 100},
-                "project": {"type": "string", "description": "only this name or path"},
+                "project": {"type": "string", "description": "name or path"},
                 "session_id": _TEXT,
                 "agent": _TEXT,
                 "host": _TEXT,
                 "role": _ROLE,
-                "since": {"type": "string", "description": "ISO-8601, as all times"},
+                "kind": {"type": "string", "description": "said, did, any"},
+                "since": {"type": "string", "description": "ISO-8601"},
                 "until": _TEXT,
-                "context": {"type": "integer", "description": "neighbouring turns"},
+                "context": {"type": "integer", "description": "turns around"},
+                "full": _FLAG,
                 "group_by": {"type": "string", "enum": ["session"]},
                 "as_of": _TEXT,
                 "now": _TEXT,
@@ -94,7 +96,7 @@ DEFINITIONS: tuple[Definition, ...] = (
                     "type": "string",
                     "enum": ["working", "episodic", "semantic", "procedural", "parametric"],
                 },
-                "cue": {"type": "string", "description": "short label"},
+                "cue": _TEXT,
                 "session_id": _TEXT,
                 "project": _TEXT,
                 "ts": _TEXT,
@@ -116,7 +118,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_reinforce",
         "Reinforce",
-        "Tell memory which hits were useful together.",
+        "Say which hits were useful together.",
         _object({"ids": _TEXTS}, ("ids",)),
         _ANYTHING,
         _hints(),
@@ -142,7 +144,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_timeline",
         "Timeline",
-        "What was said, oldest first: the newest `limit` turns that match.",
+        "What was said, oldest first: the newest `limit` turns.",
         _object(
             {
                 "project": _TEXT,
@@ -183,7 +185,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "topology",
         "Topology",
-        "Counts, communities, and how many vectors are pending.",
+        "Counts, communities, pending vectors.",
         _object({}),
         _ANYTHING,
         _hints(reads=True),

@@ -1,10 +1,11 @@
-"""A turn as hooks deliver it and spool files keep it: an object, read into a value."""
+"""A turn, or work, as hooks deliver it and spool files keep it: an object, read into a value."""
 
 from collections.abc import Mapping
 
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant, instant
 from iai_mcp.domain.memories import NewTurn, encodable
+from iai_mcp.domain.work import KINDS, NewWork, read_done
 from iai_mcp.protocol.params import Params, meta_json
 
 
@@ -44,10 +45,30 @@ def read_turn(raw: object, shared: NewTurn) -> NewTurn | None:
     )
 
 
-def spooled_turn(session_id: str, raw: Mapping[str, object]) -> NewTurn | None:
-    """The turn in a line of a session's spool file; None for a line that holds none."""
+def is_work(raw: object) -> bool:
+    """Whether an event is work and no turn."""
+    return isinstance(raw, Mapping) and raw.get("kind") in KINDS and raw.get("role") == "tool"
+
+
+def read_work(raw: object, shared: NewTurn) -> NewWork | None:
+    """The work that an event describes; None for a blank one.
+
+    Raises:
+        InvalidInput: it is none.
+    """
+    told = read_turn(raw, shared)
+    if told is None or not isinstance(raw, Mapping):
+        return None
+    return NewWork(
+        told, read_done(str(raw.get("kind")), raw.get("work")), _turn_id(raw.get("turn"))
+    )
+
+
+def spooled_turn(session_id: str, raw: Mapping[str, object]) -> NewTurn | NewWork | None:
+    """What a line of a session's spool file holds; None for a line that holds nothing."""
+    shared = NewTurn(text="", session_id=session_id)
     try:
-        return read_turn(raw, NewTurn(text="", session_id=session_id))
+        return read_work(raw, shared) if is_work(raw) else read_turn(raw, shared)
     except InvalidInput:
         return None
 

@@ -111,7 +111,13 @@ def test_gemini_keeps_the_settings_that_were_there(home: Path) -> None:
     registry.remove([registry.host("gemini")])
 
     assert data["security"] == {"auth": {"selectedType": "gemini-api-key"}}
-    assert set(data["hooks"]) == {"SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"}
+    assert set(data["hooks"]) == {
+        "SessionStart",
+        "BeforeAgent",
+        "AfterAgent",
+        "SessionEnd",
+        "AfterTool",
+    }
     assert path.read_text() == original
 
 

@@ -49,6 +49,7 @@ def test_a_sleep_reports_every_step_in_numbers(store: MemoryStore) -> None:
     assert names == [
         "vectors",
         "retention",
+        "work",
         "folds",
         "topics",
         "suggestions",
@@ -222,7 +223,7 @@ def test_digests_never_take_a_place_from_what_was_said(store: MemoryStore) -> No
 
 def test_a_budget_is_spent_on_what_was_said_first(store: MemoryStore) -> None:
     tell(store, "s", *STAGING, project="/p")
-    cue, budget = "staging database bastion", 70
+    cue, budget = "staging database bastion", 350
     before = ask(store, "memory_recall", cue=cue, budget_tokens=budget)
     sleep(store)
     after = ask(store, "memory_recall", cue=cue, budget_tokens=budget)

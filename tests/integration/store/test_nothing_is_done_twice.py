@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from tests.fakes.embedder import FakeEmbedder
 
 from iai_mcp.core import dispatch
-from iai_mcp.domain.ranking.candidates import Candidates
-from iai_mcp.engine.finder import Finder, People, Sought
+from iai_mcp.domain.exchanges import ExchangeTurns
+from iai_mcp.engine.finder import Finder, Looked, People, Sought
 from iai_mcp.ports.memories import Scope
 from iai_mcp.store import MemoryStore
 
@@ -28,9 +28,12 @@ class CountingFinder:
     finder: Finder
     looked_for: int = 0
 
-    def find(self, sought: Sought) -> Candidates:
+    def find(self, sought: Sought) -> Looked:
         self.looked_for += 1
         return self.finder.find(sought)
+
+    def turns(self, heads: Sequence[int], scope: Scope) -> list[ExchangeTurns]:
+        return self.finder.turns(heads, scope)
 
     def people(self, scope: Scope) -> People:
         return self.finder.people(scope)

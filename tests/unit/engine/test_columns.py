@@ -181,3 +181,50 @@ def test_a_memory_without_a_session_is_alone() -> None:
 
     assert len(set(said.tolist())) == 3
     assert said[0] == view.session[0]
+
+
+def _exchanges(columns: Columns) -> list[list[int]]:
+    """The keys of each exchange of the one session, in the order said."""
+    view = columns.view()
+    rows = view.rows_of(np.array(_chain(columns), np.int64))
+    heads = [int(view.head[row]) for row in rows]
+    return [
+        [int(view.keys[row]) for row, head in zip(rows, heads, strict=True) if head == one]
+        for one in dict.fromkeys(heads)
+    ]
+
+
+def test_an_exchange_is_a_prompt_and_all_until_the_next_one() -> None:
+    roles = ["assistant", "user", "assistant", "assistant", "user", "user", "assistant"]
+    lines = [_line(key, at=key, role=role) for key, role in enumerate(roles, 1)]
+
+    assert _exchanges(_columns(*lines)) == [[1], [2, 3, 4], [5], [6, 7]]
+
+
+@pytest.mark.parametrize("order", [[4, 3, 2, 1, 5], [2, 5, 3, 1, 4], [5, 1, 2, 4, 3]])
+def test_turns_that_arrive_late_come_into_the_exchange_they_were_said_in(order: list[int]) -> None:
+    roles = {1: "user", 2: "assistant", 3: "user", 4: "assistant", 5: "assistant"}
+    columns = _columns(*(_line(key, at=at, role=roles[at]) for key, at in enumerate(order, 1)))
+    said = dict(enumerate(order, 1))
+
+    assert [[said[key] for key in one] for one in _exchanges(columns)] == [[1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize(
+    ("gone", "left"),
+    [(1, [[2], [3, 4, 5]]), (2, [[1], [3, 4, 5]]), (3, [[1, 2, 4, 5]]), (4, [[1, 2], [3, 5]])],
+)
+def test_what_followed_a_forgotten_prompt_joins_what_was_before(
+    gone: int, left: list[list[int]]
+) -> None:
+    roles = ["user", "assistant", "user", "assistant", "assistant"]
+    columns = _columns(*(_line(key, at=key, role=role) for key, role in enumerate(roles, 1)))
+    columns.drop([gone])
+
+    assert _exchanges(columns) == left
+
+
+def test_memories_without_a_session_are_exchanges_of_their_own() -> None:
+    view = _columns(*(_line(key, session="", role="assistant") for key in (1, 2))).view()
+
+    assert list(view.head) == [0, 1]

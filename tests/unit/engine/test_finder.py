@@ -33,14 +33,14 @@ class Kit:
 
     def found(self, cue: str, scope: Scope | None = None, *, exact: str = "") -> list[int]:
         """The keys of those that may answer, without the turns around them."""
-        pool = self.finder.find(self.sought(cue, scope, exact=exact))
+        pool = self.finder.find(self.sought(cue, scope, exact=exact)).talk
         told = (pool.words > 0) | (pool.exact > 0) | ~np.isnan(pool.turn)
         return [int(key) for key in pool.keys[pool.eligible & told]]
 
 
 def test_words_find_what_holds_them_and_bring_the_turns_around_it() -> None:
     kit = Kit("is it deep?", "the pond is deep", "thanks", "bread needs salt")
-    pool = kit.finder.find(kit.sought("pond"))
+    pool = kit.finder.find(kit.sought("pond")).talk
     assert pool.keys.tolist() == [1, 2, 3]
     assert pool.words.tolist()[0] == pool.words.tolist()[2] == 0.0
     assert (pool.before.tolist(), pool.after.tolist()) == ([-1, 0, 1], [1, 2, -1])
@@ -73,7 +73,7 @@ def test_only_what_lies_within_the_scope_may_answer() -> None:
 def test_meaning_finds_what_shares_no_indexed_word() -> None:
     kit = Kit("the pond is deep", "bread needs salt")
     kit.embed()
-    pool = kit.finder.find(Sought([], [], kit.embedder.embed(["deep pond"])[0], Scope()))
+    pool = kit.finder.find(Sought([], [], kit.embedder.embed(["deep pond"])[0], Scope())).talk
     assert int(pool.keys[np.nanargmax(pool.turn)]) == 1
 
 
@@ -85,7 +85,7 @@ def test_a_name_that_the_cue_quotes_is_found_side_by_side() -> None:
 def test_a_wish_comes_up_for_what_it_is_about() -> None:
     kit = Kit("hello", "Always write the tests before the code.")
     kit.embed()
-    pool = kit.finder.find(kit.sought("write the tests"))
+    pool = kit.finder.find(kit.sought("write the tests")).talk
     topics = dict(zip(pool.keys.tolist(), pool.topic.tolist(), strict=True))
     assert topics[2] > 0.5
     assert np.isnan(topics[1])

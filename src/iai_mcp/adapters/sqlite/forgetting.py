@@ -35,8 +35,28 @@ def forget_in_copy(db: apsw.Connection, gone: Sequence[Gone]) -> bool:
         if key is not None:
             forget_one(db, key, one.at)
             found = True
+        elif work := db.execute("SELECT key FROM work WHERE id = ?", (one.identity,)).fetchone():
+            forget_work(db, work[0], one.at)
+            found = True
         else:
             db.execute("INSERT OR IGNORE INTO tombstones VALUES (?, ?)", (one.identity, one.at))
     if found:
         words.purge(db)
+        purge_work(db)
     return db.total_changes() > before
+
+
+def forget_work(db: apsw.Connection, key: int, at: int) -> bytes | None:
+    """Remove what was done with all that hangs on it; its identity."""
+    row = db.execute("SELECT id FROM work WHERE key = ?", (key,)).fetchone()
+    if row is None:
+        return None
+    db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", (row[0], at))
+    db.execute("DELETE FROM work_words WHERE rowid = ?", (key,))
+    db.execute("DELETE FROM work WHERE key = ?", (key,))
+    return bytes(row[0])
+
+
+def purge_work(db: apsw.Connection) -> None:
+    """Rewrite the words index of work without the entries of what was forgotten."""
+    db.execute("INSERT INTO work_words (work_words) VALUES ('optimize')")

@@ -5,6 +5,7 @@ import secrets
 import apsw
 
 from iai_mcp.adapters.sqlite import belonging
+from iai_mcp.adapters.sqlite.work_schema import WORK
 from iai_mcp.domain.errors import StoreTooNew
 
 # `memories.key` is arrival order and is never reused (AUTOINCREMENT): indexes outside the
@@ -235,7 +236,35 @@ _UNREACHED = """
 CREATE TABLE unreached (id BLOB PRIMARY KEY) WITHOUT ROWID;
 """
 
-STEPS: tuple[str, ...] = (_FIRST, _PASSAGES, SLEEP, _UNREACHED, belonging.TABLES)
+# What words mean, so that one can stand in for another: nearness holds both ways, so each pair is
+# there twice. An id is never reused: vectors in memory are known by it.
+_WORD_VECTORS = """
+CREATE TABLE word_vectors (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    space INTEGER NOT NULL REFERENCES spaces (id),
+    token TEXT NOT NULL,
+    scale REAL NOT NULL,
+    code BLOB NOT NULL,
+    UNIQUE (space, token)
+);
+CREATE TABLE word_pairs (
+    a INTEGER NOT NULL REFERENCES word_vectors (id) ON DELETE CASCADE,
+    b INTEGER NOT NULL REFERENCES word_vectors (id) ON DELETE CASCADE,
+    cosine REAL NOT NULL,
+    PRIMARY KEY (a, b)
+) WITHOUT ROWID;
+CREATE INDEX word_pairs_backwards ON word_pairs (b);
+"""
+
+STEPS: tuple[str, ...] = (
+    _FIRST,
+    _PASSAGES,
+    SLEEP,
+    _UNREACHED,
+    belonging.TABLES,
+    _WORD_VECTORS,
+    WORK,
+)
 
 
 def upgrade(db: apsw.Connection) -> None:

@@ -1,6 +1,6 @@
 """`WordIndex` in the encrypted file (FTS5), and how memories come into it and out of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import apsw
@@ -30,14 +30,7 @@ class SqliteWords:
         self._db = db
 
     def spelled(self, terms: Sequence[str]) -> list[str]:
-        tokenizer = self._db.fts5_tokenizer(*_TOKENIZER)
-        found: dict[str, None] = {}
-        for term in terms:
-            for token in tokenizer(
-                term.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False
-            ):
-                found[str(token[0])] = None
-        return list(found)
+        return list(dict.fromkeys(token for _, token in spellings(self._db, terms)))
 
     def places(self, word: str, limit: int) -> Places:
         # One long text is parsed in a third of the time that thousands of rows take to arrive.
@@ -54,6 +47,16 @@ class SqliteWords:
             return []
         sql = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?"
         return [row[0] for row in self._db.execute(sql, (_phrase(phrase), limit))]
+
+
+def spellings(db: apsw.Connection, terms: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The terms, each with the tokens that the index makes of it."""
+    tokenizer = db.fts5_tokenizer(*_TOKENIZER)
+    for term in terms:
+        for token in tokenizer(
+            term.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False
+        ):
+            yield term, str(token[0])
 
 
 def put(db: apsw.Connection, key: int, index: str) -> None:
@@ -100,8 +103,12 @@ def merge(db: apsw.Connection, pages: int, *, begin: bool = False) -> bool:
 
 
 def purge(db: apsw.Connection) -> None:
-    """Rewrite the index without the entries of deleted memories."""
+    """Rewrite the index without the entries of deleted memories, and drop words that nobody said."""
     db.execute("INSERT INTO words (words) VALUES ('optimize')")
+    db.execute(
+        "DELETE FROM word_vectors "
+        "WHERE NOT EXISTS (SELECT 1 FROM word_counts WHERE term = word_vectors.token)"
+    )
 
 
 def _phrase(term: str) -> str:

@@ -21,14 +21,14 @@ from iai_mcp.domain.cue.windows import (
     year,
 )
 
-_MONTHS = (
+MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
     "october", "november", "december",
 )  # fmt: skip
 _MONTH = r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
 _MONTH += r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_WEEKDAY = rf"(?P<weekday>{'|'.join(_WEEKDAYS)})"
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WEEKDAY = rf"(?P<weekday>{'|'.join(WEEKDAYS)})"
 _COUNTS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6,
     "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
@@ -86,7 +86,7 @@ def _number(words: str) -> int:
 
 
 def _month_number(name: str) -> int:
-    return next(i for i, full in enumerate(_MONTHS, 1) if full.startswith(name.lower()[:3]))
+    return next(i for i, full in enumerate(MONTHS, 1) if full.startswith(name.lower()[:3]))
 
 
 def _back(now: datetime, count: int, unit: str) -> datetime:
@@ -153,7 +153,7 @@ def _year_alone(match: re.Match[str], now: datetime) -> Iterator[Window]:
 
 
 def _weekday_before(now: datetime, name: str) -> datetime:
-    back = (now.weekday() - _WEEKDAYS.index(name.lower())) % 7
+    back = (now.weekday() - WEEKDAYS.index(name.lower())) % 7
     return now - timedelta(days=back or 7)
 
 
@@ -250,7 +250,7 @@ _RELATIVE: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     (
         _pattern(
             r"(?P<which>last|past|previous) (?P<unit>week|month|year|night|weekend|"
-            + "|".join(_WEEKDAYS)
+            + "|".join(WEEKDAYS)
             + ")"
         ),
         _last_one,

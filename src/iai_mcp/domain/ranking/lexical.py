@@ -24,6 +24,7 @@ class Postings:
 
     rows: Rows
     counts: Floats
+    token: str = ""  # as the index spells it
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def word_scores(terms: Sequence[Postings], among: Population) -> WordScores:
     size = len(among.within)
     words, coverage = np.zeros(size, np.float32), np.zeros(size, np.float32)
     kept = [_within(term, among.within) for term in terms]
-    rarity = np.array([_rarity(among.total, len(term.rows)) for term in kept], dtype=np.float32)
+    rarity = np.array([idf(among.total, len(term.rows)) for term in kept], dtype=np.float32)
     most = float(rarity.sum()) or 1.0
     for term, weight in zip(kept, rarity / most, strict=True):
         lengths = among.length[term.rows].astype(np.float32)
@@ -96,7 +97,7 @@ def _session_scores(terms: Sequence[Postings], among: Population) -> Floats:
         sessions = among.session[term.rows[by_person]]
         found[index] = np.bincount(sessions, weights=term.counts[by_person], minlength=size)
     holding = (found > 0).sum(axis=1)
-    rarity = np.array([_rarity(among.sessions, int(n)) for n in holding], dtype=np.float32)
+    rarity = np.array([idf(among.sessions, int(n)) for n in holding], dtype=np.float32)
     shares = rarity / (float(rarity.sum()) or 1.0)
     reached = shares @ _saturated(found, among.session_lengths[None, :], among.mean_session)
     return reached.astype(np.float32)
@@ -107,7 +108,7 @@ def _within(term: Postings, mask: Mask) -> Postings:
     return Postings(term.rows[inside], term.counts[inside])
 
 
-def _rarity(total: int, holding: int) -> float:
+def idf(total: int, holding: int) -> float:
     return max(1e-6, float(np.log((total - holding + 0.5) / (holding + 0.5))))
 
 

@@ -8,6 +8,9 @@ different spaces are not alike.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
+from iai_mcp.domain.ranking.candidates import Floats
 from iai_mcp.domain.ranking.features import CosineScale
 
 
@@ -183,6 +186,14 @@ def usual(model_id: str, cosine: float) -> float:
     """
     known = _BY_MODEL.get(model_id.partition(".")[0])
     return cosine if known is None else known.scale.moved(cosine, _USUAL)
+
+
+def as_usual(ranker: Ranker, cosines: Floats) -> Floats:
+    """Cosines of a model as the default model would have them; see `usual`."""
+    if ranker is _OTHERWISE:
+        return cosines
+    moved: Floats = _USUAL.mean + ranker.scale.of(cosines) * np.float32(_USUAL.spread)
+    return moved
 
 
 def bar_of(model_id: str, bar: float) -> float:

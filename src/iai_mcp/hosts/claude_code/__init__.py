@@ -33,6 +33,7 @@ HOOKS = Hooks(
         "SubagentStop": (HookEvent.SUBAGENT_STOP, 10),
         "PreCompact": (HookEvent.COMPACT, 10),
         "SessionEnd": (HookEvent.END, 5),
+        "PostToolUseFailure": (HookEvent.TOOL_FAILED, 5),
     },
     {
         "Notification": (HookEvent.ATTENTION, 5),
@@ -40,6 +41,8 @@ HOOKS = Hooks(
         "PostToolUse": (HookEvent.TOOL_USED, 5),
     },
     others={"PostCompact": HookEvent.COMPACT},
+    matchers={"PostToolUseFailure": "Bash"},
+    failed_call=late(f"{__name__}.tool_calls", "failed_call"),
     # Cursor's command line runs Claude Code's hooks, too.
     borrowed_by={"cursor_version": "cursor"},
 )

@@ -2,11 +2,13 @@
 
 One message of the assistant is several lines that share `message.id`; each line has a `uuid` of
 its own, and that is the turn's id. Lines of sub-agents name their agent and the parent's session.
+Tool calls are blocks of the assistant's lines, their results blocks of the user's.
 """
 
 import os
 
 from iai_mcp import regular_files
+from iai_mcp.hosts.claude_code import tool_calls
 from iai_mcp.hosts.reading import NotATranscriptError, Reading, document, lines_of, name_of
 from iai_mcp.hosts.turns import Event, Record, blocks_text, count_occurrence, is_uuid, text_at, turn
 from iai_mcp.protocol.compact_json import loads
@@ -38,7 +40,7 @@ def walk(reading: Reading) -> "Iterator[Event]":
 
 
 def parse(record: Record, reading: Reading) -> list[Event] | None:
-    """The events of one line: one if somebody spoke, none if not, None if it is unknown."""
+    """The events of one line: what was said and done in it, none if nothing, None if it is unknown."""
     kind = record.get("type")
     if kind == "attachment":
         return _queued(record, reading)
@@ -55,7 +57,12 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
         return None
     if kind == "user" and words.startswith(_CONTINUED):
         return []
-    return _turn(record, str(kind), words, reading)
+    if kind == "assistant":
+        tool_calls.begin(record, reading)
+        return _turn(record, "assistant", words, reading)
+    done, said, about = tool_calls.end(record, reading)
+    spoken = "\n".join(filter(None, (words, said)))
+    return done + _turn(record, "user", spoken, reading, about)
 
 
 def _queued(record: Record, reading: Reading) -> list[Event]:
@@ -79,7 +86,9 @@ def _learn(record: Record, carry: Record) -> None:
             carry[key] = value
 
 
-def _turn(record: Record, role: str, words: str, reading: Reading) -> list[Event]:
+def _turn(
+    record: Record, role: str, words: str, reading: Reading, meta: Record | None = None
+) -> list[Event]:
     carry = reading.carry
     event = turn(
         _ID,
@@ -94,10 +103,15 @@ def _turn(record: Record, role: str, words: str, reading: Reading) -> list[Event
     )
     if event is None:
         return []
+    notes = dict(meta or {})
     if record.get("isSidechain"):
-        event["meta"] = {"sidechain": True}
+        notes["sidechain"] = True
+    if notes:
+        event["meta"] = notes
     if "id" not in event:
         event["occurrence"] = count_occurrence(reading.seen(), event)
+    elif role == "user":
+        carry["request"] = event["id"]
     return [event]
 
 

@@ -103,7 +103,8 @@ def _hooks(wiring: Wiring, timeouts: dict[str, int]) -> dict[str, Json]:
             "args": list(words[1:]),
             "timeout": timeout,
         }
-        items[name] = {"hooks": [hook]}
+        matcher = HOOKS.matchers.get(name)
+        items[name] = {**({"matcher": matcher} if matcher else {}), "hooks": [hook]}
     return items
 
 

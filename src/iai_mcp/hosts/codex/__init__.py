@@ -35,12 +35,12 @@ HOOKS = Hooks(
         "SubagentStop": (HookEvent.SUBAGENT_STOP, 10),
         "PreCompact": (HookEvent.COMPACT, 10),
         "SessionEnd": (HookEvent.END, 3),
-    },
-    {
-        "PermissionRequest": (HookEvent.ATTENTION, 5),
         "PostToolUse": (HookEvent.TOOL_USED, 5),
     },
+    {"PermissionRequest": (HookEvent.ATTENTION, 5)},
     others={"PostCompact": HookEvent.COMPACT},
+    matchers={"PostToolUse": "Bash|shell|shell_command|exec_command|local_shell"},
+    failed_call=late(f"{__name__}.tool_calls", "failed_call"),
 )
 
 HOST = Host(

@@ -6,6 +6,7 @@ So each side counts its words, and a turn is new when one side has said it more 
 turn that was given out. The identity is the words and that count: it is the same from both sides.
 """
 
+from iai_mcp.hosts.codex import tool_calls
 from iai_mcp.hosts.reading import Reading, lines_of, opened, records
 from iai_mcp.hosts.turns import Event, Record, is_envelopes, is_wrapper, text_at, turn, words_key
 
@@ -49,7 +50,7 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
             reading.carry["cwd"] = cwd
         return []
     if kind == "response_item":
-        return _said(_answer(payload), "r", record, reading)
+        return _item(payload, record, reading)
     if kind == "event_msg":
         return _said(_shown(payload), "e", record, reading)
     return [] if str(kind) in _SILENT_TYPES else None
@@ -63,8 +64,14 @@ def _bare(record: Record, reading: Reading) -> list[Event] | None:
         _learn(record, reading)
         return []
     if isinstance(record.get("type"), str) and record["type"] not in _SILENT_TYPES:
-        return _said(_answer(record), "r", record, reading)
+        return _item(record, record, reading)
     return None
+
+
+def _item(item: Record, record: Record, reading: Reading) -> list[Event]:
+    """What an item of the conversation says, or what was done by it."""
+    tool_calls.begin(record, reading)
+    return tool_calls.end(item, record, reading) + _said(_answer(item), "r", record, reading)
 
 
 def _learn(meta: Record, reading: Reading) -> None:

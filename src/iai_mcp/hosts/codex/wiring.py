@@ -21,7 +21,7 @@ _FLAGS = "/<session-flags>/config.toml"
 
 
 def files(wiring: Wiring) -> tuple[WantedFile, ...]:
-    hooks = Hooks(("hooks",), hook_groups(wiring, HOST.id, HOOKS.timeouts()))
+    hooks = Hooks(("hooks",), hook_groups(wiring, HOST.id, HOOKS.timeouts(), HOOKS.matchers))
     return (
         JsonFile(os.path.join(folder(), "hooks.json"), hooks=hooks),
         TomlFile(

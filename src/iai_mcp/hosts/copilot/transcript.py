@@ -5,6 +5,7 @@ Lines are `{type, data, id, timestamp, parentId}` with dotted types.
 
 import os
 
+from iai_mcp.hosts.copilot import tool_calls
 from iai_mcp.hosts.reading import Reading, lines_of, name_of
 from iai_mcp.hosts.turns import Event, Record, count_occurrence, is_wrapper, text_at, turn
 
@@ -27,13 +28,15 @@ def walk(reading: Reading) -> "Iterator[Event]":
 
 
 def parse(record: Record, reading: Reading) -> list[Event] | None:
-    """The events of one line: one if somebody spoke, none if not, None if it is unknown."""
+    """The events of one line: what was said and done in it; None if it is unknown."""
     kind, data = record.get("type"), record.get("data")
     if not isinstance(kind, str) or "." not in kind or not isinstance(data, dict):
         return None
     if kind.startswith("session."):
         _learn(data, reading)
         return []
+    if kind.startswith("tool."):
+        return tool_calls.events_of(kind, record, data, reading)
     role = _ROLES.get(kind)
     words = text_at(data, "content")
     if role is None or words is None:
@@ -55,6 +58,8 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
         return []
     if "id" not in event:
         event["occurrence"] = count_occurrence(reading.seen(), event)
+    elif role == "user":
+        carry["request"] = event["id"]
     return [event]
 
 

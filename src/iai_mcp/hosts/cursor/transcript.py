@@ -5,6 +5,7 @@ The CLI's lines have neither ids nor times. A composer lists its bubbles: type 1
 type 2 the assistant, anything else is machinery.
 """
 
+from iai_mcp.hosts.cursor import tool_calls
 from iai_mcp.hosts.reading import NotATranscriptError, Reading, document, lines_of, name_of
 from iai_mcp.hosts.turns import Event, Record, blocks_text, count_occurrence, text_at, turn
 from iai_mcp.protocol.compact_json import loads
@@ -42,10 +43,11 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
     if words is None:
         return None
     event = turn(_ID, role, _typed(words) if role == "user" else words)
-    if event is None:
-        return []
-    event["occurrence"] = count_occurrence(reading.seen(), event)
-    return [event]
+    events = [] if event is None else [event]
+    events += tool_calls.in_line(content)
+    for one in events:
+        one["occurrence"] = count_occurrence(reading.seen(), one)
+    return events
 
 
 def _typed(words: str) -> str:
@@ -116,7 +118,10 @@ def _composer(data: Record, bubbles: dict[str, object], reading: Reading) -> "It
         if event is not None:
             if "id" not in event:
                 event["occurrence"] = count_occurrence(reading.seen(), event)
+            elif event["role"] == "user":
+                reading.carry["request"] = name
             yield event
+        yield from tool_calls.in_bubble(bubble, name, cwd, reading.carry.get("request"))
 
 
 def _bubble(bubble: Record, name: str | None, cwd: str | None) -> Event | None:

@@ -131,7 +131,9 @@ def _drop_if_empty(data: Json, path: Sequence[str]) -> None:
 
 def _hollow(value: Json) -> bool:
     """Empty, or a group of hooks that has lost its last hook (its matcher alone means nothing)."""
-    return value in ({}, []) or (isinstance(value, dict) and value.get("hooks") == [])
+    if isinstance(value, dict) and not value.get("hooks"):
+        return set(value) <= {"hooks", "matcher"}
+    return value == []
 
 
 def _words(value: Json) -> str:

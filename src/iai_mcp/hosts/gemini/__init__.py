@@ -29,14 +29,14 @@ HOOKS = Hooks(
         "BeforeAgent": (HookEvent.PROMPT, 5_000),
         "AfterAgent": (HookEvent.STOP, 10_000),
         "SessionEnd": (HookEvent.END, 5_000),
-    },
-    {
-        "Notification": (HookEvent.ATTENTION, 5_000),
         "AfterTool": (HookEvent.TOOL_USED, 5_000),
     },
+    {"Notification": (HookEvent.ATTENTION, 5_000)},
     # Gemini fires it before every request, and the transcript loses nothing when it compresses.
     others={"PreCompress": HookEvent.COMPACT},
     fields={"last_assistant_message": "prompt_response"},
+    matchers={"AfterTool": "run_shell_command"},
+    failed_call=late(f"{__name__}.tool_calls", "failed_call"),
 )
 
 HOST = Host(

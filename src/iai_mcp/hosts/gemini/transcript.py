@@ -9,6 +9,7 @@ What was said stays said: a replacement adds what it brings and removes nothing.
 import os
 
 from iai_mcp import regular_files
+from iai_mcp.hosts.gemini import tool_calls
 from iai_mcp.hosts.reading import NotATranscriptError, Reading, document, name_of, opened, records
 from iai_mcp.hosts.turns import Event, Record, count_occurrence, is_wrapper, turn, words_key
 from iai_mcp.protocol.markers import without_hook_context, without_injected
@@ -95,12 +96,16 @@ class _Chat:
             self._messages[name] = message
 
     def events(self) -> "Iterator[Event]":
+        carry = self._reading.carry
         for message in self._messages.values():
             event = self._event(message)
             if event is not None:
                 if "id" not in event:
                     event["occurrence"] = count_occurrence(self._reading.seen(), event)
+                elif event["role"] == "user":
+                    carry["request"] = event["id"]
                 yield event
+            yield from tool_calls.events_of(message, carry)
 
     def _rewind(self, target: str) -> None:
         names = list(self._messages)

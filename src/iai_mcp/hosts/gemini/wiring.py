@@ -21,7 +21,9 @@ _TRUST = "gemini-trust.json"
 
 
 def files(wiring: Wiring) -> tuple[WantedFile, ...]:
-    hooks = Hooks(("hooks",), hook_groups(wiring, HOST.id, HOOKS.timeouts(), name="iai-mcp"))
+    hooks = Hooks(
+        ("hooks",), hook_groups(wiring, HOST.id, HOOKS.timeouts(), HOOKS.matchers, name="iai-mcp")
+    )
     path = os.path.join(folder(), "settings.json")
     return (JsonFile(path, entries=(server_entry(wiring, "mcpServers"),), hooks=hooks),)
 

@@ -8,8 +8,10 @@ the id would bind to words that are not complete.
 import os
 
 from iai_mcp import regular_files
+from iai_mcp.hosts.opencode import tool_calls
 from iai_mcp.hosts.reading import LONGEST_LINE, NotATranscriptError, Reading, contents
 from iai_mcp.hosts.turns import Event, Record, is_wrapper, text_at, turn
+from iai_mcp.hosts.work import Setting
 from iai_mcp.protocol.compact_json import loads
 
 TYPE_CHECKING = False  # see compact_json
@@ -118,6 +120,7 @@ def _turns(
     cwd: object,
     parent: object,
 ) -> "Iterator[Event]":
+    request = None
     for position, message in enumerate(messages):
         role = message.get("role")
         if role not in ("user", "assistant") or message.get("summary") is True:
@@ -138,7 +141,18 @@ def _turns(
                     agent_name=message.get("agent") if parent else None,
                 )
                 if event is not None:
+                    request = event["id"] if role == "user" else request
                     yield event
+            elif part.get("type") == "tool":
+                setting = Setting(
+                    _ID,
+                    session_id=session,
+                    cwd=text_at(message, "path", "cwd") or cwd,
+                    agent_id=session if parent else None,
+                    agent_name=message.get("agent") if parent else None,
+                    turn=request,
+                )
+                yield from tool_calls.events_of(part, setting)
 
 
 def _is_spoken(part: Record, role: object) -> bool:

@@ -1,0 +1,355 @@
+"""`Works` in the encrypted SQLite file, beside the memories and with the same projects."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from typing import TypeVar
+
+import apsw
+
+from iai_mcp.adapters.sqlite import rows
+from iai_mcp.adapters.sqlite.database import Database, count
+from iai_mcp.adapters.sqlite.forgetting import forget_work, purge_work
+from iai_mcp.adapters.sqlite.memories import project_id
+from iai_mcp.domain.commands import errors_in, same_command
+from iai_mcp.domain.glosses import gloss
+from iai_mcp.domain.instants import from_micros
+from iai_mcp.domain.memories import Provenance
+from iai_mcp.domain.mendings import Mending
+from iai_mcp.domain.whole_words import Phrase
+from iai_mcp.domain.words import indexed
+from iai_mcp.domain.work import (
+    KINDS,
+    CleanWork,
+    Command,
+    Done,
+    Edit,
+    Kind,
+    Looked,
+    Record,
+    details_of,
+    read_done,
+    text_of,
+    whole_path,
+)
+from iai_mcp.ports.memories import Scope, Stored
+from iai_mcp.ports.works import Found
+
+_T = TypeVar("_T")
+
+_INSERT = """
+INSERT INTO work (id, at, session, project, host, agent_id, agent_name, branch, kind, turn, same,
+    failed, note, subject, output, details)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_COLUMNS = (
+    "m.key, m.id, m.at, m.session, p.key, m.host, m.agent_id, m.agent_name, m.branch, m.kind, "
+    "m.turn, m.note, m.subject, m.output, m.details"
+)
+_SOURCE = "work AS m LEFT JOIN projects AS p ON p.id = m.project"
+# What the agent said it was for tells most; then what was done, what it printed, what it served.
+_WEIGHTS = "1.0, 1.5, 0.5, 0.35"
+_AT_ONCE = 500  # values named in one statement
+_MOST_ASKED = 400  # characters of a request that its work is found by
+
+
+class SqliteWorks:
+    """What was done, in the file of what was said. See `Database` for what is durable when."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def add(self, works: Sequence[CleanWork], asked: Sequence[str]) -> list[Stored]:
+        with self._db.writing() as db:
+            return [_add_one(db, *one) for one in zip(works, asked, strict=True)]
+
+    def get(self, keys: Sequence[int]) -> list[Record]:
+        found = {one.key: one for one in self._among("m.key", keys)}
+        return [found[key] for key in keys if key in found]
+
+    def find(self, ids: Sequence[str]) -> list[Record]:
+        wanted = [one for one in map(rows.identity, ids) if one is not None]
+        found = {one.id: one for one in self._among("m.id", wanted)}
+        return [found[i] for i in dict.fromkeys(map(str.lower, ids)) if i in found]
+
+    def in_session(self, session_id: str, limit: int) -> list[Record]:
+        sql = "m.session = ? ORDER BY m.at DESC, m.key DESC LIMIT ?"
+        return self._select(sql, [session_id, limit])[::-1]
+
+    def newest(self, scope: Scope, kinds: Sequence[Kind], limit: int) -> list[Record]:
+        where, values = _condition(scope, kinds)
+        return self._select(f"{where} ORDER BY m.at DESC, m.key DESC LIMIT ?", [*values, limit])
+
+    def by_words(
+        self, terms: Sequence[str], scope: Scope, kinds: Sequence[Kind], limit: int
+    ) -> list[Found]:
+        if not terms:
+            return []
+        where, values = _condition(scope, kinds)
+        query = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+        sql = (
+            f"SELECT rowid, bm25(work_words, {_WEIGHTS}) AS score FROM work_words "
+            # The plus keeps the planner from asking the index once per row of the scope.
+            f"WHERE work_words MATCH ? AND +rowid IN (SELECT m.key FROM {_SOURCE} WHERE {where}) "
+            "ORDER BY score, rowid DESC LIMIT ?"
+        )
+        with self._db.reading() as db:
+            return [Found(row[0], -row[1]) for row in db.execute(sql, (query, *values, limit))]
+
+    def runs_of(self, commands: Sequence[str], scope: Scope) -> dict[str, list[int]]:
+        marks = {_mark(command): command for command in commands}
+        where, values = _condition(scope, ("command",))
+        found: dict[str, list[int]] = {}
+        with self._db.reading() as db:
+            for some in _portions(list(marks)):
+                sql = (
+                    f"SELECT m.same, m.key FROM {_SOURCE} WHERE m.same IN ({_marks(some)}) "
+                    f"AND {where} ORDER BY m.at, m.key"
+                )
+                for same, key in db.execute(sql, (*some, *values)):
+                    found.setdefault(marks[bytes(same)], []).append(key)
+        return found
+
+    def edits_of(self, path: str, scope: Scope, limit: int) -> list[Record]:
+        plain = path.strip().removeprefix("./").rstrip("/")
+        if not plain:
+            return []
+        if plain.startswith("/"):
+            return self._edits_at(plain, scope, limit)
+        below = _pattern(plain)
+        exact = self._edits(
+            ["m.subject = ?", "m.subject GLOB ?"], [plain, f"{below}/*"], scope, limit
+        )
+        ends = (f"*/{below}", f"*/{below}/*")
+        return exact or self._edits(["m.subject GLOB ?"] * len(ends), ends, scope, limit)
+
+    def _edits_at(self, path: str, scope: Scope, limit: int) -> list[Record]:
+        """By the whole path: what is stored is its end, or lies below it."""
+        ends = [path, *(path[at + 1 :] for at, char in enumerate(path) if char == "/" and at)]
+        conditions = [f"m.subject IN ({_marks(ends)})", "p.key LIKE '/%'"]
+        found = self._edits(conditions, ends, scope, -1)
+        return [one for one in found if _lies_at(one, path)][:limit]
+
+    def _edits(
+        self, conditions: Sequence[str], bound: Sequence[object], scope: Scope, limit: int
+    ) -> list[Record]:
+        where, values = _condition(scope, ("edit",))
+        sql = f"{where} AND ({' OR '.join(conditions)}) ORDER BY m.at DESC, m.key DESC LIMIT ?"
+        return self._select(sql, [*values, *bound, limit])
+
+    def failing_with(self, errors: Sequence[str], scope: Scope, limit: int) -> list[int]:
+        if not errors:
+            return []
+        marks = [_mark(error) for error in errors[:_AT_ONCE]]
+        where, values = _condition(scope, ("command",))
+        sql = (
+            f"SELECT m.key, count(*) AS shared FROM {_SOURCE} JOIN work_errors AS e ON e.key = m.key "
+            f"WHERE e.error IN ({_marks(marks)}) AND {where} "
+            "GROUP BY m.key ORDER BY shared DESC, m.at DESC, m.key DESC LIMIT ?"
+        )
+        with self._db.reading() as db:
+            return [row[0] for row in db.execute(sql, (*marks, *values, limit))]
+
+    def put_mendings(self, mendings: Sequence[Mending]) -> None:
+        with self._db.writing(repeatable=True) as db:
+            for one in mendings:
+                db.execute(
+                    "INSERT OR REPLACE INTO mendings SELECT ?, ?, ? "
+                    "WHERE (SELECT count(*) FROM work WHERE key IN (?, ?)) = 2",
+                    (one.failure, one.success, json.dumps(one.steps), one.failure, one.success),
+                )
+
+    def mendings_of(self, failures: Sequence[int]) -> list[Mending]:
+        found: dict[int, Mending] = {}
+        with self._db.reading() as db:
+            for some in _portions(failures):
+                sql = f"SELECT failure, success, steps FROM mendings WHERE failure IN ({_marks(some)})"
+                for failure, success, steps in db.execute(sql, some):
+                    found[failure] = Mending(failure, tuple(json.loads(steps)), success)
+        return [found[key] for key in failures if key in found]
+
+    def unsettled(self, after: int, limit: int) -> list[tuple[int, str]]:
+        sql = (
+            "SELECT key, session FROM work WHERE failed = 1 AND key > ? "
+            "AND key NOT IN (SELECT failure FROM mendings) ORDER BY key LIMIT ?"
+        )
+        with self._db.reading() as db:
+            return [(row[0], row[1]) for row in db.execute(sql, (after, limit))]
+
+    def keys(self, scope: Scope) -> list[int]:
+        where, values = _condition(scope, KINDS)
+        with self._db.reading() as db:
+            sql = f"SELECT m.key FROM {_SOURCE} WHERE {where} ORDER BY m.key"
+            return [row[0] for row in db.execute(sql, values)]
+
+    def left_behind(self, limit: int) -> list[int]:
+        sql = (
+            "SELECT key FROM work WHERE NOT EXISTS "
+            "(SELECT 1 FROM memories AS m WHERE m.session = work.session) ORDER BY key LIMIT ?"
+        )
+        with self._db.reading() as db:
+            return [row[0] for row in db.execute(sql, (limit,))]
+
+    def containing(self, words: str, scope: Scope) -> list[int]:
+        where, values = _condition(scope, KINDS)
+        sql = (
+            "SELECT m.key, m.note, m.subject, m.output, m.details "
+            f"FROM {_SOURCE} WHERE {where} ORDER BY m.key"
+        )
+        phrase = Phrase(words)
+        with self._db.reading() as db:
+            found = db.execute(sql, values)
+            return [row[0] for row in found if phrase.is_in("\n".join(row[1:]))]
+
+    def after(self, key: int, limit: int) -> list[Record]:
+        return self._select("m.key > ? ORDER BY m.key LIMIT ?", [key, limit])
+
+    def forget(self, keys: Sequence[int], at: int) -> list[str]:
+        with self._db.writing() as db:
+            gone = [one for key in keys if (one := forget_work(db, key, at)) is not None]
+            unreached = [(one,) for one in gone]
+            db.executemany("INSERT OR IGNORE INTO unreached VALUES (?)", unreached)
+            if gone:
+                purge_work(db)
+        return [rows.public_id(one) for one in gone]
+
+    def count(self) -> int:
+        with self._db.reading() as db:
+            return count(db, "work")
+
+    def _among(self, column: str, values: Sequence[object]) -> list[Record]:
+        found: list[Record] = []
+        for some in _portions(values):
+            found += self._select(f"{column} IN ({_marks(some)})", list(some))
+        return found
+
+    def _select(self, rest: str, values: Sequence[object]) -> list[Record]:
+        with self._db.reading() as db:
+            sql = f"SELECT {_COLUMNS} FROM {_SOURCE} WHERE {rest}"
+            return [_record(row) for row in db.execute(sql, values)]
+
+
+def _add_one(db: apsw.Connection, work: CleanWork, asked: str) -> Stored:
+    public = rows.public_id(work.identity)
+    if db.execute("SELECT 1 FROM tombstones WHERE id = ?", (work.identity,)).fetchone():
+        return Stored("forgotten", public, None)
+    known = db.execute("SELECT key FROM work WHERE id = ?", (work.identity,)).fetchone()
+    if known is not None:
+        return Stored("duplicate", public, known[0])
+    whence, done = work.provenance, work.done
+    failed = isinstance(done, Command) and done.failed
+    db.execute(
+        _INSERT,
+        (
+            work.identity,
+            work.at.micros,
+            whence.session_id,
+            project_id(db, whence.project),
+            whence.host,
+            whence.agent_id,
+            whence.agent_name,
+            whence.branch,
+            KINDS.index(work.kind),
+            work.turn,
+            _same(work),
+            int(failed),
+            work.note,
+            *_stored(work),
+        ),
+    )
+    key = db.last_insert_rowid()
+    if not isinstance(done, Looked):
+        output = called = ""
+        if isinstance(done, Command):
+            output, called = done.output, gloss(done.command)
+        texts = (text_of(done), f"{work.note} {called}", output, asked[:_MOST_ASKED])
+        db.execute(
+            "INSERT INTO work_words (rowid, done, note, output, asked) VALUES (?, ?, ?, ?, ?)",
+            (key, *map(indexed, texts)),
+        )
+    if failed and isinstance(done, Command):
+        errors = [(_mark(error), key) for error in errors_in(done.output)]
+        db.executemany("INSERT OR IGNORE INTO work_errors VALUES (?, ?)", errors)
+    return Stored("inserted", public, key)
+
+
+def _same(work: CleanWork) -> bytes | None:
+    return _mark(same_command(work.done.command)) if isinstance(work.done, Command) else None
+
+
+def _stored(work: CleanWork) -> tuple[str, str, str]:
+    """(subject, output, the rest as JSON)."""
+    rest = details_of(work.done)
+    subject, output = "", ""
+    if isinstance(work.done, Command):
+        subject, output = str(rest.pop("command")), str(rest.pop("output", ""))
+        rest.pop("failed", None)
+        if work.done.failed:
+            rest["failed"] = True
+    elif isinstance(work.done, Edit):
+        subject = str(rest.pop("path"))
+    return subject, output, json.dumps(rest, ensure_ascii=False, separators=(",", ":"))
+
+
+def _record(row: Sequence[object]) -> Record:
+    (key, ident, at, session, project, host, agent_id, agent_name, branch) = row[:9]
+    (number, turn, note, subject, output, details) = row[9:]
+    assert isinstance(key, int) and isinstance(ident, bytes) and isinstance(at, int)  # noqa: S101 - the schema says so
+    assert isinstance(number, int)  # noqa: S101 - the schema says so
+    kind = KINDS[number]
+    raw = json.loads(str(details)) | {"command": subject, "path": subject, "output": output}
+    return Record(
+        key=key,
+        id=rows.public_id(ident),
+        at=from_micros(at),
+        done=_as_stored(read_done(kind, raw), raw),
+        note=str(note),
+        turn=turn if isinstance(turn, bytes) else None,
+        provenance=Provenance(
+            session_id=str(session),
+            project=str(project) if project is not None else "",
+            host=str(host),
+            agent_id=str(agent_id),
+            agent_name=str(agent_name),
+            branch=str(branch),
+        ),
+    )
+
+
+def _as_stored(done: Done, raw: dict[str, object]) -> Done:
+    """Whether it failed was decided when it arrived, from words that redaction may have changed."""
+    return replace(done, failed=raw.get("failed") is True) if isinstance(done, Command) else done
+
+
+def _lies_at(record: Record, path: str) -> bool:
+    whole = (
+        whole_path(record.done, record.provenance.project) if isinstance(record.done, Edit) else ""
+    )
+    return whole == path or whole.startswith(f"{path}/")
+
+
+def _condition(scope: Scope, kinds: Sequence[Kind]) -> tuple[str, list[object]]:
+    where, values = rows.condition(replace(scope, role="", said=False, session_id=""))
+    if scope.session_id:  # a turn may belong to several, what was done belongs to one
+        where, values = f"{where} AND m.session = ?", [*values, scope.session_id]
+    numbers = ", ".join(str(KINDS.index(kind)) for kind in kinds)
+    return (where if len(kinds) == len(KINDS) else f"{where} AND m.kind IN ({numbers})"), values
+
+
+def _mark(text: str) -> bytes:
+    """A short name for a command or an error: what is looked up is never the words themselves."""
+    return blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+
+
+def _portions(values: Sequence[_T]) -> Iterator[Sequence[_T]]:
+    return (values[at : at + _AT_ONCE] for at in range(0, len(values), _AT_ONCE))
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _pattern(path: str) -> str:
+    """The path as a pattern that matches itself alone."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in path)

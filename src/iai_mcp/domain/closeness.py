@@ -1,0 +1,58 @@
+"""Whether anything that was found is really about the cue: something always comes, and should say so."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from iai_mcp.domain.cue.times import MONTHS, WEEKDAYS
+from iai_mcp.domain.exchanges import CueWords
+
+NOTE = "nothing stored is really about this; the nearest there is comes all the same"
+
+# What speaks for the best, in cosines of the default model. Fitted on coding sessions and on cues about
+# things nobody ever spoke of; of answered questions one in fifty is below.
+_WORDS, _UNSEEN, _UNKNOWN_NAME = 0.15, 0.25, 0.15
+_BAR_OF_WORK = 0.48
+# Turns of chats are short and name little: their cosines are lower throughout. Of questions of chats that
+# have an answer one in five hundred is below.
+_BAR_OF_TALK = 0.40
+_BAR_OF_WORDS = 0.35  # where there is no model: the share of what the cue's words could reach
+# Parts of a score that say by themselves what a turn is about: quoted letter by letter, said by the one
+# who is named, at the time that is named, a wish about the matter.
+_TELLING = ("exact", "who", "time", "standing")
+_TELLING_FROM = 0.5
+
+_NAME = re.compile(r"(?<![.?!:]\s)(?<!^)\b[A-Z]\w+|\b\w*[A-Z]\w*[A-Z]\w*", re.MULTILINE)
+_CALENDAR = frozenset((*MONTHS, *WEEKDAYS))
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The best of what speaks for the first hits. `cosine` is None where there is no model."""
+
+    cosine: float | None
+    words: float  # the share of what the cue's words could reach
+
+
+def about_the_work(found: Evidence, cue: str, known: CueWords) -> bool:
+    """Whether exchanges of worked sessions are about the cue."""
+    if found.cosine is None:
+        return found.words >= _BAR_OF_WORDS
+    lacking = _UNSEEN * known.unseen + _UNKNOWN_NAME * names_the_unknown(cue, known)
+    return found.cosine + _WORDS * found.words - lacking >= _BAR_OF_WORK
+
+
+def about_the_talk(found: Evidence, parts: Iterable[tuple[str, float]]) -> bool:
+    """Whether turns of chats, and notes, are about the cue; `parts` are those of their scores."""
+    if any(name in _TELLING and worth >= _TELLING_FROM for name, worth in parts):
+        return True
+    if found.cosine is None:
+        return found.words >= _BAR_OF_WORDS
+    return found.cosine + _WORDS * found.words >= _BAR_OF_TALK
+
+
+def names_the_unknown(cue: str, known: CueWords) -> bool:
+    """Whether the cue calls by name what nobody ever spoke of."""
+    unheard = [word.token for word in known.words if not word.held_by]
+    names = {name.lower() for name in _NAME.findall(cue)} - _CALENDAR
+    return any(name.startswith(token) for token in unheard for name in names)

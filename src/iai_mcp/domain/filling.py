@@ -1,0 +1,330 @@
+"""What to show of the exchanges that were found: the pieces most likely to answer, within so many bytes.
+
+An exchange is as likely to answer as its score says, a unit of it as likely to be the answer as its words
+and its turn say. Room goes to what is likeliest per byte, so that a sure answer is told at
+length and unsure ones share the rest.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iai_mcp.domain.cue_matching import CueMatcher
+from iai_mcp.domain.excerpts import costs, overlaps, units_near
+from iai_mcp.domain.exchanges import RankedExchange, TurnKind
+from iai_mcp.domain.units import Kind, Unit
+
+Floats = NDArray[np.float64]
+
+# Exchanges that are looked at: of those behind, or so much less likely, nothing was ever shown.
+LOOKED_AT = 10
+_FAR_BEHIND = 4.0
+SURE_OF_A_PLACE = 4  # the first exchanges get a hit each, however thin their likelihood is spread
+_SURE_BYTES = 240
+_TURNS_EACH = 2  # of an exchange
+_LEAST_ROOM = 50  # bytes: below it nothing more is tried
+_SHORT_TURN = 220  # characters: what is said on the way and is no longer is narration
+_SHORT_PROMPT = 70  # characters: shorter ones are told as the request of what followed
+_JUST_WHAT_IS_ASKED = (
+    0.6  # the share of the cue's rarity from which a short prompt is more than that
+)
+_OF_EACH_WORD = 50  # places in one turn
+_COPY = 40  # characters from which equal units are one text said again
+
+# Fitted on coding sessions, cross-validated over sessions, rounded by hand.
+_OVERLAP, _NEIGHBOUR = 4.5, 2.0
+_FINAL, _NARRATION, _WISH, _QUESTION = 1.5, -2.3, 3.0, -2.0
+_TABLE, _LENGTH, _TURN_LENGTH, _EMPTY = -2.5, 0.9, -0.5, -6.0
+_OWN_STANCE, _OWN_QUESTION = 2.0, 1.4  # where the cue asks what the person thinks
+
+_ON_THE_WAY = re.compile(
+    r"(?:ok(?:ay)?[.,!]?\s|now |let me|let's|i'll|i will|i need to|need to|next,|(?:good|great|perfect)[.,!]"
+    r"|done[.,!]?$|现在|让我|好的)",
+    re.IGNORECASE,
+)
+_SELF = re.compile(r"\b(?:I|my|me|mine)\b")
+_STANCE = re.compile(
+    r"\b(?:want|prefer|like|dislike|insist|stance|rule|say|said|decide|chose|choose|pick|think|opinion|told"
+    r"|ask|settle|allowed|may|supposed|should)\w*\b",
+    re.IGNORECASE,
+)
+_FINALS = (TurnKind.CONCLUSION, TurnKind.PROPOSAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A turn of an exchange, as far as filling needs it."""
+
+    key: int
+    kind: TurnKind
+    text: str
+    person: bool
+    around: int  # bytes of a hit besides its text
+    wish: bool = False  # whether it states a standing wish
+    asks: bool = False  # whether it ends in a question
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """What is shown of one turn: stretches of its text, in order."""
+
+    key: int
+    exchange: int  # its place among the exchanges
+    spans: tuple[tuple[int, int], ...]
+    also: tuple[int, ...] = ()  # keys of turns that say the same, word for word
+
+
+@dataclass(slots=True)
+class _Table:
+    """The units of all turns in columns; `turn` is a place in `turns`."""
+
+    turns: list[Spoken] = field(default_factory=list)
+    exchange_of: list[int] = field(default_factory=list)  # per turn
+    base: list[int] = field(default_factory=list)  # per turn, where its units begin
+    units: list[Unit] = field(default_factory=list)
+    turn: list[int] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    overlap: list[float] = field(default_factory=list)
+    bytes: list[int] = field(default_factory=list)
+    copies: dict[int, list[int]] = field(default_factory=dict)  # keys, by that of the first
+
+    def add(self, exchange: int, turn: Spoken, cue: CueMatcher) -> None:
+        found = cue.occurrences(turn.text, _OF_EACH_WORD)
+        own = units_near(turn.text, found)
+        self.base.append(len(self.units))
+        self.turn += [len(self.turns)] * len(own)
+        self.turns.append(turn)
+        self.exchange_of.append(exchange)
+        self.units += own
+        self.said += [turn.text[unit.start : unit.end] for unit in own]
+        self.overlap += overlaps(own, found, cue)
+        self.bytes += costs(turn.text, own)
+
+
+def fill(
+    exchanges: Sequence[RankedExchange],
+    spoken: Mapping[int, Spoken],
+    cue: CueMatcher,
+    room: int,
+    *,
+    most: int = 100,
+    own_stance: bool = False,
+) -> list[Picked]:
+    """At most so many turns to show, best first; `exchanges` come best first."""
+    looked_at = worth_looking_at(exchanges)
+    table = _table(looked_at, spoken, cue)
+    if not table.units:
+        return []
+    scores = _scores(table, own_stance)
+    return _Filling(table, looked_at, scores, room, most).filled()
+
+
+def asks_for_a_stance(cue: str) -> bool:
+    """Whether it asks what the person wants, thinks or decided, which nobody else's words tell."""
+    return _SELF.search(cue) is not None and _STANCE.search(cue) is not None
+
+
+def worth_looking_at(exchanges: Sequence[RankedExchange]) -> Sequence[RankedExchange]:
+    """Those of which something may be shown: whoever fills reads the words of no others."""
+    first = exchanges[:SURE_OF_A_PLACE]
+    likely = exchanges[0].score - _FAR_BEHIND if exchanges else 0.0
+    behind = exchanges[SURE_OF_A_PLACE:LOOKED_AT]
+    return [*first, *(one for one in behind if one.score > likely)]
+
+
+def _table(
+    exchanges: Sequence[RankedExchange], spoken: Mapping[int, Spoken], cue: CueMatcher
+) -> _Table:
+    table = _Table()
+    first: dict[str, int] = {}  # the key of who said it, by what was said
+    for place, exchange in enumerate(exchanges):
+        turns = [spoken[key] for key in exchange.keys if key in spoken]
+        for turn in [one for one in turns if _stands_alone(one, cue)] or turns:
+            known = first.setdefault(turn.text, turn.key) if len(turn.text) >= _COPY else turn.key
+            if known == turn.key:
+                table.add(place, turn, cue)
+            else:
+                table.copies.setdefault(known, []).append(turn.key)
+    return table
+
+
+def _stands_alone(turn: Spoken, cue: CueMatcher) -> bool:
+    """Whether it says something by itself: what is said on the way does not, nor "yes" or "run the tests"."""
+    if not turn.person:
+        return turn.kind is not TurnKind.NARRATION
+    if turn.kind is TurnKind.ANSWER:
+        return False
+    if len(turn.text) >= _SHORT_PROMPT or turn.wish:
+        return True
+    return not turn.asks and cue.overlap(cue.occurrences(turn.text)) >= _JUST_WHAT_IS_ASKED
+
+
+def _scores(table: _Table, own_stance: bool) -> Floats:
+    overlap = np.array(table.overlap)
+    turn = np.array(table.turn)
+    beside = np.zeros(len(overlap))
+    same = turn[1:] == turn[:-1]
+    beside[1:] = np.where(same, overlap[:-1], 0.0)
+    beside[:-1] = np.maximum(beside[:-1], np.where(same, overlap[1:], 0.0))
+    lengths = np.array([len(said) for said in table.said])
+    tables = np.array([unit.kind is Kind.TABLE for unit in table.units])
+    empty = np.array([unit.bare for unit in table.units]) | _narrations(table)
+    by_turn = np.array([_worth(one, own_stance) for one in table.turns])
+    scores: Floats = (
+        _OVERLAP * overlap
+        + _NEIGHBOUR * beside
+        + by_turn[turn]
+        + _TABLE * tables
+        + _LENGTH * (np.log(10.0 + lengths) - 4.0)
+        + _EMPTY * empty
+    )
+    return scores
+
+
+def _narrations(table: _Table) -> NDArray[np.bool_]:
+    """Which units only say what an assistant is about to do."""
+    narrated = [
+        not table.turns[turn].person and _ON_THE_WAY.match(said) is not None
+        for turn, said in zip(table.turn, table.said, strict=True)
+    ]
+    return np.array(narrated)
+
+
+def _worth(turn: Spoken, own_stance: bool) -> float:
+    """What speaks for a turn whatever its words."""
+    worth = _TURN_LENGTH * (math.log(50 + len(turn.text)) - 6.0)
+    if turn.kind in _FINALS:
+        worth += _FINAL
+    elif not turn.person and len(turn.text) < _SHORT_TURN:
+        worth += _NARRATION
+    if turn.wish:
+        worth += _WISH
+    if turn.person and turn.asks:
+        worth += _QUESTION + (_OWN_QUESTION if own_stance else 0.0)
+    if turn.person and own_stance:
+        worth += _OWN_STANCE
+    return worth
+
+
+class _Filling:
+    """One answer being filled."""
+
+    def __init__(
+        self,
+        table: _Table,
+        exchanges: Sequence[RankedExchange],
+        scores: Floats,
+        room: int,
+        most: int,
+    ) -> None:
+        self.table, self.left, self.most = table, room, most
+        self.turn = np.array(table.turn)
+        self.exchange = np.array(table.exchange_of)[self.turn]
+        self.scores = scores
+        self.likely = self._likely(exchanges)
+        self.of_turn = np.bincount(self.turn, weights=self.likely, minlength=len(table.turns))
+        self.bytes = np.array(table.bytes, np.float64)
+        self.around = np.array([float(turn.around) for turn in table.turns])
+        self.chosen: dict[int, set[int]] = {}  # units by turn
+        self.turns_of: dict[int, int] = {}  # how many turns of an exchange are shown
+        self.shown: set[str] = set()
+        # Headings come with what stands below them, never alone.
+        self.open = np.array([unit.kind is not Kind.HEADING for unit in table.units])
+
+    def filled(self) -> list[Picked]:
+        for place in range(SURE_OF_A_PLACE):
+            self._give_a_place(place)
+        while self.left > _LEAST_ROOM and self.open.any():
+            worth = np.where(self.open, self.likely / (self.bytes + self.around[self.turn]), -1)
+            self._take(int(worth.argmax()))
+        order = sorted(
+            self.chosen,
+            key=lambda turn: (self.table.exchange_of[turn], -self.of_turn[turn]),
+        )
+        return [self._picked(turn) for turn in order]
+
+    def _likely(self, exchanges: Sequence[RankedExchange]) -> Floats:
+        scores = np.array([exchange.score for exchange in exchanges])
+        by_exchange = np.exp(scores - scores.max())
+        by_exchange /= by_exchange.sum()
+        likely = np.zeros(len(self.scores))
+        for place in np.unique(self.exchange):
+            own = self.exchange == place
+            within = np.exp(self.scores[own] - self.scores[own].max())
+            likely[own] = by_exchange[place] * within / within.sum()
+        return likely
+
+    def _give_a_place(self, exchange: int) -> None:
+        own = np.flatnonzero((self.exchange == exchange) & self.open)
+        if not own.size:
+            return
+        best = self.turn[own][np.argmax(self.of_turn[self.turn[own]])]
+        own = own[self.turn[own] == best]
+        got = 0.0
+        for unit in own[np.argsort(-self.scores[own], kind="stable")].tolist():
+            if got and got + self.bytes[unit] > _SURE_BYTES:
+                continue
+            before = self.left
+            self._take(unit)
+            got += before - self.left
+            if got >= 0.8 * _SURE_BYTES:
+                break
+
+    def _take(self, unit: int) -> None:
+        """Show a unit with what it needs, if there is room for it."""
+        self.open[unit] = False
+        turn, exchange = int(self.turn[unit]), int(self.exchange[unit])
+        said = self.table.said[unit]
+        if len(said) >= _COPY and " ".join(said.split()) in self.shown:
+            return
+        new = turn not in self.chosen
+        if new and (len(self.chosen) >= self.most or self.turns_of.get(exchange, 0) >= _TURNS_EACH):
+            return
+        if new and not self._with_its_conclusion(turn):
+            return
+        if new and len(self.chosen) >= self.most:
+            return
+        wanted = {unit} | self._heading(unit) - self.chosen.get(turn, set())
+        cost = sum(self.bytes[one] for one in wanted) + self.around[turn]
+        if cost > self.left:
+            return
+        self.left -= cost
+        self.around[turn] = 0.0  # paid for
+        self.turns_of[exchange] = self.turns_of.get(exchange, 0) + new
+        self.chosen.setdefault(turn, set()).update(wanted)
+        self.shown.add(" ".join(said.split()))
+
+    def _with_its_conclusion(self, turn: int) -> bool:
+        """Whether what the turn led to is shown: a prompt without it tells only that somebody asked."""
+        said = self.table.turns[turn]
+        if not said.person or said.wish:
+            return True
+        exchange = self.table.exchange_of[turn]
+        finals = [
+            other
+            for other, one in enumerate(self.table.turns)
+            if self.table.exchange_of[other] == exchange and one.kind in _FINALS
+        ]
+        for final in finals:
+            if final not in self.chosen:
+                own = np.flatnonzero((self.turn == final) & self.open)
+                if own.size:
+                    self._take(int(own[self.scores[own].argmax()]))
+            if final not in self.chosen:
+                return False
+        return True
+
+    def _heading(self, unit: int) -> set[int]:
+        heading = self.table.units[unit].heading
+        return set() if heading < 0 else {self.table.base[self.turn[unit]] + heading}
+
+    def _picked(self, turn: int) -> Picked:
+        chosen = sorted(self.chosen[turn])
+        spans = tuple((self.table.units[one].start, self.table.units[one].end) for one in chosen)
+        key = self.table.turns[turn].key
+        also = tuple(self.table.copies.get(key, ()))
+        return Picked(key, self.table.exchange_of[turn], spans, also)

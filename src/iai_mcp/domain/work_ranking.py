@@ -1,0 +1,160 @@
+"""Which of the work that was found answers best: values in, values out."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from iai_mcp.domain.commands import errors_in, same_command
+from iai_mcp.domain.glosses import gloss
+from iai_mcp.domain.words import words
+from iai_mcp.domain.work import Command, Edit, Record
+
+_USES = 0.02  # of the strength, for each doubling of the uses
+_ELSEWHERE = 0.5  # what was done in another project answers less
+_NEVER_WORKED = 0.6
+_SHARED = 0.6  # of the strength, for the share of the asked words that it has
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One command with all its runs that were found: `shown` stands for them."""
+
+    shown: Record
+    runs: int
+    score: float
+
+
+def rank_commands(
+    found: Sequence[tuple[Record, float]],
+    uses: Mapping[str, int],
+    here: str,
+    *,
+    worked_first: bool = True,
+) -> list[Ranked]:
+    """Commands, each once, best first: how well it fits, how often it was used, where, and whether it worked.
+
+    The run that is shown is the newest that succeeded, if one did.
+    """
+    groups: dict[str, list[tuple[Record, float]]] = {}
+    for record, strength in found:
+        if isinstance(record.done, Command):
+            groups.setdefault(same_command(record.done.command), []).append((record, strength))
+    ranked = [
+        _ranked(runs, uses.get(same, len(runs)), here, worked_first=worked_first)
+        for same, runs in groups.items()
+    ]
+    return sorted(ranked, key=lambda one: (-one.score, -one.shown.at.micros, -one.shown.key))
+
+
+def nearer(ranked: Sequence[Ranked], cosines: Sequence[float]) -> list[Ranked]:
+    """The best of them in an order to which their meaning speaks, too; the rest as they were."""
+    best = [
+        replace(one, score=one.score * (1 + max(0.0, cosine)))
+        for one, cosine in zip(ranked, cosines, strict=False)
+    ]
+    return [*sorted(best, key=lambda one: -one.score), *ranked[len(best) :]]
+
+
+def _ranked(
+    runs: Sequence[tuple[Record, float]], uses: int, here: str, *, worked_first: bool
+) -> Ranked:
+    best = max(strength for _, strength in runs)
+    worked = [record for record, _ in runs if _worked(record)]
+    shown = max(worked or [record for record, _ in runs], key=lambda one: (one.at.micros, one.key))
+    score = best * (1 + _USES * math.log2(max(uses, 1)))
+    if here and shown.provenance.project != here:
+        score *= _ELSEWHERE
+    if worked_first and not worked:
+        score *= _NEVER_WORKED
+    return Ranked(shown, uses, score)
+
+
+def _worked(record: Record) -> bool:
+    done = record.done
+    return isinstance(done, Command) and not done.failed and not done.rejected
+
+
+def covered(record: Record, asked: str, terms: Sequence[str]) -> float:
+    """How much of the asked words stands in what was done and what it was for: 0 to 1."""
+    done = record.done
+    own = [record.note, asked]
+    own += [done.command, done.output, gloss(done.command)] if isinstance(done, Command) else []
+    own += [done.path, *done.names] if isinstance(done, Edit) else []
+    have = {stem(word) for text in own for word in words(text)}
+    wanted = {stem(term) for term in terms}
+    return len(have & wanted) / len(wanted) if wanted else 0.0
+
+
+def stem(word: str) -> str:
+    """Roughly what the index makes of a word."""
+    for ending in ("ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+def weighed(strength: float, share: float) -> float:
+    """One word that is rare does not outweigh all the others that were asked for."""
+    return strength * (1 - _SHARED + _SHARED * share)
+
+
+_PATH = re.compile(r"^[\w.@~+-]*/?[\w.@+/-]*\.[A-Za-z]\w{0,7}$|^[\w.@~+-]+(?:/[\w.@+-]+)+/?$")
+_PROMPT = re.compile(r"^\s*[$%❯>]\s+\S")
+# fmt: off
+_PROGRAMS = frozenset((
+    "make", "just", "npm", "npx", "pnpm", "yarn", "bun", "node", "deno", "pip", "pipx", "uv", "poetry",
+    "python", "python3", "pytest", "tox", "nox", "ruff", "mypy", "cargo", "rustup", "go", "git", "gh",
+    "docker", "docker-compose", "kubectl", "helm", "terraform", "ansible", "bash", "sh", "mvn", "gradle",
+    "bundle", "rake", "rails", "mix", "dotnet", "swift", "xcodebuild", "cmake", "ctest", "ninja", "bazel",
+    "aws", "gcloud", "az", "psql", "sqlite3", "redis-cli", "curl", "ssh", "rsync", "systemctl", "brew",
+    "apt", "mise", "golangci-lint", "gofmt", "jq", "sed", "awk", "tsc", "jest", "vitest", "eslint",
+))
+_MEANS_WORK = re.compile(
+    r"\b(?:(?:which|what|the) (?:exact )?(?:command|invocation|flags?|edits?|change|diff)|command (?:that|to|for|which)"
+    r"|how (?:was|were|is|do|did|does|can) (?:it|that|this|the|we|i|you)\b.*\b(?:run|ran|built?|compiled?|tested|measured"
+    r"|installed|deployed|released|fetched|pulled|resolved|rebased|merged|reset|brought|started|executed|invoked|checked)"
+    r"|who (?:changed|edited|touched|wrote|created|deleted|removed|moved)|which session (?:wrote|changed|edited|created)"
+    r"|(?:check|tests?|build|lint\w*|command|script|run) (?:\w+ ){0,3}(?:complained|printed|refused|failed|succeeded)"
+    r"|what (?:did it|came|was) (?:print\w*|out|run)|(?:exit|error) (?:code|status|message)|stack ?trace"
+    r"|did (?:an? |the )?(?:agent|you|it|anybody|somebody)\b.*\b(?:run|reset|delete|throw|commit|push|force|remove|touch))\b",
+    re.IGNORECASE,
+)
+# fmt: on
+
+
+_OF_FAILURE = re.compile(
+    r"\b(?:fail\w*|error\w*|reject\w*|refus\w*|complain\w*|chok\w*|broke\w*|crash\w*|wrong|not work\w*|did ?n[o']t work)\b",
+    re.IGNORECASE,
+)
+
+
+def is_about_failure(question: str) -> bool:
+    """Whether somebody asks for what did not work."""
+    return _OF_FAILURE.search(question) is not None
+
+
+def names_work(cue: str) -> bool:
+    """Whether a cue is itself a command, a path or an error message: then what was done comes first."""
+    text = cue.strip()
+    first = text.split(maxsplit=1)[0] if text else ""
+    program = first.rsplit("/", 1)[-1]
+    if _PROMPT.match(text) or _PATH.match(text):
+        return True
+    if program in _PROGRAMS and len(text.split()) > 1 and not text.endswith("?"):
+        return not re.match(
+            r"^(?:go|make|just|node|swift|helm) (?:to|sure|it|the|a|an|on|back|for)\b", text
+        )
+    return bool(errors_in(text)) and not text.endswith("?") and _looks_printed(text)
+
+
+def asks_for_work(cue: str) -> bool:
+    """Whether a question is about what was done, in words."""
+    return _MEANS_WORK.search(cue) is not None
+
+
+def _looks_printed(text: str) -> bool:
+    """An error message has a form that sentences do not have."""
+    return bool(
+        re.search(r"\w+(?:Error|Exception)\b|:\s?\d+:|^\w[\w .]*: |\b[\w/]+\.\w+:\d+|--\w|\n", text)
+    )

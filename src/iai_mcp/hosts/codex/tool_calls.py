@@ -1,0 +1,153 @@
+"""Codex's tool calls: items of the conversation, their results items with the same `call_id`.
+
+What a command printed comes in one of three forms: JSON with `metadata.exit_code`, or text that
+begins with lines about the exit and the time (of `shell_command` and of `exec_command`).
+"""
+
+from iai_mcp.hosts import work
+from iai_mcp.hosts.turns import Event, Record, text_at
+from iai_mcp.hosts.work import Call, Result, Setting
+from iai_mcp.protocol.compact_json import loads
+
+TYPE_CHECKING = False  # see compact_json
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from iai_mcp.hosts.reading import Reading
+
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call")
+_RESULTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
+_EXITS = ("Exit code: ", "Process exited with code ", "exit code: ")
+_TIMES = ("Wall time: ", "Duration: ")
+_OUTPUT = "Output:\n"
+_NOT_RUN = (
+    "exec command rejected by user",
+    "patch rejected by user",
+    "failed to parse function arguments",
+)
+
+
+def begin(record: Record, reading: "Reading") -> None:
+    """Take note of the call that a line holds, if it does."""
+    for call in calls_in(record):
+        if call.is_work or call.is_question:
+            work.begin(reading, call)
+
+
+def end(item: Record, record: Record, reading: "Reading") -> list[Event]:
+    """What was done by the call that ends here."""
+    if item.get("type") not in _RESULTS:
+        return []
+    call = work.end(reading, item.get("call_id"), calls_in)
+    if call is None:
+        return []
+    carry = reading.carry
+    setting = Setting(
+        "codex",
+        cwd=carry.get("cwd"),
+        branch=carry.get("branch"),
+        agent_id=carry.get("agent_id"),
+        agent_name=carry.get("agent_name"),
+    )
+    if call.is_question:
+        return work.exchange(call, _answers(call, item), setting, record.get("timestamp"))
+    result = result_of(item.get("output"))
+    if result.seconds is None:
+        result.seconds = work.between(call.ts, record.get("timestamp"))
+    return work.events_of(call, result, setting)
+
+
+def calls_in(record: Record) -> "Iterator[Call]":
+    """The call that stands in a line."""
+    payload = record.get("payload")
+    item = payload if isinstance(payload, dict) else record
+    name = item.get("call_id") or item.get("id")
+    if item.get("type") not in _CALLS or not isinstance(name, str):
+        return
+    ts = record.get("timestamp")
+    if item["type"] == "local_shell_call":
+        action = item.get("action")
+        given = action if isinstance(action, dict) else {}
+        yield Call(name, "shell", given | {"workdir": given.get("working_directory")}, ts)
+    elif item["type"] == "custom_tool_call":
+        yield Call(name, item.get("name"), {"input": item.get("input")}, ts)
+    else:
+        yield Call(name, item.get("name"), _object(item.get("arguments")), ts)
+
+
+def failed_call(given: Record) -> tuple[str, str] | None:
+    """The command that a hook tells has failed, and what it printed."""
+    tool_input = given.get("tool_input")
+    call = Call("", given.get("tool_name"), tool_input)
+    command = work.command_of(call.input)
+    result = result_of(given.get("tool_response"))
+    return (command, result.output) if command and call.is_work and result.failed else None
+
+
+def result_of(output: object) -> Result:
+    """What a result says, in any of its forms."""
+    if isinstance(output, list):
+        output = "\n".join(filter(None, (text_at(part, "text") for part in output)))
+    if isinstance(output, dict):
+        failed = output.get("success") is False
+        return _plain(text_at(output, "content") or "", failed=failed)
+    text = output if isinstance(output, str) else ""
+    if text.startswith("{"):
+        told = _object(text)
+        meta = told.get("metadata")
+        if isinstance(meta, dict):
+            code, took = meta.get("exit_code"), meta.get("duration_seconds")
+            return Result(
+                text_at(told, "output") or "",
+                exit=code if isinstance(code, int) else None,
+                seconds=took if isinstance(took, int | float) else None,
+            )
+    return _plain(text)
+
+
+def _plain(text: str, *, failed: bool = False) -> Result:
+    if text.startswith(_NOT_RUN):
+        return Result(not_run=True)
+    head, found, rest = text.partition(_OUTPUT)
+    if not found:
+        head, rest = text, text
+    code: float | None = None
+    seconds: float | None = None
+    for line in head.split("\n")[:8]:
+        code = next((n for mark in _EXITS if (n := _number(line, mark)) is not None), code)
+        took = next((n for mark in _TIMES if (n := _number(line, mark)) is not None), None)
+        seconds = took if took is not None else seconds
+    whole = None if code is None else int(code)
+    return Result(rest, exit=whole, failed=failed, seconds=seconds)
+
+
+def _number(line: str, mark: str) -> float | None:
+    if not line.startswith(mark):
+        return None
+    try:
+        return float(line[len(mark) :].split(" ", 1)[0])
+    except ValueError:
+        return None
+
+
+def _answers(call: Call, item: Record) -> list[tuple[str, str]]:
+    """Questions and what the person chose or wrote: `{"answers": {id: {"answers": […]}}}`."""
+    told = _object(item.get("output")).get("answers")
+    asked = call.input.get("questions")
+    found: list[tuple[str, str]] = []
+    for question in asked if isinstance(asked, list) else ():
+        name = text_at(question, "id")
+        one = told.get(name) if isinstance(told, dict) and name else None
+        given = one.get("answers") if isinstance(one, dict) else None
+        words = [word for word in given if isinstance(word, str)] if isinstance(given, list) else []
+        if words:
+            found.append((text_at(question, "question") or "", ", ".join(words)))
+    return found
+
+
+def _object(text: object) -> Record:
+    try:
+        value = loads(text) if isinstance(text, str) else text
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

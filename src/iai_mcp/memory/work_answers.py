@@ -1,0 +1,227 @@
+"""Questions about what was done: how, fix, blame, changed."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID
+
+from iai_mcp.domain.briefing import Point
+from iai_mcp.domain.commands import errors_in, same_command, words_of_error
+from iai_mcp.domain.cue.analysis import read
+from iai_mcp.domain.errors import PlaceSilent
+from iai_mcp.domain.glosses import asked_words
+from iai_mcp.domain.mendings import Mending
+from iai_mcp.domain.practice import practice
+from iai_mcp.domain.work import Command, Edit, Kind, Record, text_of
+from iai_mcp.domain.work_ranking import (
+    Ranked,
+    covered,
+    is_about_failure,
+    nearer,
+    rank_commands,
+    weighed,
+)
+from iai_mcp.memory.recall import MeaningLeg
+from iai_mcp.memory.scoping import Access, Caller, Filter
+from iai_mcp.ports.memories import Memories, Scope
+from iai_mcp.ports.works import Works
+
+_CANDIDATES = 200
+_WEIGHED = 16  # by their meaning: each takes the model some milliseconds
+_READ_OF_EACH = 300  # characters
+_LEARNED_FROM = 1000  # of the latest commands
+_FAILURES = 60
+_REQUEST = 300  # characters of a request that is shown
+_ERROR_WORDS = 24  # of a message that is searched by its words
+_NEAR = 0.6  # the share of a message's words that a failure has which is like it
+
+
+@dataclass(frozen=True, slots=True)
+class WorkAnswers:
+    """What was done, found by what it was about. `here` is the project whose work comes first."""
+
+    works: Works
+    memories: Memories
+    access: Access
+    meaning: Callable[[], MeaningLeg | str]  # a string says why there is none
+
+    def here(self, project: str, caller: Caller) -> str:
+        """The project whose work comes first: the one that is named, or that the call comes from."""
+        named = self.access.scope(Filter(project=project), caller).projects
+        if named:
+            return named[0]
+        try:
+            return self.access.projects.key_of("", caller.cwd)
+        except PlaceSilent:
+            return ""
+
+    def how(self, question: str, scope: Scope, here: str, limit: int) -> list[dict[str, object]]:
+        """Commands that worked, those first that fit best and were used most."""
+        ranked = self._by_meaning(question, self.commands(question, scope, here))[:limit]
+        requests = self.requests([one.shown for one in ranked])
+        return [_command(one, requests) for one in ranked]
+
+    def _by_meaning(self, question: str, ranked: list[Ranked]) -> list[Ranked]:
+        """The best once more, by what the question means, where there is a model."""
+        leg = self.meaning()
+        best = ranked[:_WEIGHED]
+        if isinstance(leg, str) or not question.strip() or len(best) < 2:
+            return ranked
+        texts = [f"{one.shown.note}: {_line(one.shown)}"[:_READ_OF_EACH] for one in best]
+        asked, *rows = leg.embedder.embed([question[:_READ_OF_EACH], *texts])
+        return nearer(ranked, [float(row @ asked) for row in rows])
+
+    def commands(self, question: str, scope: Scope, here: str) -> list[Ranked]:
+        """All that answer the question, best first."""
+        found = self._commands_found(question, scope)
+        same = {same_command(_line(record)) for record, _ in found}
+        runs = self.works.runs_of(sorted(same), scope)
+        uses = {command: len(keys) for command, keys in runs.items()}
+        return rank_commands(found, uses, here, worked_first=not is_about_failure(question))
+
+    def _commands_found(self, question: str, scope: Scope) -> list[tuple[Record, float]]:
+        if not question.strip():
+            return [(one, 1.0) for one in self.works.newest(scope, ("command",), _CANDIDATES)]
+        return self.found(question, scope, ("command",))
+
+    def found(
+        self, question: str, scope: Scope, kinds: Sequence[Kind]
+    ) -> list[tuple[Record, float]]:
+        """Work with the question's words in it, best first, and how well each fits."""
+        terms = (*read(question, datetime.now(UTC)).terms, *asked_words(question))
+        strengths = {
+            one.key: one.strength for one in self.works.by_words(terms, scope, kinds, _CANDIDATES)
+        }
+        records = self.works.get(list(strengths))
+        requests = self.requests(records)
+        weighted = [
+            (one, weighed(strengths[one.key], covered(one, requests.get(one.key, ""), terms)))
+            for one in records
+        ]
+        return sorted(weighted, key=lambda one: -one[1])
+
+    def fix(self, error: str, scope: Scope, here: str, limit: int) -> list[dict[str, object]]:
+        """What mended this failure, or one like it, before; the very same and the newest first."""
+        answers: list[dict[str, object]] = []
+        for mending in self.mendings(error, scope, here)[:limit]:
+            shown = self._mended(mending, error)
+            if shown is not None:
+                answers.append(shown)
+        return answers
+
+    def mendings(self, error: str, scope: Scope, here: str) -> list[Mending]:
+        exact = self.works.failing_with(errors_in(error), scope, _FAILURES)
+        near = self._failing_like(error, scope)
+        failures = list(dict.fromkeys([*exact, *near]))
+        projects = {one.key: one.provenance.project for one in self.works.get(failures)}
+        failures.sort(key=lambda key: (key not in exact, bool(here) and projects.get(key) != here))
+        found = self.works.mendings_of(failures)
+        distinct = {(one.steps, one.success): one for one in reversed(found)}
+        return [one for one in found if distinct.get((one.steps, one.success)) is one]
+
+    def _failing_like(self, error: str, scope: Scope) -> list[int]:
+        terms = read(" ".join(errors_in(error)) or error, datetime.now(UTC)).terms[:_ERROR_WORDS]
+        found = self.works.by_words(terms, scope, ("command",), _CANDIDATES)
+        failed = [
+            (covered(one, "", terms), one.key)
+            for one in self.works.get([hit.key for hit in found])
+            if isinstance(one.done, Command) and one.done.failed
+        ]
+        near = [(share, key) for share, key in failed if share >= _NEAR]
+        return [key for _, key in sorted(near, key=lambda one: (-one[0], -one[1]))][:_FAILURES]
+
+    def _mended(self, mending: Mending, error: str) -> dict[str, object] | None:
+        records = self.works.get([mending.failure, *mending.steps])
+        if len(records) < 2 or records[0].key != mending.failure:
+            return None
+        failure, *steps = records
+        return {
+            "failure": _failure(failure, error),
+            "command": _line(failure),
+            "mended_by": "\n".join(text_of(one.done) for one in steps),
+            "ts": steps[-1].at.text,
+            "session_id": failure.provenance.session_id,
+            "ids": [one.id for one in records],
+            **_request(self.requests([failure]).get(failure.key)),
+        }
+
+    def blame(self, path: str, scope: Scope, limit: int) -> list[dict[str, object]]:
+        """The edits of a file or directory, newest first, with the request that led to each."""
+        return self._edits(self.works.edits_of(path, scope, limit))
+
+    def changed(self, scope: Scope, limit: int) -> list[dict[str, object]]:
+        """All edits of a time, newest first."""
+        return self._edits(self.works.newest(scope, ("edit",), limit))
+
+    def _edits(self, records: Sequence[Record]) -> list[dict[str, object]]:
+        requests = self.requests(records)
+        return [edit for one in records if (edit := _edit(one, requests)) is not None]
+
+    def practice(self, scope: Scope) -> list[Point]:
+        """How this project is built and tested, for a session that begins there: each command as a
+        point of the request that last had it run."""
+        habits = practice(self.works.newest(scope, ("command",), _LEARNED_FROM))
+        turns = [str(UUID(bytes=one.latest.turn)) for one in habits if one.latest.turn is not None]
+        known = {memory.id: memory for memory in self.memories.find(turns, _REQUEST)}
+        found: list[Point] = []
+        for one in habits:
+            turn = one.latest.turn
+            memory = known.get(str(UUID(bytes=turn))) if turn is not None else None
+            if memory is not None:
+                text = f"{one.purpose}: {one.command} ({one.uses} times)"
+                found.append(Point(text, memory, "what this project is worked with"))
+        return found
+
+    def requests(self, records: Iterable[Record]) -> Mapping[int, str]:
+        """The words of the request that each served, by its key; of those that are still known."""
+        served = {one.key: str(UUID(bytes=one.turn)) for one in records if one.turn is not None}
+        ids = list(dict.fromkeys(served.values()))
+        words = {one.id: one.text for one in self.memories.find(ids, _REQUEST)}
+        return {key: words[turn] for key, turn in served.items() if turn in words}
+
+
+def _command(one: Ranked, requests: Mapping[int, str]) -> dict[str, object]:
+    record, done = one.shown, one.shown.done
+    return {
+        "command": _line(record),
+        "exit": done.exit if isinstance(done, Command) else None,
+        "uses": one.runs,
+        "last": record.at.text,
+        "session_id": record.provenance.session_id,
+        "id": record.id,
+        **_request(requests.get(record.key)),
+        **({"for": record.note} if record.note else {}),
+    }
+
+
+def _edit(record: Record, requests: Mapping[int, str]) -> dict[str, object] | None:
+    done, whence = record.done, record.provenance
+    if not isinstance(done, Edit):
+        return None
+    return {
+        "path": done.path,
+        "action": done.action,
+        "added": done.added,
+        "removed": done.removed,
+        "names": list(done.names),
+        "ts": record.at.text,
+        "agent": whence.agent_name or whence.agent_id,
+        "host": whence.host,
+        "session_id": whence.session_id,
+        "id": record.id,
+        **_request(requests.get(record.key)),
+    }
+
+
+def _request(words: str | None) -> dict[str, object]:
+    return {"request": words or ""}
+
+
+def _line(record: Record) -> str:
+    return record.done.command if isinstance(record.done, Command) else ""
+
+
+def _failure(record: Record, asked: str) -> str:
+    done = record.done
+    said = words_of_error(done.output, asked) if isinstance(done, Command) else ""
+    return said or f"exit {done.exit if isinstance(done, Command) else '?'}"

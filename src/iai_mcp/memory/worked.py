@@ -1,0 +1,152 @@
+"""What is shown of the exchanges of worked sessions: pieces of their turns, each with its request."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from iai_mcp.domain.cue_matching import CueMatcher
+from iai_mcp.domain.excerpts import quoted
+from iai_mcp.domain.exchanges import RankedExchange, TurnKind
+from iai_mcp.domain.filling import Picked, Spoken, fill, worth_looking_at
+from iai_mcp.domain.memories import Memory, as_in
+from iai_mcp.domain.ranking.reasons import told
+from iai_mcp.domain.shown_text import shortened
+from iai_mcp.domain.standing import may_state_a_wish, standing_wish
+from iai_mcp.domain.units import units
+from iai_mcp.memory import payload
+from iai_mcp.memory.question import Hit, Question
+from iai_mcp.memory.room import Shown
+from iai_mcp.ports.memories import Memories, Scope
+
+_BY_PEOPLE = (TurnKind.PROMPT, TurnKind.ANSWER, TurnKind.PASTE)
+_READ_WHOLE = 2  # exchanges
+_FINDINGS = 4  # that are read of one exchange, the last ones: the end says most of it again
+_READ_OF_EACH = 100_000  # characters
+_REQUEST = 70  # characters of the prompt that a conclusion answers
+_WISH = 1_500  # characters: a longer prompt is not a ruling, though one may stand in it
+_PLACES = 3  # where else the same text stands, at most
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """The exchanges that may be shown, best first, and those of their turns that were read."""
+
+    exchanges: Sequence[RankedExchange]
+    turns: Mapping[int, Memory]
+
+
+def read_work(ranked: Sequence[RankedExchange], memories: Memories, scope: Scope) -> Worked:
+    """What is worth looking at, with the words of it."""
+    exchanges = worth_looking_at(ranked)
+    # What a person corrected may be anything that was said: in the first ones all of it is looked at.
+    keys = [key for exchange in exchanges[:_READ_WHOLE] for key in exchange.keys]
+    keys += [key for exchange in exchanges[_READ_WHOLE:] for key in _worth_reading(exchange)]
+    found = memories.get(keys, _READ_OF_EACH) if keys else ()
+    return Worked(exchanges, {one.key: as_in(one, scope.session_id) for one in found})
+
+
+def _worth_reading(exchange: RankedExchange) -> list[int]:
+    """Its turns without narration, unless nothing else was said; of many findings the last."""
+    told_of = list(zip(exchange.keys, exchange.kinds, strict=True))
+    findings = [key for key, kind in told_of if kind is TurnKind.FINDING]
+    left_out = set(findings[:-_FINDINGS]) - {exchange.best}
+    kept = [key for key, kind in told_of if kind is not TurnKind.NARRATION and key not in left_out]
+    concluded = any(kind not in (*_BY_PEOPLE, TurnKind.NARRATION) for _, kind in told_of)
+    return kept if concluded else [*kept, *(key for key in exchange.keys if key not in kept)]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkShown:
+    """How hits are made of work for one question."""
+
+    asked: Question
+    about: CueMatcher
+    own_stance: bool  # whether the cue asks what the person thinks
+    memories: Memories
+
+    def __call__(self, work: Worked, room: int, most: int) -> list[Hit]:
+        """At most so many hits in so many bytes, best first."""
+        drafts = {
+            key: self._draft(work.turns[key], exchange, work)
+            for exchange in work.exchanges
+            for key in _worth_reading(exchange)
+            if key in work.turns
+        }
+        spoken = {
+            key: self._spoken(hit, kind)
+            for exchange in work.exchanges
+            for key, kind in zip(exchange.keys, exchange.kinds, strict=True)
+            if (hit := drafts.get(key)) is not None
+        }
+        picked = fill(
+            work.exchanges, spoken, self.about, room, most=most, own_stance=self.own_stance
+        )
+        shown = {pick.key for pick in picked}
+        return [self._hit(pick, drafts[pick.key], shown, work) for pick in picked]
+
+    def _draft(self, memory: Memory, exchange: RankedExchange, work: Worked) -> Hit:
+        return Hit(
+            shown=Shown(memory),
+            score=exchange.shown,
+            reason=told(exchange.parts),
+            parts=exchange.parts if self.asked.explain else None,
+            cosine=exchange.cosine,
+            request=self._request(memory, exchange, work),
+        )
+
+    def _spoken(self, hit: Hit, kind: TurnKind) -> Spoken:
+        memory = hit.memory
+        person = kind in _BY_PEOPLE
+        return Spoken(
+            key=memory.key,
+            kind=kind,
+            text=memory.text,
+            person=person,
+            around=payload.around_hit(hit) + payload.EXCERPT,
+            wish=person and _rules(memory.text),
+            asks=person and memory.text.rstrip().endswith(("?", "？", "؟")),
+        )
+
+    def _request(self, memory: Memory, exchange: RankedExchange, work: Worked) -> str:
+        """The prompt that a turn answers; with the proposal that it means, if it is a short answer."""
+        first, kind = exchange.keys[0], exchange.kinds[0]
+        if kind not in _BY_PEOPLE or first == memory.key or first not in work.turns:
+            return ""
+        said = shortened(work.turns[first].text, _REQUEST)
+        if kind is not TurnKind.ANSWER:
+            return said
+        before, _ = self.memories.neighbours(work.turns[first], 1, _READ_OF_EACH)
+        offered = _offered(before[-1].text) if before else ""
+        return f"{offered} … {said}" if offered else said
+
+    def _hit(self, pick: Picked, draft: Hit, shown: set[int], work: Worked) -> Hit:
+        text = draft.memory.text
+        pieces = quoted(text, pick.spans)
+        whole = len(pieces) >= len(text.strip())
+        also = tuple(work.turns[key] for key in pick.also if key in work.turns)
+        request = draft.request
+        if work.exchanges[pick.exchange].keys[0] in shown:
+            request = ""  # it is a hit itself
+        return replace(
+            draft,
+            shown=Shown(draft.memory)
+            if whole
+            else Shown(replace(draft.memory, text=pieces), len(text)),
+            request=request,
+            also=also[:_PLACES],
+        )
+
+
+def _offered(text: str) -> str:
+    """What a proposal ends with."""
+    found = units(text[-_WISH:])
+    said = " ".join(text[-_WISH:][found[-1].start : found[-1].end].split()) if found else ""
+    if len(said) <= _REQUEST:
+        return said
+    return f"…{said[said.find(' ', len(said) - _REQUEST) + 1 :]}"
+
+
+def _rules(text: str) -> bool:
+    """Whether a person states a standing wish."""
+    if len(text) >= _WISH or not may_state_a_wish(text):
+        return False
+    return any(standing_wish(text[unit.start : unit.end]) for unit in units(text))

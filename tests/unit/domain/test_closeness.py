@@ -1,0 +1,68 @@
+"""Whether what was found is about the cue."""
+
+import pytest
+
+from iai_mcp.domain.closeness import Evidence, about_the_talk, about_the_work, names_the_unknown
+from iai_mcp.domain.exchanges import CueWord, CueWords, StandIn
+
+HEARD = CueWords([CueWord("deploi", 3.0, 4), CueWord("script", 2.0, 9)])
+UNHEARD = CueWords([CueWord("kubernet", 6.0, 0), CueWord("deploi", 3.0, 4)])
+
+
+def test_words_and_meaning_together_tell() -> None:
+    assert about_the_work(Evidence(0.55, 0.6), "the deploy script", HEARD)
+    assert not about_the_work(Evidence(0.3, 0.2), "the deploy script", HEARD)
+
+
+def test_what_nobody_ever_spoke_of_counts_against_it() -> None:
+    found = Evidence(0.52, 0.5)
+    assert about_the_work(found, "deploy it", HEARD)
+    assert not about_the_work(found, "how do we deploy to kubernetes", UNHEARD)
+
+
+def test_a_name_that_nobody_said_counts_more_than_a_word() -> None:
+    found = Evidence(0.62, 0.5)
+    assert about_the_work(found, "how do we deploy to kubernetes", UNHEARD)
+    assert not about_the_work(found, "how do we deploy to Kubernetes", UNHEARD)
+
+
+@pytest.mark.parametrize(
+    ("cue", "token"),
+    [
+        ("Git LFS pointers", "lfs"),
+        ("does it run on ARM?", "arm"),
+        ("the JetBrains plugin", "jetbrain"),
+    ],
+)
+def test_names_are_known_by_their_capitals(cue: str, token: str) -> None:
+    assert names_the_unknown(cue, CueWords([CueWord(token, 5.0, 0)]))
+    assert not names_the_unknown(cue, CueWords([CueWord(token, 5.0, 1)]))
+
+
+@pytest.mark.parametrize(
+    ("cue", "token"),
+    [
+        ("Deploying: how?", "deploi"),
+        ("what we did in January", "januari"),
+        ("Why? Because.", "becaus"),
+    ],
+)
+def test_the_first_word_and_the_calendar_are_no_names(cue: str, token: str) -> None:
+    assert not names_the_unknown(cue, CueWords([CueWord(token, 5.0, 0)]))
+
+
+def test_a_stand_in_makes_a_word_heard() -> None:
+    word = CueWord("obsolet", 5.0, 0, (StandIn("outdat", 0.5),))
+    assert CueWords([word]).unseen == 0.0
+
+
+def test_without_a_model_the_words_decide() -> None:
+    assert about_the_work(Evidence(None, 0.6), "the deploy script", HEARD)
+    assert not about_the_work(Evidence(None, 0.2), "the deploy script", HEARD)
+
+
+def test_what_is_quoted_named_or_wished_is_close_whatever_the_cosine() -> None:
+    far = Evidence(0.1, 0.0)
+    assert not about_the_talk(far, {"meaning": 3.0}.items())
+    assert about_the_talk(far, {"who": 2.0}.items())
+    assert about_the_talk(far, {"standing": 2.0}.items())
