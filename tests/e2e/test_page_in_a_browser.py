@@ -178,6 +178,47 @@ def test_a_terminal_is_watched_at_once_and_typed_into_after_taking_the_keyboard(
     expect(screen).not_to_contain_text("sneaked")
 
 
+def test_an_agent_is_made_its_persona_edited_and_what_it_would_be_told_shown(
+    page: Page, daemon: DaemonProcess
+) -> None:
+    project = daemon.home.path / "shop"
+    project.mkdir()
+    daemon.home.command("project", "add", str(project))
+    view(page, "agents")
+    page.get_by_role("button", name="New agent").click()
+    page.get_by_label("Name").fill("Ann")
+    page.get_by_label("Program").select_option("shell")
+    page.get_by_label("Persona").fill("You are careful.")
+    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Persona").click()
+    page.locator("dialog textarea").fill("You are bold.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#banner")).to_contain_text("Saved")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("dialog")).to_contain_text("You are bold.")
+    page.get_by_role("button", name="Good").click()
+
+
+def test_what_was_done_is_folded_between_the_turns(page: Page, daemon: DaemonProcess) -> None:
+    now = datetime.now(UTC).isoformat()
+    events = [
+        {"role": "user", "text": "Please run the tests.", "ts": now},
+        {
+            "role": "tool",
+            "kind": "command",
+            "text": "make test",
+            "work": {"command": "make test", "exit": 2},
+            "ts": now,
+        },
+    ]
+    daemon.call("capture_events", session_id="works", project="demo", events=events)
+    view(page, "conversations/works")
+    folded = page.locator("details.work")
+    expect(folded).to_contain_text("1 commands, 1 failed")
+    folded.locator("summary").click()
+    expect(folded.locator("li").first).to_contain_text("make test")
+
+
 def test_keys_themes_and_a_phone(page: Page) -> None:
     page.keyboard.press("g")
     page.keyboard.press("c")

@@ -72,6 +72,7 @@ class _Page:
             http=_Caller,
             ws="websockets-sansio",
             ws_max_size=_LARGEST_MESSAGE,
+            ws_per_message_deflate=False,  # loopback is faster than any compression
             lifespan="off",
             log_config=None,
             access_log=False,

@@ -56,7 +56,7 @@ export async function forget(selection) {
     tell('Nothing matches: nothing would be forgotten.');
     return false;
   }
-  const shown = would.records.map((/** @type {any} */ one) => h('li', {}, cut(one.text, 160)));
+  const shown = would.records.map((/** @type {any} */ one) => h('li', {}, cut(one.sample || one.text, 160)));
   const more = would.matches - would.records.length;
   const body = [
     h('p', {}, `${would.matches} ${would.matches === 1 ? 'memory goes' : 'memories go'} for good, and from backups:`),
@@ -82,10 +82,11 @@ async function supersede(memory) {
  */
 export function acts(memory, after) {
   const pinned = Boolean(memory.pinned);
+  const said = !memory.kind; // what was done can be forgotten, and is neither true nor fading
   const then = (/** @type {Promise<boolean>} */ act) => act.then((changed) => { if (changed) after(); });
   return h('span', { class: 'acts' },
-    button(pinned ? 'Unpin' : 'Pin', () => then(doing(call('memory_pin', { id: memory.id, pinned: !pinned }), pinned ? 'Unpinned.' : 'Pinned: it does not fade.'))),
-    button('Supersede', () => then(supersede(memory))),
+    said && button(pinned ? 'Unpin' : 'Pin', () => then(doing(call('memory_pin', { id: memory.id, pinned: !pinned }), pinned ? 'Unpinned.' : 'Pinned: it does not fade.'))),
+    said && button('Supersede', () => then(supersede(memory))),
     button('Forget', () => then(forget({ ids: [memory.id] })), { class: 'danger' }),
   );
 }

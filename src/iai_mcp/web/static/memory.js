@@ -30,11 +30,21 @@ export function memoryItem(memory, { after, note = [], linked = true }) {
     memory.ts && time(memory.ts),
     memory.pinned && h('span', { class: 'tag' }, 'pinned'),
     memory.valid_to && h('span', { class: 'tag' }, 'superseded'),
+    memory.kind && h('span', { class: 'tag' }, memory.kind),
     note,
   );
   const link = linked && memory.session_id && h('a', { href: conversation(memory) }, 'In its conversation');
   return h('article', { class: 'item', tabindex: -1, id: `m-${memory.id}` },
-    about, words(memory), h('p', { class: 'foot' }, link, acts(memory, after)));
+    about, memory.kind ? h('pre', { tabindex: 0 }, memory.text) : words(memory), done(memory), h('p', { class: 'foot' }, link, acts(memory, after)));
+}
+
+/** What was done after a turn, folded. @param {any} memory */
+function done(memory) {
+  const work = memory.work;
+  if (!work || !Array.isArray(work.did)) return null;
+  const counts = [[work.commands, 'commands'], [work.failed, 'failed'], [work.edits, 'edits'], [work.looked, 'looked at']];
+  const says = counts.filter(([count]) => count).map(([count, what]) => `${count} ${what}`).join(', ');
+  return h('details', { class: 'work' }, h('summary', {}, `Work: ${says}`), h('ul', {}, work.did.map((/** @type {string} */ one) => h('li', {}, h('code', {}, one)))));
 }
 
 /** The words, a very long text cut short until somebody wants all of it. @param {any} memory */

@@ -60,9 +60,10 @@ export function mount(root, { id }) {
   }
   async function team() {
     const { projects } = await call('projects_list');
-    const known = await Promise.all(projects.map(async (/** @type {any} */ project) => ({ project, found: (await call('agents_list', { project: project.path || project.root || project.id })).agents })));
-    fill(agents, known.map(({ project, found }) => h('div', {}, h('h3', {}, project.name || short(project.path)), found.map((/** @type {any} */ agent) => h('p', { class: 'item row', tabindex: -1 }, h('strong', {}, agent.name), h('code', {}, `iai-mcp agent launch ${agent.name}`))))),
-      !known.length && empty('No project is registered: iai-mcp project add'));
+    const known = await Promise.all(projects.map(async (/** @type {any} */ project) => ({ project, found: (await call('agents_list', { project: project.path })).agents })));
+    fill(agents, known.map(({ project, found }) => h('div', {}, h('h3', { title: project.path }, project.name),
+      found.map((/** @type {any} */ agent) => persona(project.path, agent, team)), button('New agent', () => create(project.path, team)))),
+    !known.length && empty('No project is registered: iai-mcp project add'));
   }
   look();
   team().catch((failed) => fill(agents, empty(failed.message)));
@@ -71,4 +72,40 @@ export function mount(root, { id }) {
     changed: (/** @type {string} */ what) => { if (what === 'agents') look(); },
     leave: () => { gone = true; clearInterval(timer); for (const session of [...open.keys()]) end(session); },
   };
+}
+
+/** @param {string} project @param {any} agent @param {() => Promise<void>} after */
+function persona(project, agent, after) {
+  const show = async () => {
+    const { agent: whole } = await call('agents_show', { project, agent: agent.id });
+    const words = /** @type {HTMLTextAreaElement} */ (h('textarea', { rows: 12, 'aria-label': 'Persona', value: whole.context || '' }));
+    if (!(await asked(`Persona of ${agent.name}`, [words], 'Save'))) return;
+    await said(call('agents_edit', { project, agent: agent.id, context: words.value }), `Saved: ${agent.name} is this from its next launch on.`);
+    after();
+  };
+  const preview = async () => {
+    const plan = await call('agents_launch', { project, agent: agent.id, print_only: true });
+    const files = Object.entries(plan.contents).map(([path, text]) => h('details', { open: /\.md$/.test(path) }, h('summary', {}, short(path)), h('pre', { tabindex: 0 }, String(text))));
+    await asked(`What ${agent.name} would be told`, [h('p', {}, h('code', {}, [plan.command, ...plan.args].join(' '))), ...files], 'Good');
+  };
+  const failed = (/** @type {Error} */ error) => tell(error.message);
+  return h('div', { class: 'item row', tabindex: -1 }, h('strong', {}, agent.name), h('p', { class: 'about' }, h('code', {}, `iai-mcp agent launch ${agent.slug}`)),
+    h('span', { class: 'acts' }, button('Persona', () => show().catch(failed)), button('Preview', () => preview().catch(failed))));
+}
+
+/** @param {string} project @param {() => Promise<void>} after */
+async function create(project, after) {
+  const { profiles } = await call('profiles_list');
+  const name = /** @type {HTMLInputElement} */ (h('input', { type: 'text' }));
+  const profile = /** @type {HTMLSelectElement} */ (h('select', {}, profiles.map((/** @type {any} */ one) => h('option', { value: one.id }, one.name))));
+  const words = /** @type {HTMLTextAreaElement} */ (h('textarea', { rows: 8 }));
+  const body = [h('label', {}, 'Name ', name), h('p', {}, h('label', {}, 'Program ', profile)), h('label', {}, 'Persona', words)];
+  if (!(await asked('New agent', body, 'Make it'))) return;
+  await said(call('agents_create', { project, name: name.value.trim(), profile: profile.value, ...(words.value.trim() && { context: words.value }) }), `Made: ${name.value}.`);
+  after();
+}
+
+/** @param {Promise<any>} act @param {string} done */
+async function said(act, done) {
+  await act.then(() => tell(done), (failed) => tell(`That did not work: ${failed.message}`));
 }
