@@ -178,6 +178,25 @@ def test_a_terminal_is_watched_at_once_and_typed_into_after_taking_the_keyboard(
     expect(screen).not_to_contain_text("sneaked")
 
 
+def test_without_the_libraries_it_works_and_says_what_is_missing(
+    context: BrowserContext, daemon: DaemonProcess
+) -> None:
+    done = daemon.home.command("session", "start", "--detach", "--json", "--", "echo", "printed")
+    session = json.loads(done.stdout)["session"]["id"]
+    daemon.home.command("session", "wait", session, "--until", "exited")
+    bare = context.new_page()
+    bare.route("**/static/libraries/**", lambda route: route.fulfill(status=404))
+    try:
+        bare.goto(f"{context.pages[0].url.partition('#')[0]}#/agents/{session}")
+        expect(bare.locator(".terminal .state")).to_contain_text("not installed")
+        expect(bare.locator(".terminal pre")).to_contain_text("printed")
+        view(bare, "time")
+        expect(bare.get_by_text("Plots are not installed")).to_be_visible()
+        expect(bare.locator("a.day").last).to_be_visible()
+    finally:
+        bare.close()
+
+
 def test_an_agent_is_made_its_persona_edited_and_what_it_would_be_told_shown(
     page: Page, daemon: DaemonProcess
 ) -> None:
@@ -217,6 +236,21 @@ def test_what_was_done_is_folded_between_the_turns(page: Page, daemon: DaemonPro
     expect(folded).to_contain_text("1 commands, 1 failed")
     folded.locator("summary").click()
     expect(folded.locator("li").first).to_contain_text("make test")
+
+
+def test_a_project_is_made_private_and_opened_again(page: Page, daemon: DaemonProcess) -> None:
+    view(page, "care")
+    page.get_by_label("Keep to itself").fill("demo")
+    page.get_by_role("button", name="Make private").click()
+    page.get_by_role("button", name="Open again").click()
+    expect(page.get_by_text("None: every project")).to_be_visible()
+    assert daemon.call("project_privacy")["private"] == []
+
+
+def test_the_doctor_looks_when_asked(page: Page) -> None:
+    view(page, "machine")
+    page.get_by_role("button", name="Examine").click()
+    expect(page.locator("tr", has_text="integrity")).to_contain_text("PASS")
 
 
 def test_keys_themes_and_a_phone(page: Page) -> None:

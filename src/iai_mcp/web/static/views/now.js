@@ -13,11 +13,12 @@ export function mount(root) {
   const sessions = h('div', {});
   const captured = h('div', {});
   root.append(h('h1', {}, 'Now'), facts, needs, h('h2', {}, 'Sessions'), sessions, h('h2', {}, 'Captured in the last hour'), captured);
-  /** @type {any[]} */
+  /** @type {string[]} */
   let troubles = [];
 
   async function status() {
     const told = await call('status');
+    troubles = troublesOf(told);
     const state = told.state === 'WAKE' ? 'awake' : String(told.state).toLowerCase();
     fill(facts, fact(told.records, 'memories'), fact(state, ''), fact(told.vectors_pending, 'vectors to come'),
       h('span', {}, 'All on this machine: no tokens and no network are spent.'));
@@ -28,10 +29,7 @@ export function mount(root) {
     fill(sessions, live.map(session), !live.length && empty('No session runs. iai-mcp agent launch starts one.'));
     const waits = listed.filter((/** @type {any} */ one) => one.status === 'waiting' || one.status === 'lost');
     fill(needs, (waits.length > 0 || troubles.length > 0) && h('h2', {}, 'Needs you'), waits.map(session),
-      troubles.map((one) => h('p', { class: 'item trouble', tabindex: -1 }, h('strong', {}, `${one.status} ${one.name}: `), one.detail, one.fix && h('span', {}, ` ${one.fix}`))));
-  }
-  async function examine() {
-    troubles = (await call('doctor')).checks.filter((/** @type {any} */ one) => !['PASS', 'SKIP'].includes(one.status));
+      troubles.map((one) => h('p', { class: 'item trouble', tabindex: -1 }, one)));
   }
   async function hour() {
     const since = new Date(Date.now() - 3600000).toISOString();
@@ -43,9 +41,7 @@ export function mount(root) {
   }
   const quietly = (/** @type {() => Promise<void>} */ work) => work().catch((failed) => { if (!(failed instanceof Failed)) throw failed; });
 
-  quietly(status);
-  quietly(examine).then(() => quietly(look));
-  quietly(look);
+  quietly(status).then(() => quietly(look));
   quietly(hour);
   const timer = setInterval(() => { if (!document.hidden) quietly(look); }, LOOK);
   return {
@@ -54,6 +50,17 @@ export function mount(root) {
     },
     leave: () => clearInterval(timer),
   };
+}
+
+/** What is wrong as far as the daemon knows without looking: the doctor, who looks, is on Machine. @param {any} told */
+function troublesOf(told) {
+  const tasks = Object.entries(told.tasks || {}).map(([name, one]) => `The task ${name} failed ${one.failures} times, last with ${one.error}.`);
+  const aside = told.spool?.set_aside;
+  return [
+    ...tasks,
+    ...(aside ? [`${aside} spool files could not be taken in: iai-mcp doctor says why.`] : []),
+    ...(told.model_ready || /loading/.test(told.model) ? [] : [`${told.model}`]),
+  ];
 }
 
 /** @param {unknown} value @param {string} says */
