@@ -39,6 +39,7 @@ from iai_mcp.memory.briefing import SessionStart
 from iai_mcp.memory.calendar import Calendar
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Pin, Reinforce
+from iai_mcp.memory.conversations import Conversations
 from iai_mcp.memory.gate import Gate
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.knobs import KnobBoard
@@ -162,6 +163,7 @@ class MemoryStore:
         )
         self.timeline = Timeline(self.memories, access)
         self.calendar = Calendar(self.columns, access)
+        self.conversations = Conversations(self.columns, access, self.memories)
         self.show = Show(self.memories, access)
         self.privacy = Privacy(self.memories, self.projects)
         self.contradict = Contradict(self.memories, access, self.clock, self.redactor, self._stored)

@@ -2,10 +2,10 @@
 // Conversations: a list of them, and one as a readable transcript.
 import { call, Failed } from '../api.js';
 import { button, cut, empty, fill, h, short, time } from '../dom.js';
-import { memoryItem, who } from '../memory.js';
+import { memoryItem } from '../memory.js';
 
 const PAGE = 200; // turns
-const LISTED = 500; // turns that are gathered into conversations at a time
+const LISTED = 100; // conversations
 
 /** Microseconds of an instant, which a Date can not hold. @param {string} iso */
 function micros(iso) {
@@ -39,20 +39,19 @@ export function mount(root, { id, query }) {
 /** @param {HTMLElement} root @param {URLSearchParams} query */
 function listing(root, query) {
   const about = Object.fromEntries(['project', 'since', 'until'].filter((name) => query.get(name)).map((name) => [name, query.get(name)]));
-  const next = pages(about, LISTED);
-  /** @type {Map<string, any>} */
-  const known = new Map();
+  const chosen = Object.entries(about).map(([name, value]) => `${name} ${value}`).join(', ');
   const list = h('div', {});
   const more = button('Older', load);
-  const chosen = Object.entries(about).map(([name, value]) => `${name} ${value}`).join(', ');
+  let before = '';
   root.append(h('h1', {}, 'Conversations'), h('p', { class: 'note' }, chosen && `${chosen} · `, chosen && h('a', { href: '#/conversations' }, 'All of them')), list, h('p', {}, more));
 
   async function load() {
     try {
-      const { turns, more: older } = await next();
-      for (const turn of turns.reverse()) note(known, turn);
-      more.hidden = !older;
-      fill(list, [...known.values()].map(row), !known.size && empty('Nothing was captured yet: iai-mcp hosts install connects your agents.'));
+      const answer = await call('memory_conversations', { ...about, limit: LISTED, ...(before && { before }) });
+      before = answer.more || '';
+      more.hidden = !before;
+      list.append(...answer.conversations.map(row));
+      if (!list.children.length) fill(list, empty('Nothing was captured: iai-mcp hosts install connects your agents.'));
     } catch (failed) {
       if (failed instanceof Failed) fill(list, empty(failed.message));
     }
@@ -61,20 +60,11 @@ function listing(root, query) {
   return {};
 }
 
-/** @param {Map<string, any>} known @param {any} turn the next older one */
-function note(known, turn) {
-  const key = turn.session_id || '';
-  if (!key) return;
-  const one = known.get(key) || { session: key, last: turn.ts, project: turn.project, names: new Set(), turns: 0 };
-  known.set(key, { ...one, first: turn.ts, opening: turn.role === 'user' || !one.opening ? turn.text : one.opening, turns: one.turns + 1 });
-  one.names.add(who(turn));
-}
-
 /** @param {any} one */
 function row(one) {
   return h('article', { class: 'item row', tabindex: -1 },
-    h('a', { href: `#/conversations/${encodeURIComponent(one.session)}` }, cut(one.opening, 110)),
-    h('p', { class: 'about' }, time(one.last), h('span', { title: one.project }, short(one.project)), h('span', {}, [...one.names].slice(0, 4).join(', ')), h('span', {}, `${one.turns} turns seen`)));
+    h('a', { href: `#/conversations/${encodeURIComponent(one.session_id)}` }, cut(one.opening, 110)),
+    h('p', { class: 'about' }, time(one.last), h('span', { title: one.project }, short(one.project)), h('span', {}, one.agent || one.host || ''), h('span', {}, `${one.turns} turns`)));
 }
 
 /** @param {HTMLElement} root @param {string} session @param {URLSearchParams} query */
