@@ -1,22 +1,20 @@
 """Methods of the memory: recall, remember, correct, forget."""
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 
 import numpy as np
 
 from iai_mcp.api.memory_views import answer_view, memory_view, shown_view
-from iai_mcp.api.reading import caller_of, filter_of, micros_of
+from iai_mcp.api.reading import caller_of, filter_of
 from iai_mcp.api.table import Json, Method
 from iai_mcp.api.work_views import folded_view, with_work
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant, iso
 from iai_mcp.domain.memories import NewTurn
 from iai_mcp.domain.work import NewWork
-from iai_mcp.memory.calendar import By
 from iai_mcp.memory.capture import NotKept, check_names
 from iai_mcp.memory.changing import Forgotten, Selection
-from iai_mcp.memory.conversations import Conversation
 from iai_mcp.memory.forget_preview import Preview
 from iai_mcp.memory.question import (
     DEFAULT_BUDGET,
@@ -35,13 +33,6 @@ from iai_mcp.store import MemoryStore
 _MOST_CONTEXT = 20
 _LONGEST_LANGUAGE = 16
 _MOST_SHOWN = 100
-_MOST_CONVERSATIONS = 1000
-_COUNTED_BY: dict[str, By] = {
-    "project": "project",
-    "host": "host",
-    "agent": "agent_name",
-    "role": "role",
-}
 _SHOWN_TO_VISITORS = 5
 
 
@@ -264,44 +255,6 @@ def _timeline(store: MemoryStore, params: Params) -> Json:
     return told if found.more is None else {**told, "more": "{}.{}".format(*found.more)}
 
 
-def _calendar(store: MemoryStore, params: Params) -> Json:
-    by = params.text("by", "project")
-    if by not in _COUNTED_BY:
-        raise InvalidInput(f"by must be one of {', '.join(_COUNTED_BY)}")
-    offset = params.integer("utc_offset", 0, -24 * 60, 24 * 60)
-    found = store.calendar(filter_of(params), caller_of(params), _COUNTED_BY[by], offset)
-    first = date(1970, 1, 1)
-    return {
-        "days": [
-            {"day": str(first + timedelta(days=one.day)), by: one.name or None, "count": one.count}
-            for one in found
-        ]
-    }
-
-
-def _conversations(store: MemoryStore, params: Params) -> Json:
-    limit = params.integer("limit", DEFAULT_TURNS, 1, _MOST_CONVERSATIONS)
-    found = store.conversations(
-        filter_of(params), caller_of(params), limit, micros_of(params, "before")
-    )
-    told: Json = {"conversations": [_conversation_view(one) for one in found]}
-    return {**told, "more": iso(found[-1].last)} if len(found) == limit else told
-
-
-def _conversation_view(one: Conversation) -> Json:
-    whence = one.opening.provenance
-    return {
-        "session_id": one.session_id,
-        "opening": one.opening.text,
-        "project": whence.project or None,
-        "host": whence.host or None,
-        "agent": whence.agent_name or None,
-        "turns": one.turns,
-        "first": iso(one.first),
-        "last": iso(one.last),
-    }
-
-
 def _place(cursor: str) -> tuple[int, int] | None:
     if not cursor:
         return None
@@ -337,7 +290,5 @@ METHODS: tuple[Method[MemoryStore], ...] = (
     Method("memory_pin", _pin, page=True),
     Method("memory_forget", _forget, tool="memory_forget", page=True),
     Method("memory_timeline", _timeline, tool="memory_timeline", page=True),
-    Method("memory_calendar", _calendar, page=True),
-    Method("memory_conversations", _conversations, page=True),
     Method("memory_show", _show, page=True),
 )
