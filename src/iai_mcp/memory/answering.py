@@ -1,11 +1,12 @@
 """From ranked memories to the answer: successors first, likenesses folded, budget kept."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.ranking.folding import folded
 from iai_mcp.domain.ranking.reasons import told
+from iai_mcp.domain.rule_register import Register, may_rule
 from iai_mcp.memory.question import Answer, Around, Hit, Question, SessionHits
 from iai_mcp.memory.room import Room, Shown, weight
 from iai_mcp.ports.learned import Repeats, Topics
@@ -18,6 +19,7 @@ READ_OF_EACH = 100_000
 _MOST_SUPERSEDED = 5
 _EXCERPT = 50_000  # characters of a turn that no answer can hold, at most
 _SUCCESSOR = "it supersedes what was found"
+_LATER_RULE = "a later rule on what was found"
 # Digests are looked for among those of the best hits, and only a few come along.
 _ASKED = 10
 _DIGESTS = 2
@@ -48,11 +50,12 @@ class Answering:
     count: CountTokens
     cosine: Callable[[int], float | None]  # of the cue with the memory of that key
     digests: str  # where they may stand: the knob `consolidated_hits`
+    rules: Callable[[str], Register]  # what people rule in a project
 
     def __call__(self, found: Sequence[Found]) -> Answer:
         """The answer from what was found, best first."""
         asked = self.asked
-        valid, superseded = self._by_validity(found)
+        valid, superseded = self._by_rules(*self._by_validity(found))
         kept = self._folded(valid) if asked.fold else valid
         digests = self._digests([one.memory for one in kept[: asked.limit]])
         places = asked.limit - int(self.digests == "on" and bool(digests) and asked.limit > 1)
@@ -122,6 +125,34 @@ class Answering:
             if last.memory.key not in valid:
                 valid[last.memory.key] = last
         return list(valid.values()), superseded
+
+    def _by_rules(
+        self, valid: Sequence[Found], superseded: Sequence[Found]
+    ) -> tuple[list[Found], list[Found]]:
+        """What replaces a ruling before it; and what is replaced in full with what no longer holds."""
+        stating = [one.memory for one in valid if may_rule(one.memory)]
+        known = {key: self.rules(key) for key in {one.provenance.project for one in stating}}
+        after = {one.key: known[one.provenance.project].newer.get(one.key, ()) for one in stating}
+        later = {one.key: one for one in self._said_by_then(set().union(*after.values()))}
+        holding: dict[int, Found] = {}
+        replaced: list[Found] = []
+        for one in valid:
+            newer = [later[key] for key in reversed(after.get(one.memory.key, ())) if key in later]
+            for memory in newer:
+                holding.setdefault(memory.key, replace(one, memory=memory, reason=_LATER_RULE))
+            register = known.get(one.memory.provenance.project)
+            last = register.successors.get(one.memory.key) if register and newer else None
+            if last in later:
+                replaced.append(replace(one, memory=_outdated(one.memory, later[last])))
+            else:
+                holding.setdefault(one.memory.key, one)
+        return list(holding.values()), [*replaced, *superseded]
+
+    def _said_by_then(self, keys: Collection[int]) -> list[Memory]:
+        """Those that are open, and had been said at the time that the question is about."""
+        as_of = self.asked.about.as_of
+        fetched = self._open(self.memories.get(sorted(keys), READ_OF_EACH)) if keys else []
+        return [one for one in fetched if as_of is None or one.at.micros <= as_of]
 
     def _successors(self, found: Sequence[Found]) -> dict[int, Memory]:
         """Every memory on the way from what was found to what holds now, as far as it is open."""
@@ -240,6 +271,11 @@ class _Purse:
 
     def _whole(self, memory: Memory) -> Memory:
         return next(iter(self.memories.get([memory.key])), memory)
+
+
+def _outdated(memory: Memory, by: Memory) -> Memory:
+    """A ruling that no longer holds, as an answer names it."""
+    return replace(memory, valid_to=by.at.micros, successor=by.key)
 
 
 def _successor(memory: Memory, as_of: int | None) -> int | None:

@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+import numpy as np
+
 from iai_mcp.domain.briefing_text import estimated_tokens
 from iai_mcp.domain.cue.analysis import CueReading, read
 from iai_mcp.domain.errors import InvalidInput, PlaceSilent
@@ -18,6 +20,7 @@ from iai_mcp.engine.finder import Finder, Sought
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.answering import READ_OF_EACH, Answering, Found
 from iai_mcp.memory.question import Answer, Question
+from iai_mcp.memory.rules import Rules
 from iai_mcp.memory.scoping import Access
 from iai_mcp.memory.weighing import Ranking, Weighing
 from iai_mcp.ports.embedder import Embedder, Matrix
@@ -53,6 +56,7 @@ class Recall:
     repeats: Repeats
     topics: Topics
     strengths: Strengths
+    rules: Rules
     turn: AbstractContextManager[object] = field(default_factory=nullcontext)  # waited for
 
     def __call__(self, asked: Question) -> Answer:
@@ -104,6 +108,7 @@ class Recall:
             count=estimated_tokens if isinstance(leg, str) else leg.embedder.count_tokens,
             cosine=_cosine_of(ranking, _model(leg)),
             digests=weighing.knobs.consolidated_hits,
+            rules=self.rules.of_project,
         )
         found = self._found(ranking.order(enough), sought.scope)
         made = answering(found)
@@ -169,9 +174,15 @@ def _vector(asked: Question, reading: CueReading, leg: MeaningLeg | str) -> Matr
 
 
 def _cosine_of(ranking: Ranking, model_id: str) -> Callable[[int], float | None]:
-    """Of the cue with a candidate, on the scale of the usual model; None for one without a vector."""
+    """Of the cue with a candidate or the best of its passages, on the scale of the usual model.
+
+    None for one without a vector.
+    """
+    if not model_id:
+        return lambda _: None  # exchanges count as nought then
     talk = ranking.looked.talk
-    known = dict(zip(talk.keys.tolist(), talk.turn.tolist(), strict=True))
+    best = np.fmax(talk.turn, talk.passage)
+    known = dict(zip(talk.keys.tolist(), best.tolist(), strict=True))
     work = {one.speaker: one.cosine for one in ranking.work}
 
     def cosine(key: int) -> float | None:
