@@ -1,6 +1,6 @@
 """From ranked memories to the answer: successors first, likenesses folded, the room shared."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from iai_mcp.domain.cue_matching import CueMatcher
@@ -10,6 +10,7 @@ from iai_mcp.domain.filling import SURE_OF_A_PLACE
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.ranking.folding import folded
 from iai_mcp.domain.ranking.reasons import told
+from iai_mcp.domain.rule_register import Register, may_rule
 from iai_mcp.domain.shares import SHORT, Cost, shares
 from iai_mcp.memory import payload
 from iai_mcp.memory.question import Answer, Around, Hit, Question, SessionHits
@@ -28,6 +29,7 @@ _EXCERPT = 50_000  # bytes of a whole turn that no answer can hold, at most
 # Of one kind of hits beside the other: so much less is too unlikely to answer.
 _FAR_BEHIND = 2.5
 _SUCCESSOR = "it supersedes what was found"
+_LATER_RULE = "a later rule on what was found"
 # Digests are looked for among those of the best hits, and only a few come along.
 _ASKED = 10
 _DIGESTS = 2
@@ -73,10 +75,11 @@ class Answering:
     cosine: Callable[[int], float | None]  # of the cue with the memory of that key
     digests: str  # where they may stand: the knob `consolidated_hits`
     work: WorkShown
+    rules: Callable[[str], Register]  # what people rule in a project
 
     def holding(self, found: Sequence[Found]) -> Holding:
         """What was found, best first, as it holds."""
-        valid, superseded = self._by_validity(found)
+        valid, superseded = self._by_rules(*self._by_validity(found))
         return Holding(self._folded(valid) if self.asked.fold else valid, superseded)
 
     def __call__(self, found: Holding, work: Worked, sentences: int) -> Answer:
@@ -134,14 +137,15 @@ class Answering:
         old = [
             Found(memory, by_key[key].shown, by_key[key].parts)
             for key, memory in work.turns.items()
-            if memory.successor is not None
+            if memory.successor is not None or may_rule(memory)
         ]
-        valid, superseded = self._by_validity(old) if old else ([], [])
-        if not superseded:
+        valid, superseded = self._by_rules(*self._by_validity(old)) if old else ([], [])
+        later = [one for one in valid if one.memory.key not in work.turns]
+        if not superseded and not later:
             return found, work
         gone = {one.memory.key for one in superseded}
         turns = {key: memory for key, memory in work.turns.items() if key not in gone}
-        kept = sorted([*found.kept, *valid], key=lambda one: -one.score)
+        kept = sorted([*found.kept, *later], key=lambda one: -one.score)
         return Holding(kept, [*found.superseded, *superseded]), replace(work, turns=turns)
 
     def _fitted(self, drafts: Sequence[Hit], room: int, *, needed: bool) -> list[Hit]:
@@ -217,6 +221,34 @@ class Answering:
             if last.memory.key not in valid:
                 valid[last.memory.key] = last
         return list(valid.values()), superseded
+
+    def _by_rules(
+        self, valid: Sequence[Found], superseded: Sequence[Found]
+    ) -> tuple[list[Found], list[Found]]:
+        """What replaces a ruling before it; and what is replaced in full with what no longer holds."""
+        stating = [one.memory for one in valid if may_rule(one.memory)]
+        known = {key: self.rules(key) for key in {one.provenance.project for one in stating}}
+        after = {one.key: known[one.provenance.project].newer.get(one.key, ()) for one in stating}
+        later = {one.key: one for one in self._said_by_then(set().union(*after.values()))}
+        holding: dict[int, Found] = {}
+        replaced: list[Found] = []
+        for one in valid:
+            newer = [later[key] for key in reversed(after.get(one.memory.key, ())) if key in later]
+            for memory in newer:
+                holding.setdefault(memory.key, replace(one, memory=memory, reason=_LATER_RULE))
+            register = known.get(one.memory.provenance.project)
+            last = register.successors.get(one.memory.key) if register and newer else None
+            if last in later:
+                replaced.append(replace(one, memory=_outdated(one.memory, later[last])))
+            else:
+                holding.setdefault(one.memory.key, one)
+        return list(holding.values()), [*replaced, *superseded]
+
+    def _said_by_then(self, keys: Collection[int]) -> list[Memory]:
+        """Those that are open, and had been said at the time that the question is about."""
+        as_of = self.asked.about.as_of
+        fetched = self._open(self.memories.get(sorted(keys), READ_OF_EACH)) if keys else []
+        return [one for one in fetched if as_of is None or one.at.micros <= as_of]
 
     def _successors(self, found: Sequence[Found]) -> dict[int, Memory]:
         """Every memory on the way from what was found to what holds now, as far as it is open."""
@@ -343,6 +375,11 @@ def _likely(
 def _cost(hit: Hit) -> Cost:
     text = json_bytes(hit.memory.text)
     return Cost(text, payload.around_hit(hit) + (payload.EXCERPT if text > SHORT else 0))
+
+
+def _outdated(memory: Memory, by: Memory) -> Memory:
+    """A ruling that no longer holds, as an answer names it."""
+    return replace(memory, valid_to=by.at.micros, successor=by.key)
 
 
 def _successor(memory: Memory, as_of: int | None) -> int | None:
