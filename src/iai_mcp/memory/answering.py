@@ -15,6 +15,7 @@ from iai_mcp.domain.shares import SHORT, Cost, shares
 from iai_mcp.memory import payload
 from iai_mcp.memory.question import Answer, Around, Hit, Question, SessionHits
 from iai_mcp.memory.room import ANSWER_BYTES, Shown, weight
+from iai_mcp.memory.scoping import Filter
 from iai_mcp.memory.worked import Worked, WorkShown
 from iai_mcp.ports.learned import Repeats, Topics
 from iai_mcp.ports.memories import Memories, Scope
@@ -137,15 +138,14 @@ class Answering:
         old = [
             Found(memory, by_key[key].shown, by_key[key].parts)
             for key, memory in work.turns.items()
-            if memory.successor is not None or may_rule(memory)
+            if memory.successor is not None or self._is_replaced(memory)
         ]
         valid, superseded = self._by_rules(*self._by_validity(old)) if old else ([], [])
-        later = [one for one in valid if one.memory.key not in work.turns]
-        if not superseded and not later:
+        if not superseded:
             return found, work
         gone = {one.memory.key for one in superseded}
         turns = {key: memory for key, memory in work.turns.items() if key not in gone}
-        kept = sorted([*found.kept, *later], key=lambda one: -one.score)
+        kept = sorted([*found.kept, *valid], key=lambda one: -one.score)
         return Holding(kept, [*found.superseded, *superseded]), replace(work, turns=turns)
 
     def _fitted(self, drafts: Sequence[Hit], room: int, *, needed: bool) -> list[Hit]:
@@ -225,8 +225,12 @@ class Answering:
     def _by_rules(
         self, valid: Sequence[Found], superseded: Sequence[Found]
     ) -> tuple[list[Found], list[Found]]:
-        """What replaces a ruling before it; and what is replaced in full with what no longer holds."""
-        stating = [one.memory for one in valid if may_rule(one.memory)]
+        """What replaces a ruling before it; and what is replaced in full with what no longer holds.
+
+        Who asks for one session, time or party wants what was said there, whatever came of it.
+        """
+        whole = replace(self.asked.about, project="", as_of=None) == Filter()
+        stating = [one.memory for one in valid if whole and may_rule(one.memory)]
         known = {key: self.rules(key) for key in {one.provenance.project for one in stating}}
         after = {one.key: known[one.provenance.project].newer.get(one.key, ()) for one in stating}
         later = {one.key: one for one in self._said_by_then(set().union(*after.values()))}
@@ -243,6 +247,10 @@ class Answering:
             else:
                 holding.setdefault(one.memory.key, one)
         return list(holding.values()), [*replaced, *superseded]
+
+    def _is_replaced(self, memory: Memory) -> bool:
+        """Whether all that a turn rules was ruled otherwise later."""
+        return may_rule(memory) and memory.key in self.rules(memory.provenance.project).successors
 
     def _said_by_then(self, keys: Collection[int]) -> list[Memory]:
         """Those that are open, and had been said at the time that the question is about."""

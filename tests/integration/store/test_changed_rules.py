@@ -70,6 +70,14 @@ def test_at_the_time_of_the_old_ruling_it_was_the_answer(store: MemoryStore) -> 
     assert (hits, anti) == ([OLD], {})
 
 
+def test_who_asks_for_one_session_gets_what_was_said_there(store: MemoryStore) -> None:
+    say(store, 1, OLD)
+    say(store, 2, NEW)
+
+    assert ask(store, session_id="/p1") == ([OLD], {})
+    assert ask(store, until="2026-01-02T00:00:00Z") == ([OLD], {})
+
+
 def test_a_ruling_of_another_project_replaces_nothing(store: MemoryStore) -> None:
     say(store, 1, OLD)
     say(store, 2, NEW, project="/q")
