@@ -287,3 +287,12 @@ def test_work_of_histories_that_were_imported_before_is_read_once_in_the_backgro
     deliver(store, ran("t9", "ls"))
     store.past_work.work()
     assert told(store) == {"ls"}, "it was read, and is not read again"
+
+
+def test_a_new_session_is_told_the_commands_its_project_is_worked_with(store: MemoryStore) -> None:
+    runs = [ran(f"t{n}", "make test 2>&1 | tail -5") for n in range(3)]
+    deliver(store, asked(), *runs, cwd="/shop")
+
+    told = dispatch(store, "session_start_payload", {"cwd": "/shop", "session_id": "new"})
+
+    assert "test: make test (3 times)" in str(told["text"])
