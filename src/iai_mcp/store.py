@@ -201,7 +201,7 @@ class MemoryStore:
             self.injections,
             lambda: self.knobs.current().injection_depth,
             self.rules,
-            self.work_answers.practice,
+            practice=self.work_answers.practice,
         )
         self.prompt_injection = PromptInjection(
             self.memories,
