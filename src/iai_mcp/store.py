@@ -31,6 +31,7 @@ from iai_mcp.background.model import Model
 from iai_mcp.background.past_work import PastWork
 from iai_mcp.background.reaching import Reaching
 from iai_mcp.background.threads import Errands
+from iai_mcp.domain.traits import Fact
 from iai_mcp.engine.columns import Columns
 from iai_mcp.engine.finder import Finder
 from iai_mcp.engine.vectors import Vectors
@@ -47,6 +48,7 @@ from iai_mcp.memory.mending import Mend
 from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.reaching import Reach
 from iai_mcp.memory.recall import Recall
+from iai_mcp.memory.rules import Rules
 from iai_mcp.memory.scoping import Access, Privacy
 from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.memory.sleep.nights import Nights
@@ -119,6 +121,7 @@ class MemoryStore:
         self.strengths = SqliteStrengths(self.database)
         self.uses = Uses(self.strengths, self.clock, self.later)
         self.access = access = Access(self.memories, self.projects)
+        self.rules = Rules(self.memories, lambda scope: self.columns.keys_with(Fact.RULES, scope))
         self.recall = Recall(
             memories=self.memories,
             access=access,
@@ -129,6 +132,7 @@ class MemoryStore:
             repeats=self.repeats,
             topics=self.topics,
             strengths=self.strengths,
+            rules=self.rules,
             turn=Gate(_recalls_at_once()),
         )
         self.mend = Mend(self.works)
@@ -200,14 +204,19 @@ class MemoryStore:
             self.model.token_counter,
             self.injections,
             lambda: self.knobs.current().injection_depth,
+            self.rules,
+            practice=self.work_answers.practice,
         )
         self.prompt_injection = PromptInjection(
-            self.projects,
+            self.memories,
+            self.access,
             self.recall,
+            self.rules,
+            self.recall.finder.holding,
             lambda: self.knobs.current().prompt_injection,
             self.model.token_counter,
             self.injections,
-            self.memories.lineage,
+            self.clock,
         )
         self.nights = Nights(
             lambda: self.sleep,

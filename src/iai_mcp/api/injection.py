@@ -33,6 +33,9 @@ def _prompt_injection(store: MemoryStore, params: Params) -> Json:
         project=params.text("project", ""),
         caller=caller_of(params),
         budget=params.integer("budget_tokens", MOST_TOKENS, 1, MOST_TOKENS),
+        within=params.integer("within_ms", 0, 0, 60_000) * 1000
+        if params.has("within_ms")
+        else None,
     )
     return briefing_view(store.prompt_injection(new))
 
