@@ -37,8 +37,10 @@ from iai_mcp.engine.finder import Finder
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.after_failure import AfterFailure
 from iai_mcp.memory.briefing import SessionStart
+from iai_mcp.memory.calendar import Calendar
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Pin, Reinforce
+from iai_mcp.memory.conversations import Conversations
 from iai_mcp.memory.gate import Gate
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.knobs import KnobBoard
@@ -164,6 +166,8 @@ class MemoryStore:
             self.failed,
         )
         self.timeline = Timeline(self.memories, access)
+        self.calendar = Calendar(self.columns, access)
+        self.conversations = Conversations(self.columns, access, self.memories)
         self.show = Show(self.memories, access)
         self.privacy = Privacy(self.memories, self.projects)
         self.contradict = Contradict(self.memories, access, self.clock, self.redactor, self._stored)

@@ -9,7 +9,9 @@ from iai_mcp.memory.prompt_injection import MOST_TOKENS, NewPrompt
 from iai_mcp.protocol.params import Params
 from iai_mcp.store import MemoryStore
 
-_SHOWN_OF_A_MEMORY = ("text", "role", "ts", "session_id", "host", "agent")
+_SHOWN_OF_A_MEMORY = (
+    *("text", "role", "speaker", "ts", "session_id", "project", "host", "agent", "pinned"),
+)
 
 
 def _session_start(store: MemoryStore, params: Params) -> Json:

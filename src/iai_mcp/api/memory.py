@@ -287,10 +287,10 @@ METHODS: tuple[Method[MemoryStore], ...] = (
     Method("memory_recall", _recall, tool="memory_recall", page=True),
     Method("memory_capture", _capture, tool="memory_capture", names_as_given=True),
     Method("capture_events", _capture_events, names_as_given=True),
-    Method("memory_contradict", _contradict, tool="memory_contradict"),
+    Method("memory_contradict", _contradict, tool="memory_contradict", page=True),
     Method("memory_reinforce", _reinforce, tool="memory_reinforce"),
-    Method("memory_pin", _pin),
-    Method("memory_forget", _forget, tool="memory_forget"),
+    Method("memory_pin", _pin, page=True),
+    Method("memory_forget", _forget, tool="memory_forget", page=True),
     Method("memory_timeline", _timeline, tool="memory_timeline", page=True),
     Method("memory_show", _show, page=True),
 )
