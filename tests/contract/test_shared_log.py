@@ -67,6 +67,8 @@ def test_several_records_become_one_at_the_last_number(log: SharedLog) -> None:
         (5, b"small"),
     ]
     assert log.heads() == {ONE: 5}
+    assert log.numbers(ONE) == [1, 4, 5]
+    assert log.numbers(OTHER) == []
 
 
 def test_a_record_is_replaced_where_it_stands(log: SharedLog) -> None:

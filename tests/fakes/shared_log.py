@@ -24,6 +24,9 @@ class FakeSharedLog:
             stream[number] = sealed
             self._changed.notify_all()
 
+    def numbers(self, device: str) -> list[int]:
+        return sorted(self.streams.get(device, {}))
+
     def read(self, device: str, after: int, limit: int) -> list[Entry]:
         stream = self.streams.get(device, {})
         return [Entry(one, stream[one]) for one in sorted(stream) if one > after][:limit]

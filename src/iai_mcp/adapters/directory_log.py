@@ -37,26 +37,30 @@ class DirectoryLog:
         found: dict[str, int] = {}
         for device in self._names(self._root):
             if _DEVICE.match(device):
-                numbers = self._numbers(device)
+                numbers = self.numbers(device)
                 if numbers:
                     found[device] = numbers[-1]
         return found
 
     def append(self, device: str, number: int, sealed: bytes) -> None:
-        if any(one >= number for one in self._numbers(device)):
+        if any(one >= number for one in self.numbers(device)):
             raise AlreadyExists(f"record {number} of this device is in the place already")
-        self._put(os.path.join(self._root, device), f"{number}.rec", sealed)
+        self._put(os.path.join(self._root, device), f"{number}.rec", sealed, over=False)
+
+    def numbers(self, device: str) -> list[int]:
+        names = self._names(os.path.join(self._root, device))
+        return sorted(int(found[1]) for name in names if (found := _RECORD.match(name)))
 
     def read(self, device: str, after: int, limit: int) -> list[Entry]:
         found = []
-        for number in [one for one in self._numbers(device) if one > after][:limit]:
+        for number in [one for one in self.numbers(device) if one > after][:limit]:
             with suppress(FileNotFoundError):  # rolled into a later one at this moment
                 found.append(Entry(number, self._content(self._path(device, number))))
         return found
 
     def replace(self, device: str, first: int, last: int, sealed: bytes) -> None:
         self._put(os.path.join(self._root, device), f"{last}.rec", sealed)
-        for number in self._numbers(device):
+        for number in self.numbers(device):
             if first <= number < last:
                 with _sentences(self._place), suppress(FileNotFoundError):
                     os.unlink(self._path(device, number))
@@ -116,10 +120,6 @@ class DirectoryLog:
     def _offered(self, name: str) -> str:
         return os.path.join(self._root, _OFFERS, f"{name}.rec")
 
-    def _numbers(self, device: str) -> list[int]:
-        names = self._names(os.path.join(self._root, device))
-        return sorted(int(found[1]) for name in names if (found := _RECORD.match(name)))
-
     def _names(self, directory: str) -> list[str]:
         with _sentences(self._place):
             try:
@@ -131,7 +131,7 @@ class DirectoryLog:
         with _sentences(self._place):
             return regular_files.read(path, self._largest)
 
-    def _put(self, directory: str, name: str, sealed: bytes) -> None:
+    def _put(self, directory: str, name: str, sealed: bytes, *, over: bool = True) -> None:
         temporary = os.path.join(directory, f"{_TEMPORARY}{secrets.token_hex(8)}")
         with _sentences(self._place):
             if not os.path.isdir(self._place):
@@ -142,12 +142,24 @@ class DirectoryLog:
                     file.write(sealed)
                     file.flush()
                     os.fsync(file.fileno())
-                os.replace(temporary, os.path.join(directory, name))
-            except BaseException:
+                _move(temporary, os.path.join(directory, name), over=over)
+            finally:
                 with suppress(OSError):
                     os.unlink(temporary)
-                raise
             paths.sync_directory(directory)
+
+
+def _move(source: str, target: str, *, over: bool) -> None:
+    """Give a file its name; where `over` is False, only if nobody has that name."""
+    if not over:
+        try:
+            os.link(source, target)
+            return
+        except FileExistsError as taken:
+            raise AlreadyExists(f"{os.path.basename(target)} is in the place already") from taken
+        except OSError:
+            pass  # no links on this file system; who writes a stream is alone with it
+    os.replace(source, target)
 
 
 @contextmanager

@@ -131,6 +131,7 @@ class EpochKey:
 
     epoch: str
     began: int
+    after: str = ""  # the epoch that this very event is sealed under, where not its own
     sealed: Mapping[str, bytes] = field(default_factory=dict)
 
 

@@ -39,6 +39,10 @@ class SharedLog(Protocol):
         """
         ...
 
+    def numbers(self, device: str) -> list[int]:
+        """The numbers of a stream's records, in order."""
+        ...
+
     def read(self, device: str, after: int, limit: int) -> list[Entry]:
         """The next records that have arrived behind that number, in order. Some may be missing."""
         ...

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import zstandard
 
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.shared_events import Event, decoded, encoded
+from iai_mcp.domain.shared_events import Event, Hello, decoded, encoded
 from iai_mcp.sharing.keys import DeviceKeys, NotForUs, decrypt, derived, encrypt_once, is_signed
 
 LARGEST = 64 << 20  # bytes of a sealed record
@@ -43,10 +43,6 @@ class Header:
 
 class BadRecord(InvalidInput):
     """It is set aside; the sentence says why."""
-
-
-class UnknownEpoch(BadRecord):
-    """Its key has not come yet, or is not meant for this device."""
 
 
 def seal(
@@ -78,14 +74,27 @@ def opened(record: bytes, epoch_key: bytes, signing_key: bytes) -> list[Event]:
     Raises:
         BadRecord: it is damaged, forged, or not what its place in the stream says.
     """
-    header, length = _parsed(record)
-    start, sealed, signature = (
-        record[:length],
-        record[length:-_SIGNATURE_BYTES],
-        record[-_SIGNATURE_BYTES:],
-    )
-    if not is_signed(signing_key, signature, start + sealed):
+    if not is_signed(signing_key, record[-_SIGNATURE_BYTES:], record[:-_SIGNATURE_BYTES]):
         raise BadRecord("the signature is not that of its device")
+    return _unsealed(record, epoch_key)
+
+
+def introduction(record: bytes, epoch_key: bytes) -> Hello:
+    """The hello of a device that is not known yet: the record holds the key that it is signed with.
+
+    Raises:
+        BadRecord: there is none, or it is not its device's own.
+    """
+    for event in _unsealed(record, epoch_key):
+        if isinstance(event, Hello):
+            opened(record, epoch_key, event.signing_key)
+            return event
+    raise BadRecord("its device did not introduce itself")
+
+
+def _unsealed(record: bytes, epoch_key: bytes) -> list[Event]:
+    header, length = _parsed(record)
+    start, sealed = record[:length], record[length:-_SIGNATURE_BYTES]
     try:
         body = decrypt(_record_key(epoch_key, header), sealed, start)
     except NotForUs as wrong:

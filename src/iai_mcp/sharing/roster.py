@@ -92,13 +92,24 @@ class Roster:
         had = self.keyed.get(epoch, set())
         return {name: one for name, one in self.present().items() if name not in had}
 
+    def common_epoch(self, devices: Iterable[str]) -> str:
+        """The newest epoch whose key all of these have; "" where there is none."""
+        wanted = set(devices)
+        common = [one for one in self.epochs if wanted <= self.keyed[one]]
+        return max(common, key=lambda one: (self.epochs[one], one), default="")
+
     def _guests(self, hosts: Mapping[str, Device]) -> list[str]:
-        """Devices that were invited by one of these, and may come in."""
+        """Devices that were invited by one of these, and may come in.
+
+        Who came with the code of one who was removed had to be confirmed before that.
+        """
         found = []
         for invitation, guests in self._by_invitation().items():
-            if invitation[1] in hosts:
+            inviter = invitation[1]
+            if inviter in hosts:
                 meant = min(self.verdicts.get(invitation, ()), default="")
-                found += [one for one in guests if one == meant or len(guests) == 1]
+                alone = len(guests) == 1 and inviter not in self.removals
+                found += [one for one in guests if one == meant or alone]
         return found
 
     def _by_invitation(self) -> dict[_Invitation, list[str]]:
