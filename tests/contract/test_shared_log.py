@@ -1,6 +1,8 @@
 """What every `SharedLog` promises."""
 
+import secrets
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,11 +16,35 @@ from iai_mcp.ports.shared_log import SharedLog
 ONE, OTHER = "a" * 32, "b" * 32
 
 
-@pytest.fixture(params=["fake", "directory"])
-def log(request: pytest.FixtureRequest, tmp_path: Path) -> SharedLog:
+@pytest.fixture(params=["fake", "directory", "postgres"])
+def reached(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], SharedLog]]:
+    """Reaches one circle's place, each time as another device would."""
+    circle = secrets.token_hex(16)
+    made: list[SharedLog] = []
     if request.param == "fake":
-        return FakeSharedLog()
-    return DirectoryLog(str(tmp_path), "c" * 32, largest=1 << 20)
+        fake = FakeSharedLog()
+        yield lambda: fake
+    elif request.param == "directory":
+        yield lambda: DirectoryLog(str(tmp_path), circle, largest=1 << 20)
+    else:
+        from iai_mcp.adapters.postgres_log import PostgresLog
+
+        url = request.getfixturevalue("postgres_url")
+
+        def reach() -> SharedLog:
+            place = PostgresLog(url, circle)
+            place.prepare()
+            made.append(place)
+            return place
+
+        yield reach
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def log(reached: Callable[[], SharedLog]) -> SharedLog:
+    return reached()
 
 
 def _numbers(log: SharedLog, device: str = ONE, after: int = 0, limit: int = 100) -> list[int]:
@@ -95,14 +121,14 @@ def test_what_is_withdrawn_is_gone(log: SharedLog) -> None:
 def test_of_many_who_take_at_once_one_gets_it(log: SharedLog) -> None:
     log.offer("welcome", b"sealed")
     got: list[bytes] = []
-    ready = threading.Barrier(8)
+    ready = threading.Barrier(4)
 
     def take() -> None:
         ready.wait()
         with suppress(NotFound):
             got.append(log.take("welcome"))
 
-    takers = [threading.Thread(target=take) for _ in range(8)]
+    takers = [threading.Thread(target=take) for _ in range(4)]
     for one in takers:
         one.start()
     for one in takers:
@@ -116,12 +142,14 @@ def test_an_offer_is_no_stream(log: SharedLog) -> None:
     assert log.oddities() == []
 
 
-def test_who_waits_hears_of_a_record(log: SharedLog) -> None:
-    log.wait(0)
-    writer = threading.Timer(0.05, lambda: log.append(OTHER, 1, b"news"))
+def test_who_waits_hears_of_a_record(reached: Callable[[], SharedLog]) -> None:
+    waiting, writing = reached(), reached()
+    waiting.wait(0)
+    writer = threading.Timer(0.05, lambda: writing.append(OTHER, 1, b"news"))
     writer.start()
     try:
-        assert log.wait(30)
+        assert waiting.wait(30)
     finally:
         writer.join()
-    assert log.wait(0) is False
+    assert waiting.wait(0) is False
+    assert waiting.heads() == {OTHER: 1}
