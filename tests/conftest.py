@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,10 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def _started(start: Callable[[Path], Any], directories: pytest.TempPathFactory) -> Any:
     """It gives the server ten seconds, which a busy machine may need twice."""
-    for last in (False, False, True):
-        try:
+    for _ in range(2):
+        with suppress(Exception):
             return start(directories.mktemp("pg"))
-        except Exception:
-            if last:
-                raise
+    return start(directories.mktemp("pg"))
 
 
 @pytest.fixture(scope="session")
