@@ -162,7 +162,9 @@ class FakeMemories:
         ]
         return sorted(found, key=lambda link: (-link.weight, link.a, link.b))
 
-    def forget(self, keys: Sequence[int], at: int, *, purge: bool = True) -> list[str]:
+    def forget(
+        self, keys: Sequence[int], at: int, *, purge: bool = True, only_here: bool = False
+    ) -> list[str]:
         gone = self.ids_of(keys)
         for key in keys:
             if key in self.stored:

@@ -8,9 +8,9 @@ from iai_mcp.ports.sharing_ledger import Batch, SetAside
 
 
 class FakeSharingLedger:
-    def __init__(self, device: str) -> None:
+    def __init__(self, device: str, replica: Replica | None = None) -> None:
         self.device = device
-        self.replica = Replica()
+        self.replica = Replica() if replica is None else replica
         self.waiting: list[Event] = []
         self._assigned: Batch | None = None
         self._own: dict[int, tuple[int, tuple[Event, ...]]] = {}  # last -> (first, events)
@@ -41,14 +41,12 @@ class FakeSharingLedger:
 
     def sent(self, number: int) -> None:
         assert self._assigned is not None
-        self._own[number] = (number, self._assigned.events)
-        if self._without_forgotten(self._assigned.events) != self._assigned.events:
-            self._dirty.add(number)
+        self._keep_record(number, number, self._assigned.events)
         self._assigned = None
 
     def recovered(self, first: int, number: int, events: Sequence[Event]) -> None:
-        self._own[number] = (first, tuple(events))
         self._merge(self.device, events)
+        self._keep_record(first, number, tuple(events))
         if self._assigned is not None:
             self.waiting = [*self._assigned.events, *self.waiting]
             self._assigned = None
@@ -106,6 +104,11 @@ class FakeSharingLedger:
         for last, (_, own) in self._own.items():
             if any(isinstance(one, Said) and one.identity in gone for one in own):
                 self._dirty.add(last)
+
+    def _keep_record(self, first: int, number: int, events: tuple[Event, ...]) -> None:
+        self._own[number] = (first, events)
+        if self._without_forgotten(events) != events:
+            self._dirty.add(number)
 
     def _without_forgotten(self, events: Sequence[Event]) -> tuple[Event, ...]:
         gone = self.replica.forgotten

@@ -35,7 +35,7 @@ _EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.builds(Pinned, identity=_IDENTITIES, pinned=st.booleans(), at=_TIMES),
     st.builds(Superseded, identity=_IDENTITIES, by=_IDENTITIES | st.just(b""), at=_TIMES),
 )
-_STREAMS = st.lists(st.tuples(_DEVICES, _EVENTS), max_size=25)
+STREAMS = st.lists(st.tuples(_DEVICES, _EVENTS), max_size=25)
 
 
 def _told(streams: list[tuple[str, Event]]) -> Replica:
@@ -45,7 +45,7 @@ def _told(streams: list[tuple[str, Event]]) -> Replica:
     return replica
 
 
-@given(_STREAMS, st.randoms(use_true_random=False))
+@given(STREAMS, st.randoms(use_true_random=False))
 def test_any_order_and_any_repetition_end_equal(
     streams: list[tuple[str, Event]], chance: random.Random
 ) -> None:
@@ -55,7 +55,7 @@ def test_any_order_and_any_repetition_end_equal(
     assert _told(again).standing() == _told(streams).standing()
 
 
-@given(_STREAMS, st.integers(0, 25))
+@given(STREAMS, st.integers(0, 25))
 def test_who_was_told_a_part_ends_equal_with_the_rest(
     streams: list[tuple[str, Event]], cut: int
 ) -> None:
@@ -65,7 +65,7 @@ def test_who_was_told_a_part_ends_equal_with_the_rest(
     assert late == _told(streams)
 
 
-@given(_STREAMS)
+@given(STREAMS)
 def test_what_was_forgotten_is_in_no_replica(streams: list[tuple[str, Event]]) -> None:
     replica = _told(streams)
     gone = {event.identity for _, event in streams if isinstance(event, Forgot)}

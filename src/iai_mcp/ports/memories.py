@@ -183,11 +183,14 @@ class Memories(Protocol):
         """The links of that kind that any of `keys` has, strongest first, some hundred at most."""
         ...
 
-    def forget(self, keys: Sequence[int], at: int, *, purge: bool = True) -> list[str]:
+    def forget(
+        self, keys: Sequence[int], at: int, *, purge: bool = True, only_here: bool = False
+    ) -> list[str]:
         """Remove text, vectors and index entries for good, leave tombstones; the ids that went.
 
         What was derived from them goes too. Without `purge` the rest of the words index is left to
-        be rewritten later, for callers that forget page by page.
+        be rewritten later, for callers that forget page by page. Whom they are shared with forgets
+        them as well, unless `only_here`.
         """
         ...
 
