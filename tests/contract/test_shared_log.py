@@ -166,3 +166,15 @@ def test_who_waits_hears_of_a_record(reached: Callable[[], SharedLog]) -> None:
         writer.join()
     assert waiting.wait(0) is False
     assert waiting.heads() == {OTHER: 1}
+
+
+def test_who_waits_can_be_woken_before_and_meanwhile(log: SharedLog) -> None:
+    log.wait(0)
+    log.wake()
+    assert log.wait(30) is False
+    waker = threading.Timer(0.05, log.wake)
+    waker.start()
+    try:
+        assert log.wait(30) is False
+    finally:
+        waker.join()

@@ -12,6 +12,7 @@ class FakeSharedLog:
         self.offers: dict[str, bytes] = {}
         self.odd: list[Oddity] = []
         self._changed = threading.Condition()
+        self._woken = False
 
     def heads(self) -> dict[str, int]:
         return {device: max(records) for device, records in self.streams.items() if records}
@@ -53,7 +54,14 @@ class FakeSharedLog:
 
     def wait(self, seconds: float) -> bool:
         with self._changed:
-            return self._changed.wait(seconds)
+            arrived = not self._woken and self._changed.wait(seconds) and not self._woken
+            self._woken = False
+            return arrived
+
+    def wake(self) -> None:
+        with self._changed:
+            self._woken = True
+            self._changed.notify_all()
 
     def close(self) -> None:
         return None

@@ -9,6 +9,7 @@ import errno
 import os
 import re
 import secrets
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -59,6 +60,7 @@ class FileLog:
         self._files = files
         self._circle = circle
         self._seen: dict[str, int] | None = None
+        self._woken = threading.Event()
 
     def heads(self) -> dict[str, int]:
         devices = [one for one in self._files.names(self._circle) if _DEVICE.match(one)]
@@ -127,7 +129,12 @@ class FileLog:
             left = until - time.monotonic()
             if left <= 0:
                 return False
-            time.sleep(min(left, _LOOK_AGAIN_SECONDS))
+            if self._woken.wait(min(left, _LOOK_AGAIN_SECONDS)):
+                self._woken.clear()
+                return False
+
+    def wake(self) -> None:
+        self._woken.set()
 
     def close(self) -> None:
         self._files.close()

@@ -4,8 +4,11 @@ Notifications only wake who waits; looking at the numbers is the truth, and all 
 engine has no notifications.
 """
 
+import os
+import select
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from typing import Any, LiteralString
 
@@ -49,6 +52,8 @@ class PostgresLog:
         self._circle = circle
         self._link: psycopg.Connection[_Row] | None = None
         self._notified = True
+        self._awake, self._waker = os.pipe()
+        os.set_blocking(self._waker, False)
 
     def prepare(self) -> None:
         """Make the tables where they are not there yet and may be made."""
@@ -138,11 +143,32 @@ class PostgresLog:
         return []  # the table's key admits nothing but records
 
     def wait(self, seconds: float) -> bool:
-        with self._connected() as link:
-            heard = link.notifies(timeout=seconds, stop_after=1)
-            return any(note.payload == self._circle for note in heard)
+        """The connection is only looked at: nobody's turn at it is taken meanwhile."""
+        until = time.monotonic() + seconds
+        while True:
+            with self._connected() as link:
+                # Some may have come with the answers to other questions.
+                if any(note.payload == self._circle for note in link.notifies(timeout=0)):
+                    return True
+                left = max(0.0, until - time.monotonic())
+                ready, _, _ = select.select([link.fileno(), self._awake], [], [], left)
+                if self._awake in ready:
+                    os.read(self._awake, 4096)
+                    return False
+                if not ready:
+                    return False
+
+    def wake(self) -> None:
+        with suppress(BlockingIOError, OSError):  # full: it is awake already; closed: nobody waits
+            os.write(self._waker, b"!")
 
     def close(self) -> None:
+        self._disconnect()
+        for end in (self._awake, self._waker):
+            with suppress(OSError):
+                os.close(end)
+
+    def _disconnect(self) -> None:
         if self._link is not None:
             self._link.close()
             self._link = None
@@ -172,7 +198,7 @@ class PostgresLog:
             yield self._connection()
         except psycopg.Error as refused:
             if self._link is not None and self._link.broken:
-                self.close()
+                self._disconnect()
             raise _sentence(refused) from refused
 
     def _connection(self) -> psycopg.Connection[_Row]:
