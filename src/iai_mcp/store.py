@@ -61,6 +61,7 @@ from iai_mcp.protocol.turn_events import spooled_turn
 
 if TYPE_CHECKING:
     from iai_mcp.memory.sleep.sleep import Sleep
+    from iai_mcp.sharing.sharing import Sharing
 
 _log = logging.getLogger(__name__)
 
@@ -243,6 +244,18 @@ class MemoryStore:
 
         return sleep.compose(self)
 
+    @cached_property
+    def sharing(self) -> "Sharing":
+        """What is shared with other machines. Keys and places are heavy, and most stores have none."""
+        from iai_mcp import share
+
+        return share.compose(self)
+
+    @property
+    def shares(self) -> bool:
+        """Whether there is any circle."""
+        return self.memories.is_shared()
+
     def learns(self) -> bool:
         """Whether people want things derived from what they said."""
         return self.knobs.current().learning == "on"
@@ -268,6 +281,8 @@ class MemoryStore:
     def close(self) -> None:
         """Stop background work and close the file. Calling it twice is harmless."""
         self.end_calls()
+        if "sharing" in self.__dict__:
+            self.sharing.close()
         self.later.stop()
         if not self.database.closed:
             self.uses.flush()

@@ -65,7 +65,7 @@ class PromptInjection:
         """The best of recall that hold, were said elsewhere, and were not given before."""
         question = Question(
             cue=asked.text[:_LONGEST_CUE],
-            about=Filter(project=project),
+            about=Filter(project=project, trusted=True),
             caller=asked.caller,
             limit=_CONSIDERED,
             budget=_BUDGET,

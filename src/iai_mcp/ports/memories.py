@@ -23,6 +23,9 @@ class Scope:
     until: int | None = None  # microseconds, exclusive
     known_at: int | None = None  # only what had been said by then
     said: bool = False  # only what somebody said, not what was derived in sleep
+    # "circle/member"; "" is oneself, on whatever machine
+    members: tuple[str, ...] = ()
+    not_members: tuple[str, ...] = ()
 
     @property
     def everything(self) -> bool:
@@ -69,6 +72,7 @@ class Entry(NamedTuple):
     host: str
     agent_id: str
     agent_name: str
+    member: str  # who told it, as `Scope` names members
 
 
 class Renewed(NamedTuple):
@@ -292,6 +296,12 @@ class Memories(Protocol):
 
     def count(self) -> int:
         """How many memories were said; what was derived in sleep comes on top."""
+        ...
+
+    def members(self, *, untrusted: bool = False) -> list[str]:
+        """Who told any of the memories beside oneself, as scopes name them; or only those whose words
+        agents may not be told unasked.
+        """
         ...
 
     def private_projects(self) -> list[str]:

@@ -52,6 +52,19 @@ class Circle:
         self._answer()
         return Contact(sent + self.send(), heard)
 
+    def behind(self) -> int:
+        """How many records of others lie in the place that were not heard."""
+        present = self.roster.present()
+        return sum(
+            max(0, head - self.ledger.cursor(device))
+            for device, head in self.log.heads().items()
+            if device in present and device != self.keys.device
+        )
+
+    def is_short(self) -> bool:
+        """Whether the place ends before what was laid there: it lost something, or went back."""
+        return self.log.heads().get(self.keys.device, 0) < self.ledger.last_sent()
+
     def say(self, events: Sequence[Event]) -> None:
         """Let these go out with the next contact. What is about membership holds here at once."""
         self.ledger.say(events)
@@ -136,7 +149,12 @@ class Circle:
     def _hear_all(self) -> int:
         if self.keys.device in self.roster.removals:
             return 0
-        return sum(self._hear_device(device) for device in sorted(self.log.heads()))
+        heads = sorted(self.log.heads().items())
+        return sum(
+            self._hear_device(device)
+            for device, head in heads
+            if head > self.ledger.cursor(device) or device not in self.roster.hellos
+        )
 
     def _hear_device(self, device: str) -> int:
         if device == self.keys.device or not self._belongs(device):
@@ -260,6 +278,10 @@ class Circle:
             said.append(self._handed_out(epoch, began, after, lacking.values()))
         if said:
             self.say(said)
+        had = self.roster.keyed.get(epoch, set())
+        # Who left still has the key. One of those who stay makes a new one: the first of them.
+        if any(one in self.roster.removals for one in had) and own == min(self.roster.present()):
+            self.begin_epoch(0)
 
 
 def key_context(circle: str, epoch: str) -> bytes:

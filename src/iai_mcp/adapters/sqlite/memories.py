@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import apsw
 
@@ -11,6 +11,7 @@ from iai_mcp.adapters.sqlite import belonging, entries, outgoing, rows, schema, 
 from iai_mcp.adapters.sqlite.adding import insert, project_id
 from iai_mcp.adapters.sqlite.database import Database, count, scalar
 from iai_mcp.adapters.sqlite.forgetting import forget_one
+from iai_mcp.adapters.sqlite.shared_tables import memberships
 from iai_mcp.domain.errors import Busy, NotFound
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
@@ -46,6 +47,8 @@ class SqliteMemories:
         assert isinstance(salt, bytes)  # noqa: S101 - written as such with the schema
         self._salt = salt
         self._counting = threading.Lock()
+        # Whoever sends to circles puts its own here: something may wait to go out.
+        self.told: Callable[[], None] = lambda: None
 
     @property
     def salt(self) -> bytes:
@@ -56,7 +59,8 @@ class SqliteMemories:
         with self._db.writing() as db:
             stored = [_add_one(db, *one) for one in zip(turns, early, strict=True)]
             outgoing.captured(db, _new(stored))
-        self._counted(sum(one.status == "inserted" for one in stored))
+        self.counted(sum(one.status == "inserted" for one in stored))
+        self.told()
         return stored
 
     def get(self, keys: Sequence[int], longest: int | None = None) -> list[Memory]:
@@ -135,7 +139,8 @@ class SqliteMemories:
                 _link(db, old.key, stored.key, "contradicts", 1.0, at)
                 outgoing.captured(db, _new([stored]))
                 outgoing.superseded(db, old.key, stored.key)
-        self._counted(int(stored.status == "inserted"))
+        self.counted(int(stored.status == "inserted"))
+        self.told()
         return stored
 
     def link(self, pairs: Iterable[tuple[int, int]], kind: str, step: float, at: int) -> int:
@@ -168,7 +173,8 @@ class SqliteMemories:
             if gone and purge:
                 # Deleted entries stay in the index's segments until they are merged.
                 words.purge(db)
-        self._counted(-sum(not derived for _, derived in gone))
+        self.counted(-sum(not derived for _, derived in gone))
+        self.told()
         return [rows.public_id(names[0]) for names, _ in gone]
 
     def leave(self, keys: Sequence[int], session: str) -> list[int]:
@@ -196,7 +202,7 @@ class SqliteMemories:
     def mend(self, limit: int) -> tuple[int, Sequence[int]]:
         with self._db.writing() as db:
             looked_at, gone = belonging.mend(db, limit)
-        self._counted(-len(gone))
+        self.counted(-len(gone))
         return looked_at, gone
 
     def purge(self) -> None:
@@ -236,6 +242,7 @@ class SqliteMemories:
             db.execute("UPDATE memories SET pinned = ? WHERE key = ?", (int(pinned), key))
             db.execute("UPDATE strengths SET strength = 1.0 WHERE key = ?", (key,))
             outgoing.pinned(db, key, pinned)
+        self.told()
 
     def supersedes(self, keys: Sequence[int]) -> dict[int, list[str]]:
         sql = "SELECT successor, id FROM memories WHERE successor IN (SELECT value FROM json_each(?)) ORDER BY key"
@@ -302,6 +309,18 @@ class SqliteMemories:
     def count(self) -> int:
         return self._count
 
+    def is_shared(self) -> bool:
+        """Whether this store belongs to any circle."""
+        with self._db.reading() as db:
+            return bool(memberships(db))
+
+    def members(self, *, untrusted: bool = False) -> list[str]:
+        sql = f"SELECT DISTINCT {rows.MEMBER} WHERE t.member <> c.member"
+        if untrusted:
+            sql += " AND (t.circle, t.member) NOT IN (SELECT circle, member FROM circle_trust)"
+        with self._db.reading() as db:
+            return sorted(str(row[0]) for row in db.execute(sql))
+
     def private_projects(self) -> list[str]:
         with self._db.reading() as db:
             found = db.execute("SELECT key FROM projects WHERE private ORDER BY key")
@@ -325,7 +344,8 @@ class SqliteMemories:
                 return None
         return traits_of(turn.text, turn.role)
 
-    def _counted(self, more: int) -> None:
+    def counted(self, more: int) -> None:
+        """So many more were said; fewer where it is negative."""
         with self._counting:
             self._count += more
 

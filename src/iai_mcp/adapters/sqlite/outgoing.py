@@ -98,8 +98,8 @@ def superseded(db: apsw.Connection, old: int, new: int) -> None:
         say(db, circle.id, [Superseded(identity=identity, by=by, at=at)])
 
 
-def shared(db: apsw.Connection, circle: Membership, project: int, since: int) -> int:
-    """All that was said here in a project since then goes out; how many memories."""
+def shared(db: apsw.Connection, project: int | None, since: int) -> int:
+    """All that was said here in a project since then goes to whom it is shared with; how much."""
     sql = (
         "SELECT key FROM memories WHERE project IS ? AND at >= ? AND derived = 0 AND teller IS NULL"
     )
