@@ -5,7 +5,7 @@ import os
 import socket
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from iai_mcp.adapters.file_log import FileLog, LocalFiles
@@ -44,6 +44,7 @@ def compose(store: "MemoryStore") -> Sharing:
         redact=store.redactor,
         user=_user(),
         machine=socket.gethostname() or "unknown",
+        changed=partial(_changed, store),
     )
     store.memories.told = sharing.wake
     return sharing
@@ -124,6 +125,10 @@ def repository_of(project: str) -> tuple[str, str]:
     found = read_identities(root) if root and os.path.isdir(root) else []
     remote = next((one for one in found if one.startswith("remote:")), "")
     return remote, next((one for one in found if one.startswith("root:")), "")
+
+
+def _changed(store: "MemoryStore") -> None:
+    store.circles_changed()
 
 
 def _take_in(store: "MemoryStore", merged: Merged) -> None:

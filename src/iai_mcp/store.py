@@ -90,6 +90,7 @@ class MemoryStore:
         self.courtesy = Courtesy()
         self.ending = threading.Event()  # set when calls should come to an end
         # Whoever owns the process puts its own here: it hears what failed in a thread of the store.
+        self.circles_changed: Callable[[], None] = lambda: None  # another circle, or one less
         self.on_failure: Callable[[str, Exception], None] = _log_failure
         self.later = Errands(self.failed)
         self.model = Model(
@@ -276,6 +277,8 @@ class MemoryStore:
     def end_calls(self) -> None:
         """Those that take long come to an end: what they leave undone is done later."""
         self.ending.set()
+        if "sharing" in self.__dict__:
+            self.sharing.end()
         self.nights.end()
 
     def close(self) -> None:

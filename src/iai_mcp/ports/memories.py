@@ -72,7 +72,7 @@ class Entry(NamedTuple):
     host: str
     agent_id: str
     agent_name: str
-    member: str  # who told it, as `Scope` names members
+    member: str = ""  # who told it, as `Scope` names members
 
 
 class Renewed(NamedTuple):
