@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import ClassVar, TypeVar, get_origin, get_type_hints
 
 from iai_mcp.domain.errors import InvalidInput
@@ -210,12 +211,7 @@ def _event(raw: object) -> Event:
     kind = _BY_TYPE.get(str(raw.get("type")))
     if kind is None:
         raise NewerEvent("an event of a kind that this version does not know: upgrade iai-mcp here")
-    hints = get_type_hints(kind)
-    values = {
-        one.name: _READERS[get_origin(hints[one.name]) or hints[one.name]](raw[one.name])
-        for one in fields(kind)
-        if one.name in raw
-    }
+    values = {name: read(raw[name]) for name, read in _readers_of(kind.type) if name in raw}
     make: Callable[..., Event] = kind
     try:
         event = make(**values)
@@ -224,6 +220,14 @@ def _event(raw: object) -> Event:
     if len(getattr(event, "identity", bytes(IDENTITY_BYTES))) != IDENTITY_BYTES:
         raise InvalidInput("an event that is shared names no memory")
     return event
+
+
+@cache
+def _readers_of(type_name: str) -> tuple[tuple[str, Callable[[object], object]], ...]:
+    kind = _BY_TYPE[type_name]
+    hints = get_type_hints(kind)
+    types = {one.name: hints[one.name] for one in fields(kind)}
+    return tuple((name, _READERS[get_origin(hint) or hint]) for name, hint in types.items())
 
 
 def _typed(kind: type[_T]) -> Callable[[object], _T]:

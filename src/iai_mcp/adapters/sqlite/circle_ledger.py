@@ -9,6 +9,7 @@ from iai_mcp.adapters.sqlite.database import Database, fetched, scalar
 from iai_mcp.adapters.sqlite.incoming import Merged, Merging
 from iai_mcp.adapters.sqlite.saying import said_of
 from iai_mcp.adapters.sqlite.shared_tables import Membership, is_forgotten
+from iai_mcp.domain import pieces
 from iai_mcp.domain.shared_events import (
     Admitted,
     EpochKey,
@@ -24,6 +25,8 @@ from iai_mcp.domain.shared_events import (
 from iai_mcp.ports.sharing_ledger import Batch, SetAside
 
 _ABOUT_MEMBERS = (Hello, Invited, Admitted, Removed, EpochKey)
+_MERGED_AT_ONCE = 100
+_AT_ONCE = 5000
 _ROWS = "SELECT position, identity, event FROM outbox WHERE circle = ? AND"
 
 
@@ -63,11 +66,30 @@ class SqliteSharingLedger:
         return Batch(number, tuple(events)) if events else None
 
     def assign(self, limit_bytes: int) -> Batch | None:
-        taken: list[tuple[int, Event]] = []
+        taken, dropped = self._waiting(limit_bytes)
+        with self._db.writing() as db:
+            number = _last_sent(db, self._circle.id) + 1
+            db.executemany("DELETE FROM outbox WHERE position = ?", [(one,) for one in dropped])
+            db.executemany(
+                "UPDATE outbox SET number = ? WHERE position = ?", [(number, at) for at in taken]
+            )
+            # What was forgotten since it was read is not there any more.
+            sql = "SELECT position FROM outbox WHERE circle = ? AND number = ?"
+            left = {row[0] for row in fetched(db, sql, (self._circle.id, number))}
+        events = tuple(event for at, event in taken.items() if at in left)
+        return Batch(number, events) if events else None
+
+    def _waiting(self, limit_bytes: int) -> tuple[dict[int, Event], list[int]]:
+        """The next events by their positions, and the positions of what has nothing left to say.
+
+        Redacting takes a while, so nobody waits for the writer meanwhile.
+        """
+        taken: dict[int, Event] = {}
         dropped: list[int] = []
         size = 0
-        with self._db.writing() as db:
-            for row in db.execute(f"{_ROWS} number IS NULL ORDER BY position", (self._circle.id,)):
+        with self._db.reading() as db:
+            sql = f"{_ROWS} number IS NULL ORDER BY position LIMIT ?"
+            for row in fetched(db, sql, (self._circle.id, _AT_ONCE)):
                 event = self._event(db, row)
                 if event is None:
                     dropped.append(row[0])
@@ -75,16 +97,11 @@ class SqliteSharingLedger:
                 alone = isinstance(event, EpochKey)
                 if size >= limit_bytes or (alone and taken):
                     break
-                taken.append((row[0], event))
+                taken[row[0]] = event
                 size += len(encoded([event]))
                 if alone:
                     break
-            number = _last_sent(db, self._circle.id) + 1
-            db.executemany("DELETE FROM outbox WHERE position = ?", [(one,) for one in dropped])
-            db.executemany(
-                "UPDATE outbox SET number = ? WHERE position = ?", [(number, at) for at, _ in taken]
-            )
-        return Batch(number, tuple(event for _, event in taken)) if taken else None
+        return taken, dropped
 
     def sent(self, number: int) -> None:
         with self._db.writing() as db:
@@ -156,7 +173,14 @@ class SqliteSharingLedger:
         return 0 if row is None else int(row[0])
 
     def hear(self, device: str, first: int, number: int, events: Sequence[Event]) -> None:
-        # What power loss takes back is in the place still, and the cursor goes back with it.
+        # A long record is merged in parts, and others write in between: what is cut off in the middle
+        # of it is heard again, and recognised. So is what power loss takes back.
+        while len(events) > _MERGED_AT_ONCE:
+            part, events = events[:_MERGED_AT_ONCE], events[_MERGED_AT_ONCE:]
+            with self._db.writing(repeatable=True) as db:
+                merged = self._merge(db, device, part)
+            self._changed(merged)
+            pieces.breathe()
         with self._db.writing(repeatable=True) as db:
             merged = self._merge(db, device, events)
             self._move_cursor(db, device, number)

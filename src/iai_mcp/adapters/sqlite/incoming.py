@@ -55,8 +55,16 @@ class Merging:
     # Which project here a repository is that others share; "" for none.
     project_here: Callable[[ProjectNamed], str]
     merged: Merged = field(default_factory=Merged)
+    _salt: bytes = b""
+    _me: int | None = None  # the teller's key
+    _projects: dict[str, str] = field(default_factory=dict)
+    _decisions: bool = True  # whether anything was decided that may be about what comes
 
     def __call__(self, events: Sequence[Event]) -> Merged:
+        salt = scalar(self.db, "SELECT value FROM meta WHERE name = 'salt'")
+        assert isinstance(salt, bytes)  # noqa: S101 - written as such with the schema
+        self._salt, self._me = salt, self._teller()
+        self._decisions = bool(fetched(self.db, "SELECT 1 FROM decisions LIMIT 1"))
         for event in events:
             match event:
                 case Said():
@@ -106,9 +114,11 @@ class Merging:
         self.merged.gone.append(key)
 
     def _insert(self, said: Said) -> None:
-        key = insert(self.db, self._turn(said), teller=self._teller())
+        key = insert(self.db, self._turn(said), teller=self._me)
         self._put_vector(key, said)
         self.merged.came.append(key)
+        if not self._decisions:
+            return
         for kind in (PIN, AFTER):
             self._apply(kind, said.identity)
         sql = "SELECT identity FROM decisions WHERE kind = ? AND value = ?"
@@ -116,12 +126,10 @@ class Merging:
             self._apply(AFTER, older)
 
     def _turn(self, said: Said) -> CleanTurn:
-        salt = scalar(self.db, "SELECT value FROM meta WHERE name = 'salt'")
-        assert isinstance(salt, bytes)  # noqa: S101 - written as such with the schema
         names = (said.session_id, said.host, said.agent_id, said.agent_name, said.branch)
         session, host, agent_id, agent_name, branch = (one[:_LONGEST_NAME] for one in names)
         return CleanTurn(
-            identity=turn_identity(salt, "", turn_id=f"shared {said.identity.hex()}"),
+            identity=turn_identity(self._salt, "", turn_id=f"shared {said.identity.hex()}"),
             everywhere=said.identity,
             text=said.text,
             role=said.role[:_LONGEST_NAME],
@@ -142,8 +150,8 @@ class Merging:
 
     def _project(self, identity: str) -> str:
         """The key of what a circle's project is here."""
-        if not identity:
-            return ""
+        if identity in self._projects or not identity:
+            return self._projects.get(identity, "")
         sql = (
             "SELECT p.key FROM circle_projects AS c JOIN projects AS p ON p.id = c.project "
             "WHERE c.circle = ? AND c.id = ?"
@@ -152,12 +160,14 @@ class Merging:
         if row is None:
             self._named(ProjectNamed(project=identity, name=f"project-{identity[:8]}"))
             row = self.db.execute(sql, (self.circle.id, identity)).fetchone()
-        return "" if row is None else str(row[0])
+        self._projects[identity] = "" if row is None else str(row[0])
+        return self._projects[identity]
 
     def _named(self, told: ProjectNamed) -> None:
         """A project that is none of this machine's lives under its name in the circle."""
         if not told.project:
             return
+        self._projects.pop(told.project, None)
         key = self.project_here(told) or f"{_plain_name(told.name)}@{self.circle.name}"
         self.db.execute(
             "INSERT INTO circle_projects (circle, id, name, remote, root_commit, project) "
@@ -209,6 +219,7 @@ class Merging:
 
     def _decided(self, kind: str, identity: bytes, at: int, value: bytes) -> None:
         if not is_forgotten(self.db, identity):
+            self._decisions = True
             decide(self.db, self.circle.id, kind, identity, (_within(at), self.device, value))
             self._apply(kind, identity)
 
