@@ -25,6 +25,8 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
     "care": ("care", "redaction, import of history, and what sessions are told"),
     "attacks": ("attacks", "what attackers try, tried again: held or not held"),
     "work": ("work", "remembered commands, mendings and edits of real sessions, beside grep"),
+    "sharing": ("sharing", "said here, found there; catching up; many devices on one database"),
+    "sharing-faults": ("sharing_faults", "kills, lost, late and cut records: all stores end equal"),
     "sessions": ("sessions", "terminal sessions beside tmux and dtach: speed, latency, memory"),
 }
 

@@ -1,5 +1,6 @@
 """Which steps sleep has, in which order, and what each works with: part of the composition root."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from iai_mcp.adapters.fsrs_curve import FsrsCurve
@@ -7,6 +8,7 @@ from iai_mcp.adapters.leiden import LeidenCommunities
 from iai_mcp.adapters.sqlite.learned import SqliteHabits
 from iai_mcp.adapters.sqlite.sleep_ledger import SqliteLedger
 from iai_mcp.adapters.sqlite.upkeep import StoreUpkeep, Thread
+from iai_mcp.domain.errors import IaiError
 from iai_mcp.memory.sleep.fading import Fade
 from iai_mcp.memory.sleep.folding import FoldRepeats
 from iai_mcp.memory.sleep.habits import LearnHabits
@@ -59,6 +61,7 @@ def compose(store: "MemoryStore") -> Sleep:
         Errand("check", upkeep.check),
         # Before there is another backup: what retention forgot leaves those that there are.
         Errand("copies", lambda: Thread(lambda: _reach(store), "copies"), lambda: _forgot(store)),
+        Errand("circles", lambda: Thread(lambda: _roll(store), "circles"), lambda: store.shares),
         Errand("backup", upkeep.back_up, upkeep.backup_due),
     )
     ledger = SqliteLedger(store.database)
@@ -67,6 +70,11 @@ def compose(store: "MemoryStore") -> Sleep:
 
 def _reach(store: "MemoryStore") -> None:
     store.reach()
+
+
+def _roll(store: "MemoryStore") -> None:
+    with suppress(IaiError):  # a place that is away is told where circles stand
+        store.sharing.roll()
 
 
 def _forgot(store: "MemoryStore") -> bool:

@@ -65,6 +65,7 @@ from iai_mcp.protocol.turn_events import spooled_turn
 
 if TYPE_CHECKING:
     from iai_mcp.memory.sleep.sleep import Sleep
+    from iai_mcp.sharing.sharing import Sharing
 
 _log = logging.getLogger(__name__)
 
@@ -93,6 +94,7 @@ class MemoryStore:
         self.courtesy = Courtesy()
         self.ending = threading.Event()  # set when calls should come to an end
         # Whoever owns the process puts its own here: it hears what failed in a thread of the store.
+        self.circles_changed: Callable[[], None] = lambda: None  # another circle, or one less
         self.on_failure: Callable[[str, Exception], None] = _log_failure
         self.later = Errands(self.failed)
         self.model = Model(
@@ -256,6 +258,18 @@ class MemoryStore:
 
         return sleep.compose(self)
 
+    @cached_property
+    def sharing(self) -> "Sharing":
+        """What is shared with other machines. Keys and places are heavy, and most stores have none."""
+        from iai_mcp import share
+
+        return share.compose(self)
+
+    @property
+    def shares(self) -> bool:
+        """Whether there is any circle."""
+        return self.memories.is_shared()
+
     def learns(self) -> bool:
         """Whether people want things derived from what they said."""
         return self.knobs.current().learning == "on"
@@ -276,11 +290,15 @@ class MemoryStore:
     def end_calls(self) -> None:
         """Those that take long come to an end: what they leave undone is done later."""
         self.ending.set()
+        if "sharing" in self.__dict__:
+            self.sharing.end()
         self.nights.end()
 
     def close(self) -> None:
         """Stop background work and close the file. Calling it twice is harmless."""
         self.end_calls()
+        if "sharing" in self.__dict__:
+            self.sharing.close()
         self.later.stop()
         if not self.database.closed:
             self.uses.flush()

@@ -162,7 +162,9 @@ class FakeMemories:
         ]
         return sorted(found, key=lambda link: (-link.weight, link.a, link.b))
 
-    def forget(self, keys: Sequence[int], at: int, *, purge: bool = True) -> list[str]:
+    def forget(
+        self, keys: Sequence[int], at: int, *, purge: bool = True, only_here: bool = False
+    ) -> list[str]:
         gone = self.ids_of(keys)
         for key in keys:
             if key in self.stored:
@@ -264,6 +266,9 @@ class FakeMemories:
 
     def count(self) -> int:
         return len(self._within(Scope(said=True)))
+
+    def members(self, *, untrusted: bool = False) -> list[str]:
+        return sorted({_member(one) for one in self.stored.values()} - {""})
 
     def private_projects(self) -> list[str]:
         return sorted(self._private)
@@ -432,6 +437,7 @@ def _entry(memory: Memory) -> Entry:
         whence.host,
         whence.agent_id,
         whence.agent_name,
+        _member(memory),
     )
 
 
@@ -449,6 +455,8 @@ def _holds(scope: Scope, memory: Memory) -> bool:
             scope.until is None or at < scope.until,
             scope.known_at is None or at <= scope.known_at,
             not (scope.said and memory.derived),
+            not scope.members or _member(memory) in scope.members,
+            _member(memory) not in scope.not_members,
         )
     )
 
@@ -465,3 +473,8 @@ def _placed(memory: Memory) -> Placed:
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
+
+
+def _member(memory: Memory) -> str:
+    whence = memory.provenance
+    return f"{whence.circle}/{whence.member}" if whence.circle else ""

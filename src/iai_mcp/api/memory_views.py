@@ -17,7 +17,7 @@ _BUDGET_USED = len('"budget_used":1000000,')
 def memory_view(memory: Memory) -> Json:
     """The keys that hits, timelines and exports share."""
     whence = memory.provenance
-    return {
+    told: Json = {
         "id": memory.id,
         "text": memory.text,
         "role": memory.role,
@@ -37,6 +37,9 @@ def memory_view(memory: Memory) -> Json:
         "derived": memory.derived,
         "meta": dict(memory.meta),
     }
+    if whence.circle:  # another machine told it
+        told |= {"member": whence.member, "machine": whence.machine, "circle": whence.circle}
+    return told
 
 
 def shown_view(shown: Shown) -> Json:

@@ -21,6 +21,7 @@ def filter_of(params: Params, since: str = "since", until: str = "until") -> Fil
         since=micros_of(params, since),
         until=micros_of(params, until),
         as_of=micros_of(params, "as_of"),
+        member=params.text("from", ""),
     )
 
 

@@ -86,9 +86,9 @@ def waits_for_sleep(method: str) -> bool:
 
 @cache
 def memory_methods() -> "Mapping[str, Method[MemoryStore]]":
-    from iai_mcp.api import injection, knobs, memory, overviews, transfer, upkeep, work
+    from iai_mcp.api import injection, knobs, memory, overviews, sharing, transfer, upkeep, work
 
-    subjects = (memory, overviews, work, injection, knobs, transfer, upkeep)
+    subjects = (memory, overviews, work, injection, knobs, sharing, transfer, upkeep)
     return {method.name: method for subject in subjects for method in subject.METHODS}
 
 

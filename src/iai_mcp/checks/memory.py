@@ -1,4 +1,4 @@
-"""Checks on the open store: integrity, recovery, schema, backlog, forgetting, model, redaction."""
+"""Checks on the open store: integrity, recovery, schema, backlog, forgetting, model, circles …"""
 
 import os
 
@@ -110,4 +110,34 @@ def language(store: MemoryStore) -> Check:
     return passed("language", "the model speaks the language of the history")
 
 
-CHECKS = (integrity, recovery, schema, model, language, backlog, forgetting, redaction)
+def circles(store: MemoryStore) -> Check:
+    """What is shared, and what is wrong with it; no place is asked."""
+    if not store.shares:
+        return passed("circles", "nothing is shared")
+    found = store.sharing.status()
+    for one in found:
+        name = one.known.name
+        if one.known.trouble:
+            return warned("circles", f"{name}: {one.known.trouble}", f"iai-mcp share now '{name}'")
+        if one.set_aside:
+            count = len(one.set_aside)
+            told = f"{name}: {count} records of others can not be read and are set aside"
+            return warned("circles", told, f"iai-mcp share status '{name}' says why")
+        if one.doubted:
+            told = f"{name}: two machines came with the same code"
+            return warned("circles", told, f"iai-mcp share members '{name}', then: remove one")
+    waiting = sum(one.pending for one in found)
+    return passed("circles", f"{len(found)} shared with; {waiting} things to send")
+
+
+CHECKS = (
+    integrity,
+    recovery,
+    schema,
+    model,
+    language,
+    backlog,
+    forgetting,
+    redaction,
+    circles,
+)

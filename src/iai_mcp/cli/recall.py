@@ -18,7 +18,7 @@ from iai_mcp.cli import door, last_recall, output
 from iai_mcp.domain.shown_text import shown_line
 from iai_mcp.project import from_argument
 
-_FILTERS = ("session_id", "agent", "host", "role", "kind", "since", "until", "as_of")
+_FILTERS = ("session_id", "agent", "host", "role", "kind", "from", "since", "until", "as_of")
 
 
 _NOTHING = "nothing is remembered yet"
@@ -36,6 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", help="only this agent program, such as claude-code")
     parser.add_argument("--role", help="only this role: user or assistant")
     parser.add_argument("--kind", choices=("any", "said", "did"), help="words, work, or both")
+    parser.add_argument("--from", metavar="MEMBER", help="only what this member told, or: me")
     parser.add_argument("--since", help="not before this ISO-8601 time")
     parser.add_argument("--until", help="before this ISO-8601 time")
     parser.add_argument("--as-of", help="answer as it would have been then")
@@ -135,6 +136,7 @@ def hit_text(
             _who(hit),
             _short(hit.get("project")),
             hit.get("host"),
+            _teller(hit),
             hit.get("reason"),
         )
         if part
@@ -194,6 +196,11 @@ def _explained(hit: dict[str, object]) -> list[str]:
     order = sorted(parts.items(), key=lambda part: -abs(part[1]))
     shown = "  ".join(f"{name} {value:+.2f}" for name, value in order)
     return [output.paint(f"score {hit.get('score')}: {shown}", "dim")]
+
+
+def _teller(hit: dict[str, object]) -> str:
+    """Who told it, where another machine did."""
+    return f"{hit['member']} on {hit['machine']}" if hit.get("member") else ""
 
 
 def _short(project: object) -> str:

@@ -10,6 +10,7 @@ from iai_mcp.adapters.agent_news import AgentNews
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.core import dispatch
 from iai_mcp.daemon import control, http_service, mcp_session
+from iai_mcp.daemon.circles import follow_circles
 from iai_mcp.daemon.drain import SpoolDrain
 from iai_mcp.daemon.hibernation import (
     hear_signals,
@@ -108,6 +109,7 @@ def _keep(
     tasks.keep("ending", lambda: _end_with(stopping, store), again=False)
     tasks.keep("drain", lambda: drain.run(stopping))
     tasks.keep("lifecycle", lambda: lifecycle.run(stopping), end=lifecycle.end)
+    tasks.keep("circles", lambda: follow_circles(store, tasks, stopping))
     tasks.keep("agent news", lambda: follow_agent_news(store.agent_news, stopping))
     tasks.keep("warm", lambda: _warm(server, store))
 

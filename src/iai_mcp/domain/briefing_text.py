@@ -121,7 +121,10 @@ def estimated_tokens(text: str) -> int:
 
 def heading_of(memory: Memory) -> str:
     """The line of ours that stands above what a memory says: when, and who said it."""
-    who = memory.speaker or memory.provenance.agent_name or memory.role
+    whence = memory.provenance
+    who = memory.speaker or whence.agent_name or memory.role
+    if whence.member:
+        who = f"{whence.member}, {who}"
     said = shortened(f"{_day(memory)} {who}", _LONGEST_NAME)
     return f"[{in_line(said).translate(_NO_BRACKETS)}]"
 

@@ -3,7 +3,7 @@ may be stored, a `Memory` that was.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
@@ -28,6 +28,10 @@ class Provenance:
     agent_id: str = ""
     agent_name: str = ""
     branch: str = ""
+    # Who told it, where another device of a circle did.
+    member: str = ""
+    machine: str = ""
+    circle: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +74,12 @@ class NewTurn:
             return (of_session,)
         return turn_identity(salt, self.session_id, uid=self.uid), of_session
 
+    def everywhere(self, occurrence: int = 0) -> bytes:
+        """The identity that this turn of a transcript has on every machine; b"" where nothing but
+        its time tells it from the same words elsewhere.
+        """
+        return self.identities(b"", occurrence)[0] if self.session_id or self.uid else b""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
@@ -87,6 +97,7 @@ class Turn:
     by_uid: bool = False  # the host's id for it is the same in every session that repeats it
     aliases: tuple[bytes, ...] = ()  # identities under which it may be stored already
     also_in: tuple[str, ...] = ()  # sessions beside its own
+    everywhere: bytes = b""  # its identity on every machine, where it has one by its origin
 
     def __post_init__(self) -> None:
         if not self.text.strip():
@@ -117,6 +128,7 @@ def clean(turn: Turn, text: str, redact: Callable[[str], str]) -> CleanTurn:
         by_uid=turn.by_uid,
         aliases=turn.aliases,
         also_in=tuple(map(redact, turn.also_in)),
+        everywhere=turn.everywhere,
     )
 
 
@@ -190,7 +202,6 @@ def turn_identity(
     these words came before in that transcript); `memory_capture` has no transcript, so no count.
     The salt belongs to the store: an identity seen outside tells nothing about the words.
     """
-    digest = hashlib.blake2b(digest_size=16, key=salt)
     parts: tuple[str, ...]
     if uid:
         parts = ("uid", uid)
@@ -200,6 +211,16 @@ def turn_identity(
         parts = ("said", session_id, role, text)
     else:
         parts = ("nth", session_id, role, text, str(occurrence))
+    return _digest(salt, parts)
+
+
+def stored_identity(session_id: str, role: str, text: str, at: int, occurrence: int = 0) -> bytes:
+    """The identity on every machine of what is known by nothing else than what is stored of it."""
+    return _digest(b"", ("stored", session_id, role, text, str(at), str(occurrence)))
+
+
+def _digest(salt: bytes, parts: Sequence[str]) -> bytes:
+    digest = hashlib.blake2b(digest_size=16, key=salt)
     for part in parts:
         encoded = part.encode("utf-8")
         digest.update(len(encoded).to_bytes(8, "big"))

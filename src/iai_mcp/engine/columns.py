@@ -24,7 +24,7 @@ NOBODY = -1  # no such row, no such name
 _PAGE = 1000  # rows taken in while readers wait
 _PROMPT = "user"  # the role that begins an exchange
 
-_NAMES = ("session", "project", "speaker", "role", "host", "agent_id", "agent_name")
+_NAMES = ("session", "project", "speaker", "role", "host", "agent_id", "agent_name", "member")
 _COLUMNS: dict[str, type[np.generic]] = {
     "keys": np.int64,
     "at": np.int64,
@@ -57,6 +57,7 @@ class View:
     host: Numbers
     agent_id: Numbers
     agent_name: Numbers
+    member: Numbers
     no_session: int  # what stands in `session` for memories that belong to none
 
     def rows_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -198,10 +199,12 @@ class Columns:
         for column, wanted, keep in (
             ("project", scope.projects, True),
             ("project", scope.not_projects, False),
+            ("member", scope.members, True),
+            ("member", scope.not_members, False),
         ):
             if wanted:
                 numbers = [self.number(column, name) for name in wanted]
-                mask &= np.isin(view.project, numbers) == keep
+                mask &= np.isin(getattr(view, column), numbers) == keep
         for column, name in (
             ("host", scope.host),
             ("role", scope.role),

@@ -51,7 +51,12 @@ class SessionStart:
         projects = self.access.projects
         key = projects.key_of(new.project, new.caller.cwd)
         scope = project_scope(key, self.memories, projects)
-        scope = replace(scope, not_projects=self.access.closed_to(new.caller, scope.projects))
+        scope = replace(
+            scope,
+            not_projects=self.access.closed_to(new.caller, scope.projects),
+            # What is told unasked is an instruction that somebody wrote.
+            not_members=tuple(self.memories.members(untrusted=True)),
+        )
         made = self._briefing(key, scope, new.session_id, new.agent_id, budget)
         self.injections.record("session_start", new.session_id, key, made)
         return made
@@ -59,7 +64,8 @@ class SessionStart:
     def _briefing(
         self, key: str, scope: Scope, session: str, agent_id: str, budget: int
     ) -> Briefing:
-        unfiled = briefing.holding(self.memories.timeline(_UNFILED, _UNFILED_AT_MOST))
+        nowhere = replace(_UNFILED, not_members=scope.not_members)
+        unfiled = briefing.holding(self.memories.timeline(nowhere, _UNFILED_AT_MOST))
         recent = self.memories.timeline(scope, _RECENT)
         # A session that goes on has its own words before it already, and those it was forked from.
         own = self.memories.lineage(session)

@@ -73,7 +73,8 @@ class Capture:
             try:
                 check_names(new)
                 names = new.identities(self.memories.salt, said[words])
-                kept.append(placed(new, names, project, now))
+                everywhere = new.everywhere(said[words])
+                kept.append(placed(new, names, project, now, everywhere=everywhere))
             except InvalidInput:
                 errors += 1
             said[words] += 1
@@ -139,6 +140,7 @@ def placed(
     project: str,
     now: Instant,
     also_in: tuple[str, ...] = (),
+    everywhere: bytes = b"",
 ) -> Turn:
     """The turn with the key of its project. The first of its names is its identity."""
     identity, *aliases = names
@@ -147,6 +149,7 @@ def placed(
         by_uid=bool(new.uid),
         aliases=tuple(aliases),
         also_in=also_in,
+        everywhere=everywhere,
         text=new.text,
         role=new.role,
         at=new.at or now,

@@ -127,7 +127,7 @@ class PromptInjection:
         """The best of recall that hold and were said in other conversations."""
         question = Question(
             cue=asked.text[:_LONGEST_CUE],
-            about=Filter(project=project),
+            about=Filter(project=project, trusted=True),
             caller=asked.caller,
             limit=_CONSIDERED,
             budget=_BUDGET,

@@ -29,8 +29,15 @@ class Rules:
     _turnstile: Lock = field(default_factory=Lock)
 
     def of(self, scope: Scope) -> Register:
-        """The rules of the projects of `scope`, whatever else it asks for."""
-        asked = Scope(projects=scope.projects, not_projects=scope.not_projects)
+        """The rules of the projects of `scope`, whatever else it asks for.
+
+        What a member rules who is not trusted is no rule here.
+        """
+        asked = Scope(
+            projects=scope.projects,
+            not_projects=scope.not_projects,
+            not_members=tuple(self.memories.members(untrusted=True)),
+        )
         # A correction stores something too: what it corrects is read anew.
         now = (self.memories.count(), tuple(self.ruling(asked)[-_LOOKED_AT:]))
         with self._turnstile:

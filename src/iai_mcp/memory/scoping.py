@@ -10,6 +10,7 @@ from iai_mcp.ports.surroundings import Projects
 
 # No project has this key: a filter that matches nothing must find nothing.
 NOWHERE = "\x00nowhere"
+ME = "me"  # whoever this memory belongs to, on all their machines
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Filter:
     since: int | None = None  # microseconds, inclusive
     until: int | None = None  # microseconds, exclusive
     as_of: int | None = None  # microseconds: as it would have been answered then
+    member: str = ""  # who told it: a member of a circle, or ME
+    trusted: bool = False  # only what oneself said, or a member who is trusted
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,16 @@ class Access:
             since=wanted.since,
             until=wanted.until,
             known_at=wanted.as_of,
+            members=self._members(wanted.member),
+            not_members=tuple(self.memories.members(untrusted=True)) if wanted.trusted else (),
         )
+
+    def _members(self, named: str) -> tuple[str, ...]:
+        """The members of that name, in whatever circle; () for everybody."""
+        if named in ("", ME):
+            return ("",) if named else ()
+        known = self.memories.members()
+        return tuple(one for one in known if one.partition("/")[2] == named) or (NOWHERE,)
 
     def closed_to(self, caller: Caller, named: Sequence[str] = ()) -> tuple[str, ...]:
         """The private projects that a call may not look into: all but the one it comes from.

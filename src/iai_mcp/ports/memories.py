@@ -23,6 +23,9 @@ class Scope:
     until: int | None = None  # microseconds, exclusive
     known_at: int | None = None  # only what had been said by then
     said: bool = False  # only what somebody said, not what was derived in sleep
+    # "circle/member"; "" is oneself, on whatever machine
+    members: tuple[str, ...] = ()
+    not_members: tuple[str, ...] = ()
 
     @property
     def everything(self) -> bool:
@@ -69,6 +72,7 @@ class Entry(NamedTuple):
     host: str
     agent_id: str
     agent_name: str
+    member: str = ""  # who told it, as `Scope` names members
 
 
 class Renewed(NamedTuple):
@@ -183,11 +187,14 @@ class Memories(Protocol):
         """The links of that kind that any of `keys` has, strongest first, some hundred at most."""
         ...
 
-    def forget(self, keys: Sequence[int], at: int, *, purge: bool = True) -> list[str]:
+    def forget(
+        self, keys: Sequence[int], at: int, *, purge: bool = True, only_here: bool = False
+    ) -> list[str]:
         """Remove text, vectors and index entries for good, leave tombstones; the ids that went.
 
         What was derived from them goes too. Without `purge` the rest of the words index is left to
-        be rewritten later, for callers that forget page by page.
+        be rewritten later, for callers that forget page by page. Whom they are shared with forgets
+        them as well, unless `only_here`.
         """
         ...
 
@@ -289,6 +296,12 @@ class Memories(Protocol):
 
     def count(self) -> int:
         """How many memories were said; what was derived in sleep comes on top."""
+        ...
+
+    def members(self, *, untrusted: bool = False) -> list[str]:
+        """Who told any of the memories beside oneself, as scopes name them; or only those whose words
+        agents may not be told unasked.
+        """
         ...
 
     def private_projects(self) -> list[str]:

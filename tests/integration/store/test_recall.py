@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 import pytest
 from tests.fakes.embedder import FakeEmbedder
+from tests.support.circles import take_out_sharing
 
 from iai_mcp.adapters.sqlite import schema
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
@@ -245,6 +246,7 @@ def test_a_store_of_the_first_format_is_indexed_anew_in_the_background(
 
 
 def _back_to_the_first_format(db: apsw.Connection) -> None:
+    take_out_sharing(db)
     for kind, name in db.execute(
         "SELECT type, name FROM sqlite_master WHERE type = 'trigger' OR name = 'memories_derived'"
     ).fetchall():

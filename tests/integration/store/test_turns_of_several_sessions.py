@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from tests.support.circles import take_out_sharing
 
 from iai_mcp.core import dispatch
 from iai_mcp.store import MemoryStore
@@ -57,6 +58,7 @@ def as_an_older_version_left_it(opened: Opened, sessions: Sequence[str], events:
     for session in sessions:
         assert capture(store, session, events) == (len(events), 0)
     with store.database.writing() as db:
+        take_out_sharing(db)
         db.execute(
             "DROP TABLE word_pairs; DROP TABLE word_vectors; DROP TABLE aliases; DROP TABLE further_sessions; DELETE FROM meta WHERE name <> 'salt'"
         )

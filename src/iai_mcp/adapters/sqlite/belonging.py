@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
+from iai_mcp.adapters.sqlite import shared_tables
 from iai_mcp.domain.memories import CleanTurn
 
 # Up to `before_uids` memories are known by their own session's names only; those up to `unmended`
@@ -99,6 +100,10 @@ def known(db: apsw.Connection, turn: CleanTurn) -> int | None:
         key = by_identity(db, identity)
         if key is not None:
             return key
+    if turn.everywhere:  # another device of a circle may have told it
+        row = db.execute("SELECT key FROM memories WHERE everywhere = ?", (turn.everywhere,))
+        if (found := row.fetchone()) is not None:
+            return int(found[0])
     return _stored_before(db, turn) if turn.by_uid else None
 
 
@@ -118,7 +123,7 @@ def is_forgotten(db: apsw.Connection, turn: CleanTurn) -> bool:
                 [(other, row[0]) for other in (turn.identity, *turn.aliases)],
             )
             return True
-    return False
+    return bool(turn.everywhere) and shared_tables.is_forgotten(db, turn.everywhere)
 
 
 def join(db: apsw.Connection, key: int, turn: CleanTurn) -> None:

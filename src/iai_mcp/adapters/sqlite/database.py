@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -270,6 +271,13 @@ def scalar(db: apsw.Connection, sql: str, values: "Sequence[apsw.SQLiteValue]" =
     if row is None:
         raise StoreError("the store lacks a row that it always has: run iai-mcp doctor")
     return row[0]
+
+
+def fetched(
+    db: apsw.Connection, sql: str, values: "Sequence[apsw.SQLiteValue]" = ()
+) -> "list[tuple[Any, ...]]":
+    """All rows of a query at once, for who writes to what it reads."""
+    return db.execute(sql, tuple(values)).fetchall()
 
 
 def count(db: apsw.Connection, table: str) -> int:

@@ -15,6 +15,11 @@ def forget_one(db: apsw.Connection, key: int, at: int) -> tuple[list[bytes], boo
         return None
     names = [bytes(row[0]), *belonging.names_of(db, key)]
     db.executemany("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", [(n, at) for n in names])
+    db.execute(
+        "INSERT OR IGNORE INTO forgotten_everywhere SELECT everywhere FROM memories "
+        "WHERE key = ? AND everywhere IS NOT NULL",
+        (key,),
+    )
     db.execute("UPDATE memories SET successor = NULL WHERE successor = ?", (key,))
     words.drop(db, key)
     db.execute("DELETE FROM memories WHERE key = ?", (key,))

@@ -98,7 +98,8 @@ class SqliteTopics:
         self._db = database
 
     def unassigned(self, after: int, limit: int) -> list[int]:
-        sql = "SELECT key FROM memories WHERE key > ? AND derived = 0 ORDER BY key LIMIT ?"
+        # What is derived is told unasked: nothing is, of what other machines say.
+        sql = "SELECT key FROM memories WHERE key > ? AND derived = 0 AND teller IS NULL ORDER BY key LIMIT ?"
         with self._db.reading() as db:
             return [row[0] for row in db.execute(sql, (after, limit))]
 

@@ -3,13 +3,15 @@
 import json
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import apsw
 
-from iai_mcp.adapters.sqlite import belonging, entries, rows, schema, words
-from iai_mcp.adapters.sqlite.database import Database, cacheable, count, scalar
+from iai_mcp.adapters.sqlite import belonging, entries, outgoing, rows, schema, words
+from iai_mcp.adapters.sqlite.adding import insert, project_id
+from iai_mcp.adapters.sqlite.database import Database, count, scalar
 from iai_mcp.adapters.sqlite.forgetting import forget_one
+from iai_mcp.adapters.sqlite.shared_tables import memberships
 from iai_mcp.domain.errors import Busy, NotFound
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
@@ -26,13 +28,6 @@ from iai_mcp.ports.memories import (
     WordHit,
 )
 from iai_mcp.ports.upkeep import Gone
-
-_INSERT = """
-INSERT INTO memories (id, at, session, project, role, tier, ts, speaker, host, agent_id,
-    agent_name, branch, valid_from, cue, meta, text)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
-
 
 _LINKS_AT_MOST = 200
 _LONG = 1 << 16  # characters: what follows from more takes milliseconds to work out
@@ -52,6 +47,8 @@ class SqliteMemories:
         assert isinstance(salt, bytes)  # noqa: S101 - written as such with the schema
         self._salt = salt
         self._counting = threading.Lock()
+        # Whoever sends to circles puts its own here: something may wait to go out.
+        self.told: Callable[[], None] = lambda: None
 
     @property
     def salt(self) -> bytes:
@@ -61,7 +58,9 @@ class SqliteMemories:
         early = [self._derived_early(turn) for turn in turns]
         with self._db.writing() as db:
             stored = [_add_one(db, *one) for one in zip(turns, early, strict=True)]
-        self._counted(sum(one.status == "inserted" for one in stored))
+            outgoing.captured(db, _new(stored))
+        self.counted(sum(one.status == "inserted" for one in stored))
+        self.told()
         return stored
 
     def get(self, keys: Sequence[int], longest: int | None = None) -> list[Memory]:
@@ -138,7 +137,10 @@ class SqliteMemories:
                     (at, stored.key, old.key),
                 )
                 _link(db, old.key, stored.key, "contradicts", 1.0, at)
-        self._counted(int(stored.status == "inserted"))
+                outgoing.captured(db, _new([stored]))
+                outgoing.superseded(db, old.key, stored.key)
+        self.counted(int(stored.status == "inserted"))
+        self.told()
         return stored
 
     def link(self, pairs: Iterable[tuple[int, int]], kind: str, step: float, at: int) -> int:
@@ -158,8 +160,11 @@ class SqliteMemories:
             found = db.execute(sql, (kind, *keys, kind, *keys, _LINKS_AT_MOST))
             return [Link(*row) for row in found]
 
-    def forget(self, keys: Sequence[int], at: int, *, purge: bool = True) -> list[str]:
+    def forget(
+        self, keys: Sequence[int], at: int, *, purge: bool = True, only_here: bool = False
+    ) -> list[str]:
         with self._db.writing() as db:
+            outgoing.forgetting(db, keys, only_here=only_here)
             gone = [one for key in keys if (one := forget_one(db, key, at)) is not None]
             db.executemany(
                 "INSERT OR IGNORE INTO unreached VALUES (?)",
@@ -168,7 +173,8 @@ class SqliteMemories:
             if gone and purge:
                 # Deleted entries stay in the index's segments until they are merged.
                 words.purge(db)
-        self._counted(-sum(not derived for _, derived in gone))
+        self.counted(-sum(not derived for _, derived in gone))
+        self.told()
         return [rows.public_id(names[0]) for names, _ in gone]
 
     def leave(self, keys: Sequence[int], session: str) -> list[int]:
@@ -196,7 +202,7 @@ class SqliteMemories:
     def mend(self, limit: int) -> tuple[int, Sequence[int]]:
         with self._db.writing() as db:
             looked_at, gone = belonging.mend(db, limit)
-        self._counted(-len(gone))
+        self.counted(-len(gone))
         return looked_at, gone
 
     def purge(self) -> None:
@@ -235,6 +241,8 @@ class SqliteMemories:
         with self._db.writing() as db:
             db.execute("UPDATE memories SET pinned = ? WHERE key = ?", (int(pinned), key))
             db.execute("UPDATE strengths SET strength = 1.0 WHERE key = ?", (key,))
+            outgoing.pinned(db, key, pinned)
+        self.told()
 
     def supersedes(self, keys: Sequence[int]) -> dict[int, list[str]]:
         sql = "SELECT successor, id FROM memories WHERE successor IN (SELECT value FROM json_each(?)) ORDER BY key"
@@ -301,6 +309,18 @@ class SqliteMemories:
     def count(self) -> int:
         return self._count
 
+    def is_shared(self) -> bool:
+        """Whether this store belongs to any circle."""
+        with self._db.reading() as db:
+            return bool(memberships(db))
+
+    def members(self, *, untrusted: bool = False) -> list[str]:
+        sql = f"SELECT DISTINCT {rows.MEMBER} WHERE t.member <> c.member"
+        if untrusted:
+            sql += " AND (t.circle, t.member) NOT IN (SELECT circle, member FROM circle_trust)"
+        with self._db.reading() as db:
+            return sorted(str(row[0]) for row in db.execute(sql))
+
     def private_projects(self) -> list[str]:
         with self._db.reading() as db:
             found = db.execute("SELECT key FROM projects WHERE private ORDER BY key")
@@ -324,7 +344,8 @@ class SqliteMemories:
                 return None
         return traits_of(turn.text, turn.role)
 
-    def _counted(self, more: int) -> None:
+    def counted(self, more: int) -> None:
+        """So many more were said; fewer where it is negative."""
         with self._counting:
             self._count += more
 
@@ -371,6 +392,10 @@ def _parts(wanted: Sequence[object]) -> Iterator[Sequence[object]]:
         yield wanted[start : start + _AT_ONCE]
 
 
+def _new(stored: Sequence[Stored]) -> list[int]:
+    return [one.key for one in stored if one.status == "inserted" and one.key is not None]
+
+
 def _add_one(db: apsw.Connection, turn: CleanTurn, early: Traits | None = None) -> Stored:
     public = rows.public_id(turn.identity)
     known = belonging.known(db, turn)
@@ -381,32 +406,7 @@ def _add_one(db: apsw.Connection, turn: CleanTurn, early: Traits | None = None) 
         return Stored("duplicate", rows.public_id(ident), known)
     if belonging.is_forgotten(db, turn):
         return Stored("forgotten", public, None)
-    whence = turn.provenance
-    db.execute(
-        _INSERT,
-        (
-            turn.identity,
-            turn.at.micros,
-            whence.session_id,
-            project_id(db, whence.project),
-            turn.role,
-            turn.tier,
-            turn.at.text,
-            turn.speaker,
-            whence.host,
-            whence.agent_id,
-            whence.agent_name,
-            whence.branch,
-            turn.at.micros,
-            turn.cue,
-            turn.meta,
-            turn.text,
-        ),
-        can_cache=cacheable(turn.text),
-    )
-    key = db.last_insert_rowid()
-    entries.put(db, key, early or traits_of(turn.text, turn.role))
-    db.execute("INSERT INTO pending_vectors VALUES (?)", (key,))
+    key = insert(db, turn, early=early)
     belonging.join(db, key, turn)
     return Stored("inserted", public, key)
 
@@ -414,6 +414,7 @@ def _add_one(db: apsw.Connection, turn: CleanTurn, early: Traits | None = None) 
 def _carry_over(db: apsw.Connection, one: Carried) -> None:
     if one.pinned:
         db.execute("UPDATE memories SET pinned = 1 WHERE key = ?", (one.key,))
+        outgoing.pinned(db, one.key, True)
     if one.valid_to is not None:
         db.execute("UPDATE memories SET valid_to = ? WHERE key = ?", (one.valid_to, one.key))
     for old in one.supersedes:
@@ -425,16 +426,7 @@ def _carry_over(db: apsw.Connection, one: Carried) -> None:
             )
             db.execute(sql, (one.key, row[1], row[0]))
             _link(db, row[0], one.key, "contradicts", 1.0, row[1])
-
-
-def project_id(db: apsw.Connection, key: str) -> int | None:
-    if not key:
-        return None
-    known = db.execute("SELECT id FROM projects WHERE key = ?", (key,)).fetchone()
-    if known:
-        return int(known[0])
-    db.execute("INSERT INTO projects (key) VALUES (?)", (key,))
-    return db.last_insert_rowid()
+            outgoing.superseded(db, row[0], one.key)
 
 
 def _link(db: apsw.Connection, a: int, b: int, kind: str, step: float, at: int) -> int:

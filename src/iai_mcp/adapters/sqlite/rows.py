@@ -13,7 +13,14 @@ _COLUMNS = (
     "m.key, m.id, m.at, m.ts, m.session, p.key, m.role, m.tier, m.speaker, m.host, m.agent_id, "
     "m.agent_name, m.branch, m.valid_from, m.valid_to, m.successor, m.pinned, m.cue, m.meta, {text}, "
     "m.derived, "
-    "(SELECT json_group_array(session) FROM further_sessions WHERE key = m.key AND gone = 0)"
+    "(SELECT json_group_array(session) FROM further_sessions WHERE key = m.key AND gone = 0), "
+    "(SELECT json_array(t.member, t.machine, c.name) FROM tellers AS t "
+    "JOIN circles AS c ON c.id = t.circle WHERE t.id = m.teller)"
+)
+# Who told a memory, as scopes name members: "" for oneself, on whatever machine.
+MEMBER = (
+    "iif(t.member = c.member, '', c.name || '/' || t.member) "
+    "FROM tellers AS t JOIN circles AS c ON c.id = t.circle"
 )
 SOURCE = "memories AS m LEFT JOIN projects AS p ON p.id = m.project"
 
@@ -26,7 +33,8 @@ def columns(longest: int | None = None) -> str:
 def memory(row: Sequence[object]) -> Memory:
     (key, ident, at, ts, session, project, role, tier, speaker, host, agent_id) = row[:11]
     (agent_name, branch, valid_from, valid_to, successor, pinned, cue, meta, text) = row[11:20]
-    derived, also_in = row[20:]
+    derived, also_in, teller = row[20:]
+    member, machine, circle = json.loads(str(teller)) if teller else ("", "", "")
     assert isinstance(ident, bytes) and isinstance(key, int) and isinstance(at, int)  # noqa: S101 - the schema says so
     return Memory(
         key=key,
@@ -44,6 +52,9 @@ def memory(row: Sequence[object]) -> Memory:
             agent_id=str(agent_id),
             agent_name=str(agent_name),
             branch=str(branch),
+            member=member,
+            machine=machine,
+            circle=circle,
         ),
         meta=json.loads(str(meta)) if meta else {},
         valid_from=valid_from if isinstance(valid_from, int) else None,
@@ -109,4 +120,13 @@ def condition(scope: Scope) -> tuple[str, list[object]]:
             add(sql, moment)
     if scope.said:
         add("m.derived = 0")
+    for members, verb in ((scope.members, "IN"), (scope.not_members, "NOT IN")):
+        add(*_told_by(members, verb))
     return (" AND ".join(parts) or "1"), values
+
+
+def _told_by(members: Sequence[str], verb: str) -> tuple[str, ...]:
+    if not members:
+        return ("1",)
+    marks = ", ".join("?" * len(members))
+    return (f"coalesce((SELECT {MEMBER} WHERE t.id = m.teller), '') {verb} ({marks})", *members)

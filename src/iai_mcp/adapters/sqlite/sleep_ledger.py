@@ -9,8 +9,8 @@ from typing import assert_never
 
 import apsw
 
+from iai_mcp.adapters.sqlite.adding import project_id
 from iai_mcp.adapters.sqlite.database import Database, count
-from iai_mcp.adapters.sqlite.memories import project_id
 from iai_mcp.ports.sleep import (
     Assigned,
     Change,

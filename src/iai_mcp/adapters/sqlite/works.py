@@ -9,9 +9,9 @@ from typing import TypeVar
 import apsw
 
 from iai_mcp.adapters.sqlite import rows
+from iai_mcp.adapters.sqlite.adding import project_id
 from iai_mcp.adapters.sqlite.database import Database, count
 from iai_mcp.adapters.sqlite.forgetting import forget_work, purge_work
-from iai_mcp.adapters.sqlite.memories import project_id
 from iai_mcp.domain.commands import errors_in, same_command
 from iai_mcp.domain.glosses import gloss
 from iai_mcp.domain.instants import from_micros

@@ -73,7 +73,9 @@ class LearnHabits:
             letters += min(len(memory.text), LOOKED_AT)
             if letters > _LETTERS and reached >= read[0].key:
                 break
-            placed = [self._placed(memory, one) for one in observations(memory.role, memory.text)]
+            # A habit is told unasked: none is made of what other machines say.
+            own = () if memory.provenance.circle else observations(memory.role, memory.text)
+            placed = [self._placed(memory, one) for one in own]
             if len(changes) + len(placed) > _OBSERVED and changes:
                 break
             if any(_founded_here(one, changes) for one in placed):

@@ -103,7 +103,8 @@ class Retain:
         keys = [key for key in named if key in due]
         if not keys:
             return {}
-        gone = self.memories.forget(keys, self.clock.now(), purge=False)
+        # How long this machine keeps things is its own affair: others keep them.
+        gone = self.memories.forget(keys, self.clock.now(), purge=False, only_here=True)
         self.forgotten(keys)
         return {"changed": len(gone), "forgotten": len(gone)}
 

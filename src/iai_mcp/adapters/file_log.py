@@ -1,0 +1,219 @@
+"""A circle's streams as files: `<place>/<circle>/<device>/<number>.rec`, here or on another machine.
+
+Whatever carries the files (Syncthing, Dropbox, NFS, a git checkout, a stick) may deliver them late,
+twice, in any order or in part. The names are all that is looked at here; whether a file is what it
+says is for who opens it.
+"""
+
+import errno
+import os
+import re
+import secrets
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Protocol
+
+from iai_mcp import paths, regular_files
+from iai_mcp.domain.errors import AlreadyExists, DiskFull, IoFailed, NotFound, ReadOnly
+from iai_mcp.ports.shared_log import Entry, Oddity
+
+TEMPORARY = ".writing-"
+_RECORD = re.compile(r"([1-9][0-9]{0,17})\.rec\Z")
+_DEVICE = re.compile(r"[0-9a-f]{32}\Z")
+_OFFERS = "invites"
+_LOOK_AGAIN_SECONDS = 1.0
+
+
+class PlaceFiles(Protocol):
+    """The few things that are done with a place's files. Paths are relative to the place.
+
+    What is not there is `FileNotFoundError`; everything else an `IaiError` with a sentence.
+    """
+
+    def names(self, directory: str) -> list[str]:
+        """What is in it, sorted; nothing where there is no such directory."""
+        ...
+
+    def content(self, path: str) -> bytes: ...
+
+    def put(self, directory: str, name: str, data: bytes, *, over: bool) -> None:
+        """A whole file under its name or none, durably; not `over` one that is there."""
+        ...
+
+    def rename(self, path: str, name: str) -> None:
+        """Give a file another name in its directory; of several who do, one succeeds."""
+        ...
+
+    def remove(self, path: str) -> None:
+        """Gone, or was not there."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class FileLog:
+    """One circle in a place of files. What lies there is sealed, so its modes are the place's own."""
+
+    def __init__(self, files: PlaceFiles, circle: str) -> None:
+        self._files = files
+        self._circle = circle
+        self._seen: dict[str, int] | None = None
+        self._woken = threading.Event()
+
+    def heads(self) -> dict[str, int]:
+        devices = [one for one in self._files.names(self._circle) if _DEVICE.match(one)]
+        return {one: numbers[-1] for one in devices if (numbers := self.numbers(one))}
+
+    def append(self, device: str, number: int, sealed: bytes) -> None:
+        if any(one >= number for one in self.numbers(device)):
+            raise AlreadyExists(f"record {number} of this device is in the place already")
+        self._files.put(f"{self._circle}/{device}", f"{number}.rec", sealed, over=False)
+
+    def numbers(self, device: str) -> list[int]:
+        names = self._files.names(f"{self._circle}/{device}")
+        return sorted(int(found[1]) for name in names if (found := _RECORD.match(name)))
+
+    def read(self, device: str, after: int, limit: int) -> list[Entry]:
+        found = []
+        for number in [one for one in self.numbers(device) if one > after][:limit]:
+            with suppress(FileNotFoundError):  # rolled into a later one at this moment
+                content = self._files.content(f"{self._circle}/{device}/{number}.rec")
+                found.append(Entry(number, content))
+        return found
+
+    def replace(self, device: str, first: int, last: int, sealed: bytes) -> None:
+        self._files.put(f"{self._circle}/{device}", f"{last}.rec", sealed, over=True)
+        for number in self.numbers(device):
+            if first <= number < last:
+                self._files.remove(f"{self._circle}/{device}/{number}.rec")
+
+    def offer(self, name: str, sealed: bytes) -> None:
+        self._files.put(f"{self._circle}/{_OFFERS}", f"{name}.rec", sealed, over=True)
+
+    def take(self, name: str) -> bytes:
+        taken = f"{TEMPORARY}{secrets.token_hex(8)}"
+        try:
+            self._files.rename(f"{self._circle}/{_OFFERS}/{name}.rec", taken)
+        except FileNotFoundError as gone:
+            raise NotFound("the invitation is not in the place: it was used, or ended") from gone
+        content = self._files.content(f"{self._circle}/{_OFFERS}/{taken}")
+        self._files.remove(f"{self._circle}/{_OFFERS}/{taken}")
+        return content
+
+    def withdraw(self, name: str) -> None:
+        self._files.remove(f"{self._circle}/{_OFFERS}/{name}.rec")
+
+    def oddities(self) -> list[Oddity]:
+        found = []
+        for device in self._files.names(self._circle):
+            if device == _OFFERS:
+                continue
+            if not _DEVICE.match(device):
+                found.append(Oddity(device, "it belongs to no device"))
+                continue
+            for name in self._files.names(f"{self._circle}/{device}"):
+                if not _RECORD.match(name) and not name.startswith(TEMPORARY):
+                    found.append(Oddity(f"{device}/{name}", "it is no record of a stream"))
+        return found
+
+    def wait(self, seconds: float) -> bool:
+        """Files come without a word: the directories are looked at again and again."""
+        until = time.monotonic() + seconds
+        while True:
+            heads, seen = self.heads(), self._seen
+            self._seen = heads
+            if seen is not None and heads != seen:
+                return True
+            left = until - time.monotonic()
+            if left <= 0:
+                return False
+            if self._woken.wait(min(left, _LOOK_AGAIN_SECONDS)):
+                self._woken.clear()
+                return False
+
+    def wake(self) -> None:
+        self._woken.set()
+
+    def close(self) -> None:
+        self._files.close()
+
+
+class LocalFiles:
+    """A directory of this machine."""
+
+    def __init__(self, place: str, *, largest: int) -> None:
+        self._place = place
+        self._largest = largest
+
+    def names(self, directory: str) -> list[str]:
+        with self._sentences():
+            try:
+                return sorted(os.listdir(self._path(directory)))
+            except (FileNotFoundError, NotADirectoryError):
+                return []
+
+    def content(self, path: str) -> bytes:
+        with self._sentences():
+            return regular_files.read(self._path(path), self._largest)
+
+    def put(self, directory: str, name: str, data: bytes, *, over: bool) -> None:
+        within = self._path(directory)
+        temporary = os.path.join(within, f"{TEMPORARY}{secrets.token_hex(8)}")
+        with self._sentences():
+            if not os.path.isdir(self._place):
+                raise IoFailed(f"the place {self._place} is not there: is it mounted?")
+            os.makedirs(within, exist_ok=True)
+            try:
+                with open(temporary, "xb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                _move(temporary, os.path.join(within, name), over=over)
+            finally:
+                with suppress(OSError):
+                    os.unlink(temporary)
+            paths.sync_directory(within)
+
+    def rename(self, path: str, name: str) -> None:
+        old = self._path(path)
+        with self._sentences():
+            os.rename(old, os.path.join(os.path.dirname(old), name))
+
+    def remove(self, path: str) -> None:
+        with self._sentences(), suppress(FileNotFoundError):
+            os.unlink(self._path(path))
+
+    def close(self) -> None:
+        return None
+
+    def _path(self, below: str) -> str:
+        return os.path.join(self._place, below)
+
+    @contextmanager
+    def _sentences(self) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError:
+            raise
+        except OSError as refused:
+            if refused.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise DiskFull(f"{self._place} is full: nothing more can be shared") from refused
+            if refused.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+                raise ReadOnly(f"{self._place} may not be written or read here") from refused
+            why = refused.strerror or refused
+            raise IoFailed(f"{self._place} can not be used: {why}") from refused
+
+
+def _move(source: str, target: str, *, over: bool) -> None:
+    """Give a file its name; where `over` is False, only if nobody has that name."""
+    if not over:
+        try:
+            os.link(source, target)
+            return
+        except FileExistsError as taken:
+            raise AlreadyExists(f"{os.path.basename(target)} is in the place already") from taken
+        except OSError:
+            pass  # no links on this file system; who writes a stream is alone with it
+    os.replace(source, target)

@@ -1,0 +1,223 @@
+"""Methods of sharing: circles, who belongs to them, what they are told, and how they stand."""
+
+import re
+from typing import TYPE_CHECKING
+
+from iai_mcp.api.reading import micros_of
+from iai_mcp.api.table import Json, Method
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.instants import iso
+from iai_mcp.domain.project_identity import from_key
+from iai_mcp.memory.scoping import Caller
+from iai_mcp.protocol.params import Params
+from iai_mcp.store import MemoryStore
+
+if TYPE_CHECKING:
+    from iai_mcp.ports.circles import KnownCircle
+    from iai_mcp.sharing.sharing import Present, Standing
+
+_MOST_DAYS = 30
+_PASSWORD = re.compile(r"(://[^/@:]*):[^/@]*@")
+_SINCE_EVER = -(1 << 62)
+
+
+def _create(store: MemoryStore, params: Params) -> Json:
+    known = store.sharing.create(
+        params.text("name"),
+        params.text("at"),
+        params.text("as", ""),
+        everything=params.flag("all"),
+    )
+    return {"circle": _circle(known)}
+
+
+def _invite(store: MemoryStore, params: Params) -> Json:
+    days = params.integer("days", 1, 1, _MOST_DAYS)
+    made, expires = store.sharing.invite(params.text("name"), params.text("for", ""), days)
+    return {"code": made.code, "expires": iso(expires)}
+
+
+def _join(store: MemoryStore, params: Params) -> Json:
+    known = store.sharing.join(params.text("code"), params.text("at", ""), params.text("as", ""))
+    return {"circle": {**_circle(known), "member": known.member}}
+
+
+def _project(store: MemoryStore, params: Params) -> Json:
+    from iai_mcp.share import repository_of
+
+    key, circle = _key(store, params), params.text("with")
+    since = micros_of(params, "since")
+    name = from_key(key).name
+    told = store.sharing.share(
+        circle, key, name, _SINCE_EVER if since is None else since, repository_of(key)
+    )
+    return {"circle": circle, "project": key, "name": name, "turns": told}
+
+
+def _unshare(store: MemoryStore, params: Params) -> Json:
+    key, circle = _key(store, params), params.text("with")
+    store.sharing.unshare(circle, key)
+    return {"circle": circle, "project": key}
+
+
+def _preview(store: MemoryStore, params: Params) -> Json:
+    key, since = _key(store, params), micros_of(params, "since")
+    found = store.sharing.preview(key, _SINCE_EVER if since is None else since)
+    return {
+        "project": key,
+        "turns": found.turns,
+        "redacted": found.redacted,
+        "samples": list(found.samples),
+    }
+
+
+def _key(store: MemoryStore, params: Params) -> str:
+    """The one project that is named, and may be told about."""
+    named, cwd = params.text("project"), params.text("cwd", "")
+    known = store.memories.projects()
+    key = store.projects.key_of(named, cwd)
+    found = [key] if key in known else store.projects.matching(named, known) or [key]
+    if not key or len(found) != 1:
+        raise InvalidInput(
+            f"{len(found)} projects are called that: give the path of the one you mean"
+        )
+    if found[0] in store.access.closed_to(Caller()):
+        raise InvalidInput(
+            "that project is private, and stays here: iai-mcp privacy off makes it an open one"
+        )
+    return found[0]
+
+
+def _list(store: MemoryStore, params: Params) -> Json:
+    if not store.shares:
+        return {"circles": []}
+    return {
+        "circles": [
+            {
+                **_circle(one.known),
+                "member": one.known.member,
+                "all": one.known.everything,
+                "projects": [
+                    {"name": p.name, "project": p.project or None, "shared": p.shared}
+                    for p in one.projects
+                    if p.id
+                ],
+            }
+            for one in store.sharing.status()
+        ]
+    }
+
+
+def _status(store: MemoryStore, params: Params) -> Json:
+    name = params.text("name", "")
+    if not name and not store.shares:
+        return {"circles": []}
+    return {"circles": [_standing(one) for one in store.sharing.status(name)]}
+
+
+def _members(store: MemoryStore, params: Params) -> Json:
+    found = store.sharing.members(params.text("name"))
+    return {"members": [_member(one) for one in found]}
+
+
+def _trust(store: MemoryStore, params: Params) -> Json:
+    return _trusted(store, params, trusted=True)
+
+
+def _untrust(store: MemoryStore, params: Params) -> Json:
+    return _trusted(store, params, trusted=False)
+
+
+def _trusted(store: MemoryStore, params: Params, *, trusted: bool) -> Json:
+    name, member = params.text("name"), params.text("member")
+    store.sharing.trust(name, member, trusted)
+    return {"circle": name, "member": member, "trusted": trusted}
+
+
+def _remove(store: MemoryStore, params: Params) -> Json:
+    name = params.text("name")
+    gone = store.sharing.remove(name, params.text("member"))
+    return {
+        "circle": name,
+        "removed": [{"member": one.member, "machine": one.machine, "id": one.id} for one in gone],
+    }
+
+
+def _leave(store: MemoryStore, params: Params) -> Json:
+    name = params.text("name")
+    return {"circle": name, "told": store.sharing.leave(name)}
+
+
+def _now(store: MemoryStore, params: Params) -> Json:
+    name = params.text("name", "")
+    if not name and not store.shares:
+        return {"sent": 0, "heard": 0, "circles": []}
+    done = store.sharing.now(name)
+    return {
+        "sent": sum(contact.sent for _, contact in done),
+        "heard": sum(contact.heard for _, contact in done),
+        "circles": [
+            {"name": known.name, "sent": contact.sent, "heard": contact.heard}
+            for known, contact in done
+        ],
+    }
+
+
+def _circle(known: "KnownCircle") -> Json:
+    return {"id": known.id, "name": known.name, "place": _PASSWORD.sub(r"\1:***@", known.place)}
+
+
+def _standing(one: "Standing") -> Json:
+    known = one.known
+    return {
+        "name": known.name,
+        "place": _circle(known)["place"],
+        "pending_out": one.pending,
+        "applied": one.applied,
+        "behind": one.behind,
+        "last_contact": iso(known.contact) if known.contact else None,
+        "trouble": known.trouble or None,
+        "set_aside": [
+            {"device": bad.device, "number": bad.number, "why": bad.why} for bad in one.set_aside
+        ],
+        "doubted_invitations": len(one.doubted),
+        "devices": [
+            {
+                "id": present.device.id,
+                "member": present.device.member,
+                "machine": present.device.machine,
+                "number": present.number,
+            }
+            for present in one.devices
+        ],
+    }
+
+
+def _member(one: "Present") -> Json:
+    return {
+        "member": one.device.member,
+        "machine": one.device.machine,
+        "id": one.device.id,
+        "fingerprint": one.fingerprint,
+        "own": one.own,
+        "trusted": one.own or one.trusted,
+        "number": one.number,
+    }
+
+
+METHODS: tuple[Method[MemoryStore], ...] = (
+    Method("share_create", _create),
+    Method("share_invite", _invite),
+    Method("share_join", _join),
+    Method("share_project", _project),
+    Method("share_unshare", _unshare),
+    Method("share_preview", _preview),
+    Method("share_list", _list, activity=False),
+    Method("share_status", _status, activity=False),
+    Method("share_members", _members, activity=False),
+    Method("share_trust", _trust),
+    Method("share_untrust", _untrust),
+    Method("share_remove", _remove),
+    Method("share_leave", _leave),
+    Method("share_now", _now, activity=False),
+)

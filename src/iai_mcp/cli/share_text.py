@@ -1,0 +1,169 @@
+"""What the methods of sharing answer, as people read it."""
+
+from collections.abc import Mapping, Sequence
+
+from iai_mcp.cli import output
+from iai_mcp.domain.shown_text import shortened, shown_line
+
+_SAMPLE = 100
+
+Answer = Mapping[str, object]
+
+
+def told(action: str, result: Answer) -> str:
+    return _TEXTS[action](result)
+
+
+def _created(result: Answer) -> str:
+    circle = _of(result, "circle")
+    return (
+        f"{circle['name']} lies at {circle['place']} now\n"
+        f"  the other machine joins with the code of: iai-mcp share invite '{circle['name']}'"
+    )
+
+
+def _invited(result: Answer) -> str:
+    return (
+        f"{result['code']}\n"
+        f"good once, until {str(result['expires'])[:16].replace('T', ' ')} UTC; "
+        "whoever has it can join: hand it over as you would a key\n"
+        "on the other machine: iai-mcp share join CODE"
+    )
+
+
+def _joined(result: Answer) -> str:
+    circle = _of(result, "circle")
+    return (
+        f"this machine belongs to {circle['name']} now, as {circle['member']}\n"
+        f"  what others share comes by itself; to share yours: "
+        f"iai-mcp share project PROJECT --with '{circle['name']}'"
+    )
+
+
+def _shared(result: Answer) -> str:
+    return f"{result['circle']} is told of {result['project']}: {result['turns']} turns, and what comes"
+
+
+def _unshared(result: Answer) -> str:
+    return (
+        f"{result['circle']} is told no more of {result['project']}; "
+        "what it was told stays there until you forget it"
+    )
+
+
+def _previewed(result: Answer) -> str:
+    lines = [
+        f"{result['turns']} turns would leave; in {result['redacted']} of them secrets are replaced first"
+    ]
+    samples = result.get("samples")
+    for sample in samples if isinstance(samples, list) else ():
+        lines.append(f"  {shown_line(shortened(str(sample), _SAMPLE))}")
+    return "\n".join(lines)
+
+
+def _listed(result: Answer) -> str:
+    rows = [
+        [
+            str(one["name"]),
+            str(one["place"]),
+            str(one["member"]),
+            "everything" if one["all"] else ", ".join(_own(one)) or "nothing yet",
+        ]
+        for one in _items(result, "circles")
+    ]
+    return output.table(rows, ["CIRCLE", "PLACE", "YOU ARE", "YOU SHARE"]) if rows else _NONE
+
+
+def _own(circle: Answer) -> list[str]:
+    return [str(one["name"]) for one in _items(circle, "projects") if one["shared"]]
+
+
+def _status(result: Answer) -> str:
+    return "\n\n".join(map(_standing, _items(result, "circles"))) or _NONE
+
+
+def _standing(one: Answer) -> str:
+    seen = str(one["last_contact"] or "never")[:19].replace("T", " ")
+    lines = [
+        output.paint(f"{one['name']}  {one['place']}", "bold"),
+        f"  {one['pending_out']} to send, {one['applied']} from others, "
+        f"{one['behind']} not heard yet; last contact {seen}",
+    ]
+    if one.get("trouble"):
+        lines.append(output.paint(f"  {one['trouble']}", "yellow"))
+    for bad in _items(one, "set_aside"):
+        told = f"  set aside: record {bad['number']} of {str(bad['device'])[:8]}: {bad['why']}"
+        lines.append(output.paint(told, "yellow"))
+    if one.get("doubted_invitations"):
+        lines.append(
+            output.paint("  two machines came with one code: remove one of them", "yellow")
+        )
+    lines += [
+        f"  {device['member']} · {device['machine']} · record {device['number']}"
+        for device in _items(one, "devices")
+    ]
+    return "\n".join(lines)
+
+
+def _members(result: Answer) -> str:
+    rows = [
+        [
+            str(one["member"]),
+            str(one["machine"]),
+            str(one["fingerprint"]),
+            "you" if one["own"] else "trusted" if one["trusted"] else "when asked",
+        ]
+        for one in _items(result, "members")
+    ]
+    return output.table(rows, ["MEMBER", "MACHINE", "FINGERPRINT", "AGENTS ARE TOLD"])
+
+
+def _trusted(result: Answer) -> str:
+    if result["trusted"]:
+        return f"agents are told what {result['member']} said, as if you had said it"
+    return f"what {result['member']} said is found when it is asked for, and not told unasked"
+
+
+def _removed(result: Answer) -> str:
+    who = ", ".join(f"{one['member']} ({one['machine']})" for one in _items(result, "removed"))
+    return f"{who}: no longer in {result['circle']}; what they had, they keep"
+
+
+def _left(result: Answer) -> str:
+    untold = "" if result["told"] else "; the place can not be reached, so the others were not told"
+    return f"left {result['circle']}; what others said stays here{untold}"
+
+
+def _contacted(result: Answer) -> str:
+    return f"{result['sent']} records sent, {result['heard']} heard"
+
+
+def _of(result: Answer, name: str) -> Answer:
+    found = result[name]
+    assert isinstance(found, dict)  # noqa: S101 - the method's own promise
+    return found
+
+
+def _items(result: Answer, name: str) -> Sequence[Answer]:
+    found = result.get(name)
+    assert isinstance(found, list)  # noqa: S101 - the method's own promise
+    return found
+
+
+_NONE = "this machine shares with nobody: iai-mcp share create NAME --at PLACE"
+_TEXTS = {
+    "create": _created,
+    "invite": _invited,
+    "join": _joined,
+    "project": _shared,
+    "unshare": _unshared,
+    "preview": _previewed,
+    "list": _listed,
+    "status": _status,
+    "members": _members,
+    "trust": _trusted,
+    "untrust": _trusted,
+    "remove": _removed,
+    "leave": _left,
+    "now": _contacted,
+}

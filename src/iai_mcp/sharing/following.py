@@ -1,0 +1,143 @@
+"""One circle that is open: contacts with its place, one at a time, and following it."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from iai_mcp.domain.errors import IaiError
+from iai_mcp.ports.circles import Circles, KnownCircle
+from iai_mcp.ports.journal import Journal
+from iai_mcp.ports.shared_log import SharedLog
+from iai_mcp.ports.surroundings import Clock
+from iai_mcp.sharing.keys import DeviceKeys, fingerprint
+from iai_mcp.sharing.streams import Circle, Contact
+
+_POLL_SECONDS = 30.0
+_GATHER_SECONDS = 0.2  # what is said within this goes out together
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+_IDENTIFIED_AT_ONCE = 500
+_ROLLED_FROM = 32  # records: fewer are not worth it
+_ROLLED_TOGETHER = 64
+
+
+@dataclass(slots=True)
+class Following:
+    """A circle of this store. Every call is safe from any thread."""
+
+    known: KnownCircle
+    circles: Circles
+    log: SharedLog
+    clock: Clock
+    journal: Journal
+    behind: int = 0  # records in the place that could not be heard at the last contact
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+    _ended: threading.Event = field(default_factory=threading.Event)
+    _circle: Circle | None = None
+
+    @property
+    def circle(self) -> Circle:
+        """Who asks holds the turn."""
+        if self._circle is None:
+            keys = DeviceKeys(self.known.signing, self.known.sealing)
+            ledger = self.circles.ledger(self.known)
+            self._circle = Circle(self.known.id, self.known.founder, keys, self.log, ledger)
+        return self._circle
+
+    def alone(self) -> threading.Lock:
+        """Held by whoever works on the circle."""
+        return self._turn
+
+    def contact(self) -> Contact:
+        """Send and hear, once; what the place has lost is laid there again.
+
+        Raises:
+            IaiError: the place can not be used; that is kept for whoever asks how it stands.
+        """
+        with self._turn:
+            try:
+                done = self._contact()
+            except IaiError as refused:
+                self._circle = None  # what is in memory may be ahead of what was written
+                self.circles.contacted(self.known.id, 0, refused.message)
+                raise
+            self.circles.contacted(self.known.id, self.clock.now(), "")
+            return done
+
+    def _contact(self) -> Contact:
+        while self.circles.identify(_IDENTIFIED_AT_ONCE):
+            pass
+        before = set(self.circle.roster.present())
+        repaired = 0
+        if self.circle.is_short():
+            repaired = self.circle.repair()
+            self._tell("share_place_repaired", records=repaired)
+        done = self.circle.contact()
+        self.behind = self.circle.behind()
+        present = self.circle.roster.present()
+        for device in sorted(set(present) - before - {self.known.device}) if before else ():
+            one = present[device]
+            self._tell(
+                "share_joined",
+                member=one.member,
+                machine=one.machine,
+                fingerprint=fingerprint(device),
+            )
+        return Contact(done.sent + repaired, done.heard)
+
+    def check(self) -> int:
+        """Lay down again whatever the place has lost, also from the middle; how many records."""
+        with self._turn:
+            return self.circle.repair()
+
+    def roll(self) -> int:
+        """Make few records of many small ones; how many went."""
+        with self._turn:
+            records = self.circle.ledger.own_records()
+            rolled = 0
+            while len(records) > _ROLLED_FROM:
+                part, records = records[:_ROLLED_TOGETHER], records[_ROLLED_TOGETHER:]
+                self.circle.roll(part[0][0], part[-1][1])
+                rolled += len(part) - 1
+            return rolled
+
+    def follow(self, stopping: Callable[[], bool]) -> None:
+        """Contacts whenever there is a reason for one, until it ends. A place that is away is asked
+        again, later and later.
+        """
+        pause = _FIRST_PAUSE
+        while not stopping() and not self._ended.is_set():
+            try:
+                self.contact()
+                pause = _FIRST_PAUSE
+                self._wait(stopping)
+            except IaiError:  # kept with the circle: `share status` and `doctor` tell it
+                self._ended.wait(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def wake(self) -> None:
+        """Something may wait to go out."""
+        self.log.wake()
+
+    def end(self) -> None:
+        """Let who follows come back."""
+        self._ended.set()
+        self.log.wake()
+
+    def close(self) -> None:
+        self.end()
+        with self._turn:
+            self.log.close()
+
+    def _wait(self, stopping: Callable[[], bool]) -> None:
+        """Until something arrived, something waits to go out, or it is time to look."""
+        until = time.monotonic() + _POLL_SECONDS
+        while (left := until - time.monotonic()) > 0:
+            if self.log.wait(left) or stopping() or self._ended.is_set():
+                return
+            if self.circles.traffic(self.known.id).pending:
+                self._ended.wait(_GATHER_SECONDS)
+                return
+
+    def _tell(self, kind: str, **data: object) -> None:
+        self.journal.record_event(kind, {"circle": self.known.name, **data}, self.clock.now())

@@ -1,0 +1,98 @@
+"""Records: what was sealed comes back to members, and to nobody and nowhere else."""
+
+import pytest
+import zstandard
+
+from iai_mcp.domain.shared_events import Event, Forgot
+from iai_mcp.sharing import records
+from iai_mcp.sharing.keys import DeviceKeys, NotForUs, sealed_for
+from iai_mcp.sharing.records import BadRecord, Header
+
+CIRCLE, EPOCH, KEY = "c" * 32, "e" * 32, bytes(range(32))
+EVENTS: list[Event] = [Forgot(identity=bytes([n]) * 16) for n in range(3)]
+
+
+@pytest.fixture(scope="module")
+def keys() -> DeviceKeys:
+    return DeviceKeys.made()
+
+
+def _sealed(keys: DeviceKeys, number: int = 1, circle: str = CIRCLE, key: bytes = KEY) -> bytes:
+    def header(salt: str) -> Header:
+        return Header(circle, keys.device, number, number, EPOCH, salt)
+
+    return records.seal(EVENTS, header, key, keys)
+
+
+def test_a_member_reads_what_a_device_sealed(keys: DeviceKeys) -> None:
+    record = _sealed(keys)
+    assert records.opened(record, KEY, keys.signing_key) == EVENTS
+    header = records.header_of(record)
+    assert (header.circle, header.device, header.number) == (CIRCLE, keys.device, 1)
+
+
+def test_without_the_key_nothing_is_read(keys: DeviceKeys) -> None:
+    with pytest.raises(BadRecord):
+        records.opened(_sealed(keys), bytes(32), keys.signing_key)
+
+
+def test_another_device_can_not_have_written_it(keys: DeviceKeys) -> None:
+    with pytest.raises(BadRecord, match="signature"):
+        records.opened(_sealed(keys), KEY, DeviceKeys.made().signing_key)
+
+
+def test_no_byte_can_be_changed_or_cut_unnoticed(keys: DeviceKeys) -> None:
+    record = _sealed(keys)
+    for at in range(len(record)):
+        forged = bytearray(record)
+        forged[at] ^= 1
+        with pytest.raises(BadRecord):
+            records.opened(bytes(forged), KEY, keys.signing_key)
+        with pytest.raises(BadRecord):
+            records.opened(record[:at], KEY, keys.signing_key)
+
+
+def test_a_member_can_not_pass_one_record_off_as_another(keys: DeviceKeys) -> None:
+    """Even who has the circle's key and may sign: the body opens only under its own header."""
+    one, two = _sealed(keys, 1), _sealed(keys, 2)
+    length = len(two) - len(one[one.index(b"}") + 1 :])
+    swapped = two[:length] + one[one.index(b"}") + 1 : -64]
+    with pytest.raises(BadRecord, match="opened"):
+        records.opened(swapped + keys.sign(swapped), KEY, keys.signing_key)
+
+
+def test_sealing_anew_repeats_nothing(keys: DeviceKeys) -> None:
+    first, again = _sealed(keys), _sealed(keys)
+    assert first != again
+    body = slice(first.index(b"}") + 1, -64)
+    assert first[body] != again[body]
+
+
+def test_a_body_that_swells_beyond_all_bounds_is_refused(
+    keys: DeviceKeys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "_LARGEST_BODY", 1000)
+    monkeypatch.setattr(records, "encoded", lambda _events: b"\n" * 1_000_000)
+    with pytest.raises(BadRecord, match="larger"):
+        records.opened(_sealed(keys), KEY, keys.signing_key)
+
+
+def test_what_is_sealed_for_a_device_opens_there_only(keys: DeviceKeys) -> None:
+    sealed = sealed_for(keys.sealing_key, b"epoch key", b"circle")
+    assert keys.opened(sealed, b"circle") == b"epoch key"
+    with pytest.raises(NotForUs):
+        keys.opened(sealed, b"another circle")
+    with pytest.raises(NotForUs):
+        DeviceKeys.made().opened(sealed, b"circle")
+    with pytest.raises(NotForUs):
+        keys.opened(b"", b"circle")
+
+
+def test_words_are_compressed_before_they_are_sealed(keys: DeviceKeys) -> None:
+    assert zstandard.ZstdCompressor().compress(b"a" * 10_000)  # the library is there
+    many: list[Event] = [Forgot(identity=bytes(16))] * 1000
+
+    def header(salt: str) -> Header:
+        return Header(CIRCLE, keys.device, 1, 1, EPOCH, salt)
+
+    assert len(records.seal(many, header, KEY, keys)) < 2000

@@ -1,0 +1,138 @@
+"""Who belongs to a circle."""
+
+import itertools
+
+import pytest
+
+from iai_mcp.domain.shared_events import Admitted, EpochKey, Event, Hello, Invited, Removed
+from iai_mcp.sharing.keys import DeviceKeys, InviteSecret
+from iai_mcp.sharing.roster import Roster, proof_of
+
+
+class Guest:
+    """A device with its keys, and what it says when it comes."""
+
+    def __init__(self, member: str, invite: InviteSecret | None = None) -> None:
+        self.keys = DeviceKeys.made()
+        self.id = self.keys.device
+        bare = self._hello(member, invite, b"")
+        proof = invite.proof(proof_of(self.id, bare)) if invite is not None else b""
+        self.hello = self._hello(member, invite, proof)
+
+    def _hello(self, member: str, invite: InviteSecret | None, proof: bytes) -> Hello:
+        return Hello(
+            member=member,
+            machine="machine",
+            signing_key=self.keys.signing_key,
+            sealing_key=self.keys.sealing_key,
+            invite=invite.name if invite is not None else "",
+            proof=proof,
+        )
+
+
+def _invited(secret: InviteSecret, member: str = "") -> Invited:
+    return Invited(invite=secret.name, key=secret.proof_key, member=member, expires=1)
+
+
+def _roster(founder: Guest, *said: tuple[Guest, Event]) -> Roster:
+    roster = Roster(founder.id)
+    for who, event in said:
+        roster.hear(who.id, [event])
+    return roster
+
+
+@pytest.fixture
+def founder() -> Guest:
+    return Guest("ann")
+
+
+def test_the_founder_belongs_and_strangers_do_not(founder: Guest) -> None:
+    stranger = Guest("ann")
+    roster = _roster(founder, (founder, founder.hello), (stranger, stranger.hello))
+    assert set(roster.present()) == {founder.id}
+
+
+def test_who_was_invited_belongs_whatever_came_first(founder: Guest) -> None:
+    first, second = InviteSecret.made(), InviteSecret.made()
+    bob = Guest("bob", first)
+    carol = Guest("carol", second)  # bob invites her
+    said: list[tuple[Guest, Event]] = [
+        (founder, founder.hello),
+        (founder, _invited(first)),
+        (bob, bob.hello),
+        (bob, _invited(second)),
+        (carol, carol.hello),
+    ]
+    for order in itertools.permutations(said):
+        roster = _roster(founder, *order)
+        assert {one.member for one in roster.present().values()} == {"ann", "bob", "carol"}
+
+
+def test_nobody_comes_under_a_name_that_was_not_meant(founder: Guest) -> None:
+    secret = InviteSecret.made()
+    mallory = Guest("ann", secret)
+    roster = _roster(
+        founder,
+        (founder, founder.hello),
+        (founder, _invited(secret, "mallory")),
+        (mallory, mallory.hello),
+    )
+    assert set(roster.present()) == {founder.id}
+
+
+def test_a_device_can_not_speak_for_another_ones_keys(founder: Guest) -> None:
+    secret = InviteSecret.made()
+    guest = Guest("bob", secret)
+    roster = _roster(founder, (founder, founder.hello), (founder, _invited(secret)))
+    roster.hear("f" * 32, [guest.hello])
+    assert set(roster.present()) == {founder.id}
+
+
+def test_of_two_with_one_code_neither_belongs_until_the_inviter_says_which(founder: Guest) -> None:
+    secret = InviteSecret.made()
+    meant, thief = Guest("bob", secret), Guest("bob", secret)
+    roster = _roster(
+        founder,
+        (founder, founder.hello),
+        (founder, _invited(secret)),
+        (meant, meant.hello),
+    )
+    assert roster.unconfirmed(founder.id) == [(secret.name, meant.id)]
+    roster.hear(thief.id, [thief.hello])
+    assert set(roster.present()) == {founder.id}
+    assert roster.doubted() == {secret.name: sorted((meant.id, thief.id))}
+    roster.hear(thief.id, [Admitted(invite=secret.name, device=thief.id)])  # not theirs to say
+    assert set(roster.present()) == {founder.id}
+    roster.hear(founder.id, [Admitted(invite=secret.name, device=meant.id)])
+    assert set(roster.present()) == {founder.id, meant.id}
+    assert roster.doubted() == {}
+
+
+def test_what_a_removed_device_writes_later_does_not_count(founder: Guest) -> None:
+    secret = InviteSecret.made()
+    bob = Guest("bob", secret)
+    roster = _roster(
+        founder, (founder, founder.hello), (founder, _invited(secret)), (bob, bob.hello)
+    )
+    assert roster.counts(bob.id, 9)
+    roster.hear(founder.id, [Removed(device=bob.id, last=7, at=1)])
+    assert roster.counts(bob.id, 7)
+    assert not roster.counts(bob.id, 8)
+    assert set(roster.present()) == {founder.id}
+    assert bob.id in roster.devices()
+
+
+def test_the_newest_epoch_holds_and_who_lacks_its_key_is_known(founder: Guest) -> None:
+    secret = InviteSecret.made()
+    bob = Guest("bob", secret)
+    roster = _roster(
+        founder,
+        (founder, founder.hello),
+        (founder, _invited(secret)),
+        (bob, bob.hello),
+        (founder, EpochKey(epoch="two", began=2, sealed={founder.id: b"k"})),
+        (founder, EpochKey(epoch="one", began=1, sealed={founder.id: b"k", bob.id: b"k"})),
+    )
+    assert roster.epoch() == "two"
+    assert set(roster.without_key("two")) == {bob.id}
+    assert roster.without_key("one") == {}
