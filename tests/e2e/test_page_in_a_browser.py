@@ -220,6 +220,26 @@ def test_an_agent_is_made_its_persona_edited_and_what_it_would_be_told_shown(
     page.get_by_role("button", name="Good").click()
 
 
+def test_a_message_reaches_every_agent_that_runs(page: Page, daemon: DaemonProcess) -> None:
+    project = daemon.home.path / "team"
+    project.mkdir()
+    here = ("--project", str(project))
+    daemon.home.command("project", "add", str(project))
+    for name in ("Bea", "Cal"):
+        daemon.home.command("agent", "create", name, "--profile", "shell", *here)
+        done = daemon.home.command("agent", "launch", name, "--detach", "--trust", *here)
+        assert done.returncode == 0, done.stderr
+    view(page, "agents")
+    page.get_by_label("Message to the agents").fill("echo team-$((6*7))")
+    page.get_by_role("button", name="Send to every agent").click()
+    expect(page.locator("dialog")).to_contain_text("Bea")
+    page.get_by_role("button", name="Send", exact=True).click()
+    expect(page.locator("#banner")).to_have_text("Delivered to 2.")
+    for name in ("Bea", "Cal"):
+        seen = ("session", "logs", name, *here)
+        until(lambda s=seen: "team-42" in daemon.home.command(*s).stdout, f"{name} was told")
+
+
 def test_what_was_done_is_folded_between_the_turns(page: Page, daemon: DaemonProcess) -> None:
     now = datetime.now(UTC).isoformat()
     events = [

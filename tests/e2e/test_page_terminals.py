@@ -120,6 +120,21 @@ def test_the_screen_is_there_at_once_and_typing_needs_the_keyboard(
             assert said(other, "keyboard") is False
 
 
+def test_a_message_is_sent_only_by_who_took_that_keyboard(
+    home: ScratchHome, owner: Visitor
+) -> None:
+    session, other = started(home, "cat"), started(home, "cat")
+    message = {"session": session, "text": "hello all"}
+    refused = owner.call("sessions_send", message)
+    assert refused.status == 403 and refused.json["error"]["code"] == "NO_KEYBOARD"
+    body = json.dumps({"session": other}).encode()
+    owner.ask("POST", "/keyboard", body, Content_Type="application/json")
+    assert owner.call("sessions_send", message).status == 403
+    body = json.dumps({"session": session}).encode()
+    owner.ask("POST", "/keyboard", body, Content_Type="application/json")
+    assert owner.call("sessions_send", message).json["delivered"] is True
+
+
 def test_a_keyboard_that_nobody_uses_is_taken_back() -> None:
     now = [0.0]
     logins = Logins(clock=lambda: now[0])
