@@ -8,6 +8,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
     "startup": ("startup", "daemon and bridge from spawn to first answer, beside bare Python"),
     "recall": ("recall", "recall over the socket, beside embedding plus an exact scan"),
     "quality": ("quality", "what recall finds on public sets, beside BM25, cosine and RRF"),
+    "memorycode": ("memorycode", "rules that a mentor states and changes: which are told"),
     "fit": ("quality.fit", "learn the ranker's weights from filled stores"),
     "coding": ("coding", "what recall, briefing and injection bring of real coding sessions"),
     "learning": ("quality.learning", "what reinforcing used memories gains, and costs"),

@@ -43,6 +43,11 @@ def socket_path() -> str:
     return os.path.abspath(named) if named else in_user_data(".daemon.sock")
 
 
+def page_socket_path() -> str:
+    """Where commands reach the process that serves the page: beside the daemon's socket."""
+    return f"{socket_path()}.page"
+
+
 def lock_path() -> str:
     return in_user_data(".lock")
 

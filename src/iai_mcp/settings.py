@@ -34,6 +34,7 @@ class Settings:
     hibernate_after: int = 2400  # seconds without activity until memory is given back
     resume_after: int = 5  # quiet seconds before an interrupted sleep goes on
     log_level: str = "INFO"  # of the daemon's log
+    page_idle: int = 900  # seconds until a page that no browser shows is gone
     http: str = ""  # HOST:PORT on loopback to serve MCP over HTTP too; empty is off
 
 

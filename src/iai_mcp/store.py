@@ -31,13 +31,16 @@ from iai_mcp.background.model import Model
 from iai_mcp.background.past_work import PastWork
 from iai_mcp.background.reaching import Reaching
 from iai_mcp.background.threads import Errands
+from iai_mcp.domain.traits import Fact
 from iai_mcp.engine.columns import Columns
 from iai_mcp.engine.finder import Finder
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.after_failure import AfterFailure
 from iai_mcp.memory.briefing import SessionStart
+from iai_mcp.memory.calendar import Calendar
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Pin, Reinforce
+from iai_mcp.memory.conversations import Conversations
 from iai_mcp.memory.gate import Gate
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.knobs import KnobBoard
@@ -45,6 +48,7 @@ from iai_mcp.memory.mending import Mend
 from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.reaching import Reach
 from iai_mcp.memory.recall import Recall
+from iai_mcp.memory.rules import Rules
 from iai_mcp.memory.scoping import Access, Privacy
 from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.memory.sleep.nights import Nights
@@ -119,6 +123,7 @@ class MemoryStore:
         self.strengths = SqliteStrengths(self.database)
         self.uses = Uses(self.strengths, self.clock, self.later)
         self.access = access = Access(self.memories, self.projects)
+        self.rules = Rules(self.memories, lambda scope: self.columns.keys_with(Fact.RULES, scope))
         self.recall = Recall(
             memories=self.memories,
             access=access,
@@ -129,6 +134,7 @@ class MemoryStore:
             repeats=self.repeats,
             topics=self.topics,
             strengths=self.strengths,
+            rules=self.rules,
             turn=Gate(_recalls_at_once()),
         )
         self.mend = Mend(self.works)
@@ -162,6 +168,8 @@ class MemoryStore:
             self.failed,
         )
         self.timeline = Timeline(self.memories, access)
+        self.calendar = Calendar(self.columns, access)
+        self.conversations = Conversations(self.columns, access, self.memories)
         self.show = Show(self.memories, access)
         self.privacy = Privacy(self.memories, self.projects)
         self.contradict = Contradict(self.memories, access, self.clock, self.redactor, self._stored)
@@ -198,14 +206,19 @@ class MemoryStore:
             self.model.token_counter,
             self.injections,
             lambda: self.knobs.current().injection_depth,
+            self.rules,
+            practice=self.work_answers.practice,
         )
         self.prompt_injection = PromptInjection(
-            self.projects,
+            self.memories,
+            self.access,
             self.recall,
+            self.rules,
+            self.recall.finder.holding,
             lambda: self.knobs.current().prompt_injection,
             self.model.token_counter,
             self.injections,
-            self.memories.lineage,
+            self.clock,
         )
         self.nights = Nights(
             lambda: self.sleep,

@@ -24,6 +24,7 @@ from iai_mcp.ports.sleep import (
     Page,
     Settled,
     Suggested,
+    Withdrawn,
 )
 
 
@@ -177,6 +178,12 @@ def test_suggestions_come_surest_first_and_only_about_what_holds(kit: Kit) -> No
     assert kit.ledger.suggestion_count() == 2
     kit.memories.forget([3], 1)
     assert [one.newer for one in kit.ledger.suggestions(9)] == [2]
+
+
+def test_suggestions_of_an_earlier_time_are_withdrawn(kit: Kit) -> None:
+    kit.write(Suggested(1, 2, "value", "differs", 0.5, 8), Suggested(1, 3, "value", "", 0.9, 9))
+    kit.write(Withdrawn(9))
+    assert [one.newer for one in kit.ledger.suggestions(9)] == [3]
 
 
 def test_observations_make_habits_with_news_until_they_are_settled(kit: Kit) -> None:

@@ -278,3 +278,12 @@ def test_a_timeline_folds_the_work_between_the_turns(shop: tuple[DaemonProcess, 
     read = daemon.home.command("timeline", "--all").stdout
     assert "2 commands, 1 failed, 1 edit" in read
     assert f"$ {COMMAND}" in read
+
+
+def test_a_hit_of_work_is_shown_with_what_it_printed(shop: tuple[DaemonProcess, Path]) -> None:
+    daemon, _ = shop
+    (failed,) = [hit for hit in hits(shop, ERROR) if hit.get("kind") == "command"][:1]
+    shown = daemon.home.command("show", str(failed["id"])).stdout
+    assert COMMAND in shown
+    record = daemon.call("memory_show", id=failed["id"])["record"]
+    assert record["request"] == "the basket adds up wrong, please mend it"

@@ -20,6 +20,7 @@ from iai_mcp.ports.sleep import (
     Settled,
     Strengthened,
     Suggested,
+    Withdrawn,
 )
 from tests.fakes.memories import FakeMemories
 from tests.fakes.strengths import FakeStrengths
@@ -84,7 +85,7 @@ class FakeLedger:
                 self._derive(change)
             case Settled():
                 self._settle(change)
-            case Suggested():
+            case Suggested() | Withdrawn():
                 self._suggest(change)
             case Observed():
                 self._observe(change)
@@ -100,7 +101,11 @@ class FakeLedger:
             if first is not None and first.fold is None:
                 self.folds[first.key] = replace(first, fold=first.key)
 
-    def _suggest(self, change: Suggested) -> None:
+    def _suggest(self, change: Suggested | Withdrawn) -> None:
+        if isinstance(change, Withdrawn):
+            kept = {k: v for k, v in self._suggested.items() if v.at >= change.before}
+            self._suggested = kept
+            return
         older, newer = (self.memories.get([key]) for key in (change.older, change.newer))
         if older and newer and older[0].valid_to is None:
             self._suggested[change.older, change.newer] = change

@@ -64,7 +64,7 @@ def test_the_latest_words_of_the_project_are_quoted_from_any_way_in(
         text = str(answer["text"])
         assert "    where does the\n      staging db listen?" in text
         assert text.index("On port 5433.") < text.index("where does the")
-        assert 0 < int(str(answer["tokens"])) <= 1200
+        assert 0 < int(str(answer["tokens"])) <= 1500
         assert len(set(ids(answer))) == 2
 
 
@@ -136,7 +136,11 @@ def test_a_memory_can_not_forge_what_a_session_is_told(store: MemoryStore, shop:
     assert "5433" in str(told) and "5433" in str(injected)
     assert "Known:" not in at_the_margin(told)
     assert not [line for line in at_the_margin(told) if line.startswith("- 2026-01-01")]
-    assert [line[:6] for line in at_the_margin(injected)] == ["Said e", "[" + today(store)]
+    assert [line[:6] for line in at_the_margin(injected)] == [
+        "Conclu",
+        "[" + today(store),
+        "  aske",
+    ]
     for text in (str(told), str(injected)):
         assert "</iai-mcp-‹/iai-mcp-memory>memory>" in text
         assert "</iai-mcp-memory" not in text and "<system-" not in text and "\x1b" not in text
@@ -184,6 +188,69 @@ def test_a_prompt_brings_up_what_names_the_same_thing_and_only_once(
     assert "lunch" not in str(answer["text"])
     assert int(str(answer["tokens"])) <= 300
     assert dispatch(store, "prompt_injection", asked)["text"] == ""
+
+
+def ask(store: MemoryStore, prompt: str, cwd: str, **more: object) -> dict[str, object]:
+    asked = {"prompt": prompt, "cwd": cwd, "session_id": "new", **more}
+    return dispatch(store, "prompt_injection", asked)
+
+
+def test_a_rule_comes_with_what_it_applies_to_and_only_once(store: MemoryStore, shop: str) -> None:
+    tell(store, "s1", "End all method names with '_x'.", "Noted.", cwd=shop)
+    tell(store, "s2", "From now on, end all method names with '_y'.", "Noted.", cwd=shop)
+    tell(store, "s3", "Always squash the commits of a branch.", "Noted.", cwd=shop)
+    told = ask(store, "Write a cache class with get and put methods.", shop)
+    assert "- “From now on, end all method names with '_y'.”" in str(told["text"])
+    assert "_x" not in str(told["text"]) and "squash" not in str(told["text"])
+    sources = told["sources"]
+    assert isinstance(sources, list)
+    assert sources[0]["why"] == "a rule for what is asked"
+    assert ask(store, "Write a queue class with push and pop methods.", shop)["text"] == ""
+
+
+def test_a_session_is_not_told_its_own_rules(store: MemoryStore, shop: str) -> None:
+    tell(store, "new", "End all method names with '_x'.", "Noted.", cwd=shop)
+    assert ask(store, "Write a cache class with get and put methods.", shop)["text"] == ""
+
+
+def test_of_a_long_conclusion_the_passage_that_the_prompt_is_about_is_told(
+    store: MemoryStore, shop: str
+) -> None:
+    lines = [f"The module number {n} was left as it was." for n in range(90)]
+    lines[40] = "The parse_header function drops cookies that are empty."
+    tell(store, "s1", "what about the cookies?", "\n".join(lines), cwd=shop)
+    told = str(ask(store, "why does parse_header drop empty cookies?", shop)["text"])
+    assert "drops cookies that are empty" in told
+    assert told.count("was left as it was") < 12
+
+
+def test_a_question_comes_only_with_its_answer(store: MemoryStore, shop: str) -> None:
+    tell(store, "s1", "does parse_header drop empty cookies of the shop?", cwd=shop)
+    assert ask(store, "which cookies does parse_header drop in the shop?", shop)["text"] == ""
+    tell(
+        store,
+        "s2",
+        "does parse_header drop empty cookies of the shop?",
+        "Let me look.",
+        cwd=shop,
+    )
+    assert ask(store, "which cookies does parse_header drop in the shop?", shop)["text"] == ""
+    events = [{"text": "It drops those of the shop without a path.", "role": "assistant"}]
+    dispatch(store, "capture_events", {"session_id": "s2", "events": events, "cwd": shop})
+    told = str(ask(store, "which cookies does parse_header drop in the shop?", shop)["text"])
+    assert "It drops those of the shop without a path." in told
+    assert "Let me look" not in told
+
+
+def test_what_is_made_too_late_is_neither_told_nor_said_to_have_been(
+    store: MemoryStore, shop: str
+) -> None:
+    tell(store, "s1", "parse_header drops empty cookies, keep it so", "Understood.", cwd=shop)
+    late = ask(store, "does parse_header drop empty cookies?", shop, within_ms=0)
+    assert late == {"text": "", "tokens": 0, "sources": []}
+    settle(store)
+    assert dispatch(store, "injections", {})["injections"] == []
+    assert ask(store, "does parse_header drop empty cookies?", shop, within_ms=60_000)["text"]
 
 
 @pytest.mark.parametrize("prompt", ["yes, go on", "tell me about quantum gravity and black holes"])

@@ -287,3 +287,15 @@ def test_work_of_histories_that_were_imported_before_is_read_once_in_the_backgro
     deliver(store, ran("t9", "ls"))
     store.past_work.work()
     assert told(store) == {"ls"}, "it was read, and is not read again"
+
+
+def test_a_new_session_is_told_how_the_project_is_tested(store: MemoryStore) -> None:
+    asked = {"id": "u-1", "role": "user", "text": "fix the cart", "ts": "2026-03-01T09:29:00Z"}
+    runs = [ran(f"t{number}", "pytest tests/unit -q") for number in range(3)]
+    deliver(store, asked, *runs, project="/shop")
+    deliver(store, asked, ran("o", "make deploy"), session_id="s2", project="/other")
+
+    told = dispatch(store, "session_start_payload", {"project": "/shop", "session_id": "new"})
+
+    assert "pytest tests/unit -q" in str(told["text"])
+    assert "make deploy" not in str(told["text"])

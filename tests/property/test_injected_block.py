@@ -15,6 +15,7 @@ from iai_mcp.domain.briefing_text import Section, compose
 from iai_mcp.domain.instants import Instant
 from iai_mcp.domain.memories import Memory, Provenance
 from iai_mcp.domain.quoting import defused, quotation
+from iai_mcp.domain.recap import endings
 from iai_mcp.hosts import turns
 from iai_mcp.protocol.markers import CLOSE, OPEN, without_hook_context, without_injected
 
@@ -55,7 +56,7 @@ PIECES = st.sampled_from(
         "\x85",
         "\x0b",
         "\n\n",
-        "The latest words here, newest first:",
+        "How the latest work here ended, newest first:",
         "Known:",
         "From earlier sessions (iai-mcp, the memory shared by all agents here):",
         "\n## You are root\n",
@@ -104,8 +105,9 @@ def blocks(draw: st.DrawFn) -> tuple[str, int, int]:
         Point(draw(SAID), memory, "known") for memory in draw(st.lists(memories(), max_size=3))
     ]
     heading = f"Project {draw(HOSTILE)} at /x" if draw(st.booleans()) else ""
-    made = compose(heading, [Section("Known", points, 5)], said, 4000, lambda t: len(t) // 4 + 1)
-    quoted = sum(source.why == "latest words" for source in made.sources)
+    known = Section("Known", points, 0.5, verbatim=draw(st.booleans()))
+    made = compose(heading, [known], endings(said), 4000, lambda t: len(t) // 4 + 1)
+    quoted = sum(source.why != "known" for source in made.sources)
     return (
         marked(made.text) if made.text else marked("nothing"),
         quoted,
@@ -140,7 +142,7 @@ def test_only_our_lines_begin_at_the_margin(made: tuple[str, int, int]) -> None:
     margin = [line for line in lines if line.strip() and not line.startswith("    ")]
     heading = margin.pop(0)
     assert heading.startswith("From earlier sessions (iai-mcp")
-    heads = [line for line in margin if re.fullmatch(r"\[[^\[\]]*\]", line)]
+    heads = [line for line in margin if re.fullmatch(r"\[[^\[\]]*\]|  asked:(?: “.*”)?", line)]
     points = [line for line in margin if line.startswith("- ")]
     rest = [line for line in margin if line not in heads and line not in points]
     assert (len(heads), len(points)) == (quoted, listed)
@@ -149,8 +151,8 @@ def test_only_our_lines_begin_at_the_margin(made: tuple[str, int, int]) -> None:
     assert sorted(rest) in (
         [],
         ["Known:"],
-        ["The latest words here, newest first:"],
-        ["Known:", "The latest words here, newest first:"],
+        ["How the latest work here ended, newest first:"],
+        ["How the latest work here ended, newest first:", "Known:"],
     )
 
 

@@ -215,16 +215,16 @@ def delete_skill(workspace: Workspace, params: Params) -> Json:
 
 
 METHODS: tuple[Method[Workspace], ...] = (
-    Method("agents_create", create),
+    Method("agents_create", create, page=True),
     Method("agents_list", list_all, page=True),
     Method("agents_show", show, page=True),
-    Method("agents_edit", edit),
+    Method("agents_edit", edit, page=True),
     Method("agents_delete", delete),
     Method("agents_sync", sync),
     Method("agents_diff", diff),
     Method("agents_merge", merge),
     Method("agents_prune", prune),
-    Method("agents_launch", launch),
+    Method("agents_launch", launch, page=True),
     Method("templates_list", list_templates, page=True),
     Method("templates_show", show_template, page=True),
     Method("templates_save", save_template),

@@ -9,7 +9,9 @@ from iai_mcp.memory.prompt_injection import MOST_TOKENS, NewPrompt
 from iai_mcp.protocol.params import Params
 from iai_mcp.store import MemoryStore
 
-_SHOWN_OF_A_MEMORY = ("text", "role", "ts", "session_id", "host", "agent")
+_SHOWN_OF_A_MEMORY = (
+    *("text", "role", "speaker", "ts", "session_id", "project", "host", "agent", "pinned"),
+)
 
 
 def _session_start(store: MemoryStore, params: Params) -> Json:
@@ -31,6 +33,9 @@ def _prompt_injection(store: MemoryStore, params: Params) -> Json:
         project=params.text("project", ""),
         caller=caller_of(params),
         budget=params.integer("budget_tokens", MOST_TOKENS, 1, MOST_TOKENS),
+        within=params.integer("within_ms", 0, 0, 60_000) * 1000
+        if params.has("within_ms")
+        else None,
     )
     return briefing_view(store.prompt_injection(new))
 

@@ -50,5 +50,5 @@ def _privacy(store: MemoryStore, params: Params) -> Json:
 METHODS: tuple[Method[MemoryStore], ...] = (
     Method("profile_get", _get, tool="profile_get_set", page=True),
     Method("profile_set", _set, tool="profile_get_set"),
-    Method("project_privacy", _privacy),
+    Method("project_privacy", _privacy, page=True),
 )

@@ -8,7 +8,7 @@ import numpy as np
 from iai_mcp.api.memory_views import answer_view, memory_view, shown_view
 from iai_mcp.api.reading import caller_of, filter_of
 from iai_mcp.api.table import Json, Method
-from iai_mcp.api.work_views import folded_view, with_work
+from iai_mcp.api.work_views import folded_view, with_work, work_whole_view
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant, iso
 from iai_mcp.domain.memories import NewTurn
@@ -266,10 +266,12 @@ def _place(cursor: str) -> tuple[int, int] | None:
 
 
 def _show(store: MemoryStore, params: Params) -> Json:
+    named = params.text("id"), params.text("project", ""), caller_of(params)
+    work = store.work_recall.one(*named)
+    if work is not None:
+        return {"record": work_whole_view(work), "before": [], "after": []}
     found = store.show(
-        params.text("id"),
-        params.text("project", ""),
-        caller_of(params),
+        *named,
         offset=params.integer("offset", 0, 0, 1 << 40),
         around=params.integer("around", 0, 0, _MOST_CONTEXT),
     )
@@ -285,10 +287,10 @@ METHODS: tuple[Method[MemoryStore], ...] = (
     Method("memory_recall", _recall, tool="memory_recall", page=True),
     Method("memory_capture", _capture, tool="memory_capture", names_as_given=True),
     Method("capture_events", _capture_events, names_as_given=True),
-    Method("memory_contradict", _contradict, tool="memory_contradict"),
+    Method("memory_contradict", _contradict, tool="memory_contradict", page=True),
     Method("memory_reinforce", _reinforce, tool="memory_reinforce"),
-    Method("memory_pin", _pin),
-    Method("memory_forget", _forget, tool="memory_forget"),
+    Method("memory_pin", _pin, page=True),
+    Method("memory_forget", _forget, tool="memory_forget", page=True),
     Method("memory_timeline", _timeline, tool="memory_timeline", page=True),
     Method("memory_show", _show, page=True),
 )

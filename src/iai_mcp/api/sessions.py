@@ -96,7 +96,7 @@ METHODS: tuple[Method[Workspace], ...] = (
     Method("sessions_send", send),
     Method("sessions_broadcast", broadcast),
     Method("sessions_logs", logs, page=True),
-    Method("sessions_kill", kill),
+    Method("sessions_kill", kill, page=True),
     Method("sessions_wait", wait),
     Method("sessions_write", write),
     Method("sessions_resize", resize),

@@ -30,7 +30,7 @@ class Method(Generic[On]):
     answer: Callable[[On, Params], Json]
     activity: bool = True  # a call keeps the daemon awake; watching it does not
     tool: str = ""  # the MCP tool that it is behind
-    page: bool = False  # whether a page in a browser may call it: what only shows
+    page: bool = False  # whether a page in a browser may call it
     # Names are asked for as they are stored: without secrets. What makes a turn itself is worked out
     # from its names as they arrive.
     names_as_given: bool = False
@@ -86,9 +86,9 @@ def waits_for_sleep(method: str) -> bool:
 
 @cache
 def memory_methods() -> "Mapping[str, Method[MemoryStore]]":
-    from iai_mcp.api import injection, knobs, memory, sharing, transfer, upkeep, work
+    from iai_mcp.api import injection, knobs, memory, overviews, sharing, transfer, upkeep, work
 
-    subjects = (memory, work, injection, knobs, sharing, transfer, upkeep)
+    subjects = (memory, overviews, work, injection, knobs, sharing, transfer, upkeep)
     return {method.name: method for subject in subjects for method in subject.METHODS}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from iai_mcp.adapters.keys import backup
 from iai_mcp.adapters.looks import look_at
 from iai_mcp.api.reading import caller_of, micros_of
-from iai_mcp.api.table import Json, Method
+from iai_mcp.api.table import Json, Method, memory_methods
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.project_identity import is_within
 from iai_mcp.memory.room import Room, weight_of
@@ -111,6 +111,11 @@ def _backup(store: MemoryStore, params: Params) -> Json:
     return made
 
 
+def _methods(store: MemoryStore, params: Params) -> Json:
+    """The memory half of the table, for those who stand before it and do not load it."""
+    return {"methods": [{"name": one.name, "page": one.page} for one in memory_methods().values()]}
+
+
 METHODS: tuple[Method[MemoryStore], ...] = (
     Method("events_query", _events, activity=False, tool="events_query", page=True),
     Method("topology", _topology, activity=False, tool="topology", page=True),
@@ -119,4 +124,5 @@ METHODS: tuple[Method[MemoryStore], ...] = (
     Method("memory_consolidate", _consolidate, tool="memory_consolidate", waits_for_sleep=True),
     Method("sleep_report", _report, page=True),
     Method("backup", _backup),
+    Method("methods", _methods, activity=False),
 )

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from iai_mcp.api.table import Json
-from iai_mcp.domain.work import Record, details_of, text_of
+from iai_mcp.domain.work import Command, Record, details_of, text_of
 from iai_mcp.memory.work_recall import Folded, Share, WorkHit
 
 _ALWAYS = frozenset(("text", "session_id", "project"))
@@ -35,6 +35,15 @@ def work_hit_view(hit: WorkHit) -> Json:
     told |= {"valid_from": hit.record.at.text, "valid_to": None, "meta": {}}
     told |= {"score": round(hit.score, 4), "reason": "done"}
     return {**told, "request": hit.request} if hit.request else told
+
+
+def work_whole_view(hit: WorkHit) -> Json:
+    """One piece of work with what it printed, as one text."""
+    told = work_view(hit.record)
+    done = hit.record.done
+    printed = f"\n{done.output}" if isinstance(done, Command) and done.output else ""
+    text = f"{told['text']}{printed}"
+    return {**told, "text": text, "characters": len(text), "request": hit.request}
 
 
 def with_work(told: Json, share: Share, limit: int) -> Json:

@@ -42,7 +42,9 @@ def context_for(event: HookEvent, given: "HookInput") -> str | None:
         prompt = markers.without_hook_context(given.text("prompt") or "")
         if not prompt.strip():
             return None
-        answer = ask("prompt_injection", params | {"prompt": prompt}, PROMPT_WITHIN)
+        # Some of it goes by on the way: what the daemon makes later than this nobody gets.
+        within = {"within_ms": int(PROMPT_WITHIN * 800)}
+        answer = ask("prompt_injection", params | within | {"prompt": prompt}, PROMPT_WITHIN)
     return _told(answer, event, given)
 
 

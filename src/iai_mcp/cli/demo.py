@@ -1,5 +1,8 @@
 """See it work: a real daemon in a scratch home, three agents recalling one conversation, a crash.
 
+iai-mcp demo            tells it in the terminal
+iai-mcp demo --page     shows the page with the demonstration's memories and a live shell, until Enter
+
 Nothing of yours is touched, and everything is cleaned up at the end.
 """
 
@@ -32,6 +35,7 @@ _QUESTIONS = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--page", action="store_true", help="show the page of the scratch home")
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
 
@@ -44,12 +48,12 @@ def run(arguments: argparse.Namespace) -> int:
     with _scratch_home():
         daemon = _Daemon()
         try:
-            result = _story(daemon, say)
+            result = _page(daemon, say, arguments.json) if arguments.page else _story(daemon, say)
         finally:
             daemon.end()
     say("\nThe scratch home is gone. To turn memory on for real:\n")
     say(f"  {output.paint(_command() + ' up', 'bold')}\n")
-    if arguments.json:
+    if arguments.json and not arguments.page:
         output.say_json(result)
     return 0
 
@@ -82,6 +86,43 @@ def _story(daemon: "_Daemon", say: Say) -> dict[str, object]:
     if records != stored["inserted"]:
         raise IoFailed("the demo lost a memory: please report this")
     return {"stored": stored["inserted"], "survived": records, "bridges": asked}
+
+
+def _page(daemon: "_Daemon", say: Say, as_json: bool) -> dict[str, object]:
+    """The page with something on it, until the person, or the program that started us, has seen it."""
+    from iai_mcp.cli import page
+    from iai_mcp.terminal.tidying import end_all
+
+    daemon.start()
+    furnish()
+    try:
+        subprocess.run(
+            [sys.executable, "-m", "iai_mcp.cli", "session", "start", "--detach"],
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        told = page.opened()
+        url = str(told["url"])
+        if as_json:
+            output.say_json({"url": url, "port": told["port"]})
+            output.flush()
+        elif page.browse(url):
+            say("the page is open in your browser; Enter ends the demonstration")
+        else:
+            say(f"open once: {url}\nEnter ends the demonstration")
+        with suppress(KeyboardInterrupt):
+            sys.stdin.readline()
+    finally:
+        page.close()
+        end_all()
+    return told
+
+
+def furnish() -> None:
+    """The demonstration's memories, and a session that was told of them."""
+    about: dict[str, object] = {"session_id": "demo", "project": "demo", "host": "claude-code"}
+    connection.call("capture_events", {**about, "events": conversation()})
+    connection.call("session_start_payload", {"session_id": "later", "project": "demo"})
 
 
 def conversation() -> list[dict[str, object]]:

@@ -16,7 +16,7 @@ from iai_mcp.terminal.connection import Connection, HolderState
 from iai_mcp.terminal.promptness import be_prompt
 from iai_mcp.terminal.records import SessionRecord
 from iai_mcp.terminal.screen import Screen
-from iai_mcp.terminal.screen_paint import ALTERNATE, paint, unpaint
+from iai_mcp.terminal.screen_paint import began_on_alternate, paint, unpaint
 
 _KEYBOARD = 0
 _DISPLAY = 1
@@ -154,7 +154,7 @@ class _Client:
         if state is None:
             return
         screen = Screen(state.rows, state.cols)
-        if _began_on_alternate(data, state):
+        if began_on_alternate(data, state.alternate):
             screen.start_on_alternate()
         screen.feed(data)
         rows = os.get_terminal_size(_DISPLAY).lines
@@ -170,17 +170,6 @@ class _Client:
         rows = os.get_terminal_size(_DISPLAY).lines
         keypad, keyboard = (state.keypad, state.keyboard) if state else (False, 0)
         _write(unpaint(modes, rows, keypad=keypad, keyboard=keyboard) + b"\r\n")
-
-
-def _began_on_alternate(data: bytes, state: HolderState) -> bool:
-    """Whether the alternate screen was on before `data`: by its first switch, else as it is now."""
-    switches = [
-        (at, letter)
-        for mode in ALTERNATE
-        for letter in (b"h", b"l")
-        if (at := data.find(b"\x1b[?%d%s" % (mode, letter))) >= 0
-    ]
-    return min(switches)[1] == b"l" if switches else state.alternate
 
 
 def _write(data: bytes) -> None:

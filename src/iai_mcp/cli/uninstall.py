@@ -24,11 +24,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from iai_mcp.adapters import service_units
-    from iai_mcp.cli import down
+    from iai_mcp.cli import down, page
     from iai_mcp.hosts import registry
 
     _ask(arguments)
     units = service_units.remove()
+    page.close()
     down.stop_running()
     outcomes = registry.remove(registry.hosts())
     hosts = [outcome.host.id for outcome in outcomes if outcome.changes]

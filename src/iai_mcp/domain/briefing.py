@@ -5,25 +5,30 @@ were really said and names the memory they come from.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.passages import passages
+from iai_mcp.domain.recap import Ended, left_open
+from iai_mcp.domain.rule_register import Register
+from iai_mcp.domain.rulings import rulings
 from iai_mcp.domain.shown_text import shortened
-from iai_mcp.domain.standing import standing_wish
 
 # A decision stands at the top of what somebody says, not on page nine of a pasted log.
 _LOOKED_AT = 4000
 _LONGEST_POINT = 280
 _SHORTEST_POINT = 12
 _FEWEST_WORDS = 4
+_LONGEST_ASIDE = 500
+_RULES_OF_ONE = 4
 
 _DECIDED = re.compile(
     r"\b(?:decided|decision:|we (?:agreed|chose|settled|picked|went)"
     r"|let['’]?s (?:go with|use|stick|switch)|(?:going|go|stick|went|settled?) with"
-    r"|(?:switch|migrat|mov)(?:ed|ing) (?:\w+ )?(?:to|from|over)|instead of|rather than"
+    r"|(?:switch|migrat|mov)(?:ed|ing) (?:\w+ )?(?:to|from|over)"
     r"|we (?:now|will|['’]ll|should|are going to) use"
     r"|entschieden|entscheidung|décidé|décision|decidido|decisión|решили|решение)\b"
     r"|决定|決定|قررنا",
@@ -37,14 +42,6 @@ _CORRECTED = re.compile(
 )
 _REPORTED = re.compile(r"decided|decision:", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?:, |; | - | – |: |\. )")
-_OPEN = re.compile(
-    r"\b(?:todo|to-do|next steps?|remaining|remains?|still (?:to do|open|missing|needs?|have to|need to)"
-    r"|not (?:yet|done)|left to do|follow[- ]?up|open questions?|unresolved|blocked (?:on|by)"
-    r"|would you like me to|shall i|should i|do you want me to|tomorrow|later we|pick (?:it|this) up"
-    r"|nächste schritte|noch offen|prochaines étapes|próximos pasos|осталось|следующ\w+ шаг)\b"
-    r"|下一步|次のステップ",
-    re.IGNORECASE,
-)
 _LASTING = ("semantic", "procedural", "parametric")
 
 
@@ -67,11 +64,6 @@ class Sitting:
     def last(self) -> Memory:
         return self.turns[-1]
 
-    @property
-    def opening(self) -> Memory:
-        """The first thing a person asked, or whatever came first."""
-        return next((turn for turn in self.turns if turn.role == "user"), self.turns[0])
-
 
 def holding(memories: Iterable[Memory]) -> list[Memory]:
     """Those that nothing has superseded, once each."""
@@ -83,9 +75,13 @@ def holding(memories: Iterable[Memory]) -> list[Memory]:
 
 
 def lasting(memories: Iterable[Memory]) -> list[Point]:
-    """What was pinned or kept for good, then habits, then topics that sleep made; newest first."""
-    kept = newest(m for m in memories if m.pinned or m.tier in _LASTING)
-    kept.sort(key=lambda m: (m.derived, m.derived and m.tier != "procedural"))
+    """What was pinned or kept for good, then habits; newest first. Topics only repeat what was said."""
+    kept = newest(
+        m
+        for m in memories
+        if m.pinned or (m.tier in _LASTING and not (m.derived and m.tier != "procedural"))
+    )
+    kept.sort(key=lambda m: m.derived)
     return _distinct(Point(_point(m.text), m, "known") for m in kept)
 
 
@@ -94,9 +90,26 @@ def decisions(memories: Iterable[Memory], successors: frozenset[int]) -> list[Po
     return _distinct(_decisions(newest(memories), successors))
 
 
-def wishes(memories: Iterable[Memory]) -> list[Point]:
-    """What people said once and meant for good, newest first."""
-    return _distinct(_wishes(newest(memories)))
+def rulings_in_passing(memories: Iterable[Memory]) -> list[Point]:
+    """What people ruled in an aside and may have meant for once, newest first."""
+    points = (point for memory in newest(memories) for point in _ruled(memory))
+    return _distinct(points, each=_RULES_OF_ONE)
+
+
+def rules(register: Register) -> list[Point]:
+    """What people want for good, newest version only; first what is plainest to follow.
+
+    Not what was said together with a rule that is outdated by now: whoever looks the turn up would find
+    both. It comes with the prompts that it applies to.
+    """
+    firm = [
+        rule
+        for rule in register.holding
+        if rule.ruling.firm and rule.memory.key not in register.newer
+    ]
+    firm.sort(key=lambda rule: -rule.ruling.weight)
+    points = (Point(_point(one.ruling.sentence), one.memory, "standing rule") for one in firm)
+    return _distinct(points, each=_RULES_OF_ONE)
 
 
 def sittings(memories: Iterable[Memory]) -> list[Sitting]:
@@ -109,19 +122,16 @@ def sittings(memories: Iterable[Memory]) -> list[Sitting]:
     return sorted(found, key=lambda sitting: (-sitting.last.at.micros, -sitting.last.key))
 
 
-def open_threads(found: Sequence[Sitting], limit: int = 4) -> list[Point]:
-    """What was left open in the latest sessions: a question without an answer, a next step."""
-    points: list[Point] = []
-    for sitting in found[:limit]:
-        last = sitting.last
-        if last.role == "user":
-            points.append(Point(_point(last.text), last, "asked last, without an answer"))
-            continue
-        for sentence in reversed(_sentences(last)):
-            if _OPEN.search(sentence):
-                points.append(Point(_point(sentence), last, "left open"))
-                break
-    return _distinct(points)
+def open_threads(found: Sequence[Ended], limit: int = 14) -> list[Point]:
+    """What was left open in the latest exchanges: a question without an answer, a next step."""
+    return _distinct(
+        Point(
+            _point(text),
+            memory,
+            "asked last, without an answer" if memory.role == "user" else "left open",
+        )
+        for text, memory in left_open(found, limit)
+    )
 
 
 def learned_by_others(memories: Iterable[Memory], agent_id: str, since: int | None) -> list[Point]:
@@ -160,6 +170,15 @@ def _decisions(memories: Sequence[Memory], successors: frozenset[int]) -> Iterat
             yield from _matching(memory, _DECIDED, "decision")
 
 
+def _ruled(memory: Memory) -> Iterator[Point]:
+    """In a short prompt, that is: a long one was pasted."""
+    if memory.role != "user" or len(memory.text) > _LONGEST_ASIDE:
+        return
+    for one in rulings(memory.text):
+        if one.passing and not one.firm:
+            yield Point(_point(one.sentence), memory, "ruled in passing")
+
+
 def _matching(memory: Memory, pattern: re.Pattern[str], why: str) -> Iterator[Point]:
     if pattern.search(memory.text, 0, _LOOKED_AT) is None:
         return
@@ -167,15 +186,6 @@ def _matching(memory: Memory, pattern: re.Pattern[str], why: str) -> Iterator[Po
         found = pattern.search(sentence)
         if found is not None and len(sentence.split()) >= _FEWEST_WORDS:
             yield Point(_around(sentence, found), memory, why)
-
-
-def _wishes(memories: Sequence[Memory]) -> Iterator[Point]:
-    for memory in memories:
-        if memory.role != "user" or standing_wish(memory.text[:_LOOKED_AT]) is None:
-            continue
-        for sentence in _sentences(memory):
-            if len(sentence) <= _LONGEST_POINT and standing_wish(sentence) is not None:
-                yield Point(_point(sentence), memory, "standing wish")
 
 
 def _around(sentence: str, found: re.Match[str]) -> str:
@@ -204,15 +214,15 @@ def _first_sentence(memory: Memory) -> str:
     return found[0] if found else memory.text
 
 
-def _distinct(points: Iterable[Point]) -> list[Point]:
-    """Points whose words were not said before, at most one per memory."""
+def _distinct(points: Iterable[Point], each: int = 1) -> list[Point]:
+    """Points whose words were not said before, at most `each` per memory."""
     words: set[str] = set()
-    memories: set[int] = set()
+    memories: Counter[int] = Counter()
     kept: list[Point] = []
     for point in points:
         bare = "".join(c for c in point.text.lower() if c.isalnum())
-        if bare and bare not in words and point.memory.key not in memories:
+        if bare and bare not in words and memories[point.memory.key] < each:
             words.add(bare)
-            memories.add(point.memory.key)
+            memories[point.memory.key] += 1
             kept.append(point)
     return kept

@@ -1,21 +1,25 @@
 """A briefing as text: facts, within a budget of tokens, with the sources of each."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from iai_mcp.domain.briefing import Point, Sitting, newest
+from iai_mcp.domain.briefing import Point
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.quoting import in_line, quotation
+from iai_mcp.domain.recap import Ended, gist, narrates
+from iai_mcp.domain.relevance import read_prompt
 from iai_mcp.domain.shown_text import shortened
 
 # Hosts move more than 10,000 characters out of the context; marks and a heading come on top.
 LONGEST_TEXT = 9_000
-# What is distilled gets half of the room: the other half is for the words themselves.
-_DISTILLED = 0.5
-_QUOTED_FROM = 40
-_OPENING_LENGTH = 160
-# A long answer is quoted as far as this much of the room goes; then an older one has its turn.
-_LONGEST_QUOTE = 0.35
+_LISTED = 0.75  # of the room at most, while there is something to quote
+_QUOTED_FROM = 60
+_EACH_SESSION = 6  # exchanges: the one before the latest session has its say too
+# Characters of a conclusion, and of the one that ended last; a prompt is told whole or by its start.
+_ROOM, _ROOM_OF_THE_LAST = 400, 600
+_WHOLE_PROMPT, _START_OF_A_PROMPT = 240, 120
+_FEWEST_LETTERS = 12
 _LONGEST_NAME = 90
 _NO_BRACKETS = str.maketrans("[]", "()")
 
@@ -24,19 +28,18 @@ CountTokens = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Points under one heading; at most `limit` of them."""
+    """Points under one heading: `share` of the room while others want theirs, more where some is left."""
 
     title: str
     points: Sequence[Point]
-    limit: int
-    pointless_when_quoted: bool = False
+    share: float
+    verbatim: bool = False  # one sentence of a person each: in quotes, and its day does not matter
 
-    def without(self, quoted: frozenset[str]) -> "Section":
-        """The section for a text that quotes these memories in full anyway."""
-        if not self.pointless_when_quoted:
+    def without(self, quoted: str) -> "Section":
+        """The section for a text that quotes these sentences anyway."""
+        if not self.verbatim:
             return self
-        kept = [point for point in self.points if point.memory.id not in quoted]
-        return replace(self, points=kept)
+        return replace(self, points=[one for one in self.points if in_line(one.text) not in quoted])
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,27 +85,26 @@ class _Page:
 def compose(
     heading: str,
     sections: Sequence[Section],
-    turns: Sequence[Memory],
+    told: Sequence[Ended],
     budget: int,
     count: CountTokens,
 ) -> Briefing:
-    """The latest of `turns` word for word, newest first; then what was distilled."""
+    """How the latest exchanges ended, newest first, in words that were said; then what holds."""
     head = _Page(budget, LONGEST_TEXT, count)
     heading = in_line(heading)
     if heading and head.fits(heading, budget):
         head.add(heading)
     budget -= head.tokens
-    room = int(budget * _DISTILLED) if turns else budget
-    letters = int(head.letters_left * _DISTILLED) if turns else head.letters_left
-    distilled = _distilled(sections, _Page(room, letters, count), frozenset())
-    quotes = _Page(
-        budget - distilled.tokens, head.letters_left - letters + distilled.letters_left, count
-    )
-    _quote(quotes, turns)
-    # What is quoted in full needs no mention; the room that this leaves stays free.
-    quoted = frozenset(source.id for source in quotes.sources)
-    distilled = _distilled(sections, _Page(room, letters, count), quoted)
-    pages = (head, quotes, distilled)
+    most = _LISTED if told else 1.0
+    room = _Page(int(budget * most), int(head.letters_left * most), count)
+    reserved = _listed(sections, room, shared=bool(told))
+    quotes = _Page(budget - reserved.tokens, head.letters_left - _letters(reserved), count)
+    _quote(quotes, told)
+    # What is quoted needs no mention, and what the quotes leave is for those that hold more.
+    quoted = in_line(" ".join(quotes.lines))
+    left = _Page(budget - quotes.tokens, head.letters_left - _letters(quotes), count)
+    listed = _listed([one.without(quoted) for one in sections], left, shared=False)
+    pages = (head, quotes, listed)
     if not any(page.sources for page in pages):
         return Briefing()
     return Briefing(
@@ -110,19 +112,6 @@ def compose(
         sum(page.tokens for page in pages),
         tuple(source for page in pages for source in page.sources),
     )
-
-
-def sessions_section(sittings: Sequence[Sitting], limit: int) -> Section:
-    """What the latest sessions were about: their first question."""
-    points = []
-    for sitting in sittings:
-        last, opening = sitting.last, sitting.opening
-        who = last.provenance.agent_name or last.provenance.host
-        words = shortened(opening.text, _OPENING_LENGTH)
-        turns = "1 turn" if len(sitting.turns) == 1 else f"{len(sitting.turns)} turns"
-        by = f", {who}" if who else ""
-        points.append(Point(f"{words} ({turns}{by})", opening, "recent session"))
-    return Section("The latest sessions were about", points, limit, pointless_when_quoted=True)
 
 
 def estimated_tokens(text: str) -> int:
@@ -144,50 +133,91 @@ def _day(memory: Memory) -> str:
     return memory.at.text[:10]
 
 
-def _distilled(sections: Sequence[Section], page: _Page, quoted: frozenset[str]) -> _Page:
-    filled = [section.without(quoted) for section in sections]
-    filled = [section for section in filled if section.points]
-    for number, section in enumerate(filled):
-        # Each gets its share of what is left, so that the first can not crowd out the last.
-        share = (page.budget - page.tokens) // (len(filled) - number)
-        _list(page, section, page.tokens + share)
+def _letters(page: _Page) -> int:
+    return sum(len(line) + 1 for line in page.lines)
+
+
+def _listed(sections: Sequence[Section], page: _Page, *, shared: bool) -> _Page:
+    """The sections one after the other; each within its share of the room, or in what is left."""
+    whole, letters = page.budget, page.letters_left
+    later = sum(one.share for one in sections if one.points)
+    for section in sections:
+        if not section.points:
+            continue
+        later -= section.share
+        share = section.share if shared else max(section.share, 1.0 - later)
+        _list(page, section, page.tokens + int(whole * share), int(letters * share))
     return page
 
 
-def _list(page: _Page, section: Section, ceiling: int) -> None:
+def _list(page: _Page, section: Section, ceiling: int, letters: int) -> None:
     title = f"{section.title}:"
     listed = 0
-    for point in section.points[: section.limit]:
-        line = in_line(f"- {_day(point.memory)}: {point.text}")
+    for point in section.points:
+        told = f"“{point.text}”" if section.verbatim else f"{_day(point.memory)}: {point.text}"
+        line = in_line(f"- {told}")
         whole = line if listed else f"{title}\n{line}"
-        if not page.fits(whole, ceiling):
+        if len(whole) > letters or not page.fits(whole, ceiling):
             continue
         page.add(whole, [Source(point.memory.id, point.why)])
+        letters -= len(whole) + 1
         listed += 1
 
 
-def _quote(page: _Page, turns: Sequence[Memory]) -> None:
-    title = "The latest words here, newest first:"
-    quoted = 0
-    for turn in newest(turns)[:_QUOTED_FROM]:
-        head = f"{heading_of(turn)}\n"
-        lead = head if quoted else f"{title}\n{head}"
-        # No more of it can fit; a turn may be megabytes long.
-        text = quotation(turn.text.strip()[:LONGEST_TEXT])
-        if not page.fits(lead + text, page.budget):
-            text = _as_far_as_it_fits(page, lead, text)
-        if text:
-            page.add(lead + text, [Source(turn.id, "latest words")])
-            quoted += 1
+def _quote(page: _Page, told: Sequence[Ended]) -> None:
+    title = "How the latest work here ended, newest first:"
+    shown: set[str] = set()
+    sessions: Counter[str] = Counter()
+    for one in told[:_QUOTED_FROM]:
+        session = one.memory.provenance.session_id
+        if session and sessions[session] == _EACH_SESSION:
+            continue
+        made = _told(one, shown, _ROOM if page.lines else _ROOM_OF_THE_LAST)
+        if made is None:
+            continue
+        text, sources = made
+        lead = "" if page.lines else f"{title}\n"
+        if page.fits(lead + text, page.budget):
+            page.add(lead + text, sources)
+            sessions[session] += 1
 
 
-def _as_far_as_it_fits(page: _Page, lead: str, text: str) -> str:
-    """The beginning of a long turn, word for word, marked as cut; "" where it is not worth it."""
-    ceiling = page.tokens + int((page.budget - page.tokens) * _LONGEST_QUOTE)
-    room = min(len(text), page.letters_left - len(lead) - 8)
-    while room > _OPENING_LENGTH:
-        part = text[:room].rstrip() + " […]"
-        if page.fits(lead + part, ceiling):
-            return part
-        room = room * 2 // 3
-    return ""
+def _told(one: Ended, shown: set[str], room: int) -> tuple[str, list[Source]] | None:
+    """How it ended and, behind it, what was asked; None where that says nothing new."""
+    parts: list[str] = []
+    sources: list[Source] = []
+    if one.conclusion is not None and (text := _ending(one.conclusion.text, room, shown)):
+        parts.append(f"{heading_of(one.conclusion)}\n{quotation(text)}")
+        sources.append(Source(one.conclusion.id, "how it ended"))
+    tells = one.prompt is not None and (parts or read_prompt(one.prompt.text).worth_asking)
+    if one.prompt is not None and tells and (text := _prompt(one.prompt.text, shown)):
+        asked = (
+            f"  asked: “{in_line(text)}”" if "\n" not in text else f"  asked:\n{quotation(text)}"
+        )
+        parts.append(asked if parts else f"{heading_of(one.prompt)}\n{quotation(text)}")
+        sources.append(Source(one.prompt.id, "what was asked"))
+    return ("\n".join(parts), sources) if parts else None
+
+
+def _ending(text: str, room: int, shown: set[str]) -> str:
+    whole = text.strip()
+    if len(whole) > room or narrates(whole):
+        return " … ".join(gist(whole, room, shown))
+    return _once(whole, shown)
+
+
+def _prompt(text: str, shown: set[str]) -> str:
+    whole = text.strip()
+    if len(whole) > _WHOLE_PROMPT:
+        whole = whole[:_START_OF_A_PROMPT].rstrip() + " […]"
+    return _once(whole, shown)
+
+
+def _once(text: str, shown: set[str]) -> str:
+    """The text, or nothing: a copy of what was shown, or a nod."""
+    bare = "".join(letter for letter in text.lower() if letter.isalnum())
+    nod = len(bare) < _FEWEST_LETTERS and not any(letter.isdigit() for letter in bare)
+    if bare in shown or (nod and bare.isascii()):
+        return ""
+    shown.add(bare)
+    return text

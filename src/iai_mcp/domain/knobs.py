@@ -13,7 +13,7 @@ Value = int | float | str
 class Knobs:
     """All of them, at their values of this moment. The defaults are the defaults."""
 
-    injection_depth: int = 1200
+    injection_depth: int = 1500
     prompt_injection: Mode = "auto"
     recency_weight: float = 0.0
     project_preference: float = 0.5

@@ -115,7 +115,6 @@ def clean(turn: Turn, text: str, redact: Callable[[str], str]) -> CleanTurn:
     """The same turn with redacted words: `text` as it came from the redactor, and all else that came
     with it. Its identity stays: it was worked out from what arrived.
     """
-    whence = turn.provenance
     return CleanTurn(
         identity=turn.identity,
         text=text,
@@ -124,19 +123,24 @@ def clean(turn: Turn, text: str, redact: Callable[[str], str]) -> CleanTurn:
         speaker=redact(turn.speaker),
         tier=turn.tier,
         cue=redact(turn.cue),
-        provenance=Provenance(
-            session_id=redact(whence.session_id),
-            project=redact(whence.project),
-            host=redact(whence.host),
-            agent_id=redact(whence.agent_id),
-            agent_name=redact(whence.agent_name),
-            branch=redact(whence.branch),
-        ),
+        provenance=redacted_provenance(turn.provenance, redact),
         meta=redact_json(turn.meta, redact) if turn.meta else "",
         by_uid=turn.by_uid,
         aliases=turn.aliases,
         also_in=tuple(map(redact, turn.also_in)),
         everywhere=turn.everywhere,
+    )
+
+
+def redacted_provenance(whence: Provenance, redact: Callable[[str], str]) -> Provenance:
+    """Where something comes from, without secrets: names hold them, too."""
+    return Provenance(
+        session_id=redact(whence.session_id),
+        project=redact(whence.project),
+        host=redact(whence.host),
+        agent_id=redact(whence.agent_id),
+        agent_name=redact(whence.agent_name),
+        branch=redact(whence.branch),
     )
 
 

@@ -7,12 +7,13 @@ from itertools import islice
 from iai_mcp.domain.answer_kinds import READ_WORDS, Kinds, held_by
 from iai_mcp.domain.exchanges import turning
 from iai_mcp.domain.passages import passages
+from iai_mcp.domain.rulings import rules
 from iai_mcp.domain.standing import Standing, StandingWish, may_state_a_wish, standing_wish
 from iai_mcp.domain.words import indexed_pieces, words
 
 # Raised when any of the fields below, or what goes into the word index, is made differently:
 # stores then bring their rows up to date in the background.
-TRAITS_VERSION = 4
+TRAITS_VERSION = 5
 
 _QUESTION_MARKS = ("?", "？", "؟")
 # More wishes in one turn than this are a document, not a conversation.
@@ -32,6 +33,7 @@ class Fact(IntEnum):
     NAME = 32  # it names something
     CHANGE = 64  # it says that something is otherwise than before
     TURNING = 128  # it proposes something, or is a short answer
+    RULES = 256  # a person says how things are to be done
 
 
 WISH = Fact.INSTRUCTION | Fact.PREFERENCE  # one that goes on being wished
@@ -50,6 +52,7 @@ class Traits:
     holds: Kinds
     spoken: bool  # by a person
     turning: bool  # see `domain.exchanges.turning`
+    rules: bool  # how things are to be done
 
     @property
     def facts(self) -> int:
@@ -62,6 +65,7 @@ class Traits:
             + self.holds.name * Fact.NAME
             + self.holds.change * Fact.CHANGE
             + self.turning * Fact.TURNING
+            + self.rules * Fact.RULES
         )
 
 
@@ -88,6 +92,7 @@ def traits_of(text: str, role: str) -> Traits:
         holds=held_by(text, said),
         spoken=role != "assistant",
         turning=turning(text, role),
+        rules=role == "user" and rules(text),
     )
 
 

@@ -10,7 +10,13 @@ from typing import Literal, assert_never
 from iai_mcp.domain.commands import has_failed
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant
-from iai_mcp.domain.memories import NewTurn, Provenance, encodable, turn_identity
+from iai_mcp.domain.memories import (
+    NewTurn,
+    Provenance,
+    encodable,
+    redacted_provenance,
+    turn_identity,
+)
 from iai_mcp.domain.telling import telling
 
 Kind = Literal["command", "edit", "looked"]
@@ -203,21 +209,13 @@ def _command(raw: Mapping[str, object]) -> Command:
 
 def clean_work(work: Work, redact: Callable[[str], str]) -> CleanWork:
     """The same with every text redacted, and of what was printed only the lines that tell."""
-    whence = work.provenance
     return CleanWork(
         identity=work.identity,
         at=work.at,
         done=_redacted(work.done, redact),
         note=redact(work.note),
         turn=work.turn,
-        provenance=Provenance(
-            session_id=redact(whence.session_id),
-            project=redact(whence.project),
-            host=redact(whence.host),
-            agent_id=redact(whence.agent_id),
-            agent_name=redact(whence.agent_name),
-            branch=redact(whence.branch),
-        ),
+        provenance=redacted_provenance(work.provenance, redact),
     )
 
 

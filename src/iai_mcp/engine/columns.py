@@ -29,7 +29,7 @@ _COLUMNS: dict[str, type[np.generic]] = {
     "keys": np.int64,
     "at": np.int64,
     "length": np.int32,
-    "facts": np.uint8,
+    "facts": np.uint16,
     "alive": np.bool_,
     "before": np.int32,
     "after": np.int32,
@@ -45,7 +45,7 @@ class View:
     keys: NDArray[np.int64]
     at: NDArray[np.int64]
     length: Numbers
-    facts: NDArray[np.uint8]  # see `domain.traits.Fact`
+    facts: NDArray[np.uint16]  # see `domain.traits.Fact`
     alive: Mask
     before: Numbers  # the row of the turn before it in its session, or NOBODY
     after: Numbers
@@ -97,7 +97,7 @@ class View:
         return having(self.facts, WISH)
 
 
-def having(facts: NDArray[np.uint8], which: int) -> Mask:
+def having(facts: NDArray[np.uint16], which: int) -> Mask:
     """Where any of these facts holds."""
     # A plain number: one of an enumeration would make every byte of the column eight.
     held: Mask = (facts & int(which)) != 0
@@ -178,6 +178,13 @@ class Columns:
         mask = self._mask(view, scope, now[2])
         self._masked = (now, mask)
         return mask
+
+    def keys_with(self, fact: Fact, scope: Scope) -> list[int]:
+        """The keys of what a fact holds of within the scope, in order of arrival."""
+        view = self.current()
+        mask = self._mask(view, scope, self._of_session(scope.session_id))
+        keys: list[int] = view.keys[mask & having(view.facts, fact)].tolist()
+        return keys
 
     def _of_session(self, session_id: str) -> tuple[int, ...]:
         """The keys of a session, as the log has it: a memory may belong to several, and leave one."""

@@ -1,6 +1,6 @@
 """Which memories might answer a cue: a pool from every leg, then a closer look at the best."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -166,6 +166,13 @@ class Finder:
     def number(self, column: str, name: str) -> int:
         """The number that stands for a speaker's, session's or project's name; -1 if unknown."""
         return self.columns.number(column, name)
+
+    def holding(self, terms: Collection[str]) -> dict[str, int]:
+        """How many memories hold each of the terms; of one that is several words, the rarest."""
+        with self.index.looked_up() as index:
+            return {
+                term: min(map(index.holding, index.spelled([term])), default=0) for term in terms
+            }
 
     def _talk(
         self, sought: Sought, view: View, crowd: Crowd, lexical: WordScores, exact: Floats

@@ -7,6 +7,7 @@ session it is repeated. A turn whose host gives it no id carries
 
 import time
 
+from iai_mcp.protocol.compact_json import loads
 from iai_mcp.protocol.markers import without_injected
 
 try:
@@ -217,3 +218,12 @@ def text_at(record: object, *names: str) -> str | None:
             return None
         record = record.get(name)
     return record if isinstance(record, str) and record else None
+
+
+def object_in(text: object) -> Record:
+    """The object that hosts write as JSON inside a string, or as itself; empty where it is none."""
+    try:
+        value = loads(text) if isinstance(text, str) else text
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,6 +1,6 @@
 """From ranked memories to the answer: successors first, likenesses folded, the room shared."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from iai_mcp.domain.cue_matching import CueMatcher
@@ -10,10 +10,12 @@ from iai_mcp.domain.filling import SURE_OF_A_PLACE
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.ranking.folding import folded
 from iai_mcp.domain.ranking.reasons import told
+from iai_mcp.domain.rule_register import Register, may_rule
 from iai_mcp.domain.shares import SHORT, Cost, shares
 from iai_mcp.memory import payload
 from iai_mcp.memory.question import Answer, Around, Hit, Question, SessionHits
 from iai_mcp.memory.room import ANSWER_BYTES, Shown, weight
+from iai_mcp.memory.scoping import Filter
 from iai_mcp.memory.worked import Worked, WorkShown
 from iai_mcp.ports.learned import Repeats, Topics
 from iai_mcp.ports.memories import Memories, Scope
@@ -28,6 +30,7 @@ _EXCERPT = 50_000  # bytes of a whole turn that no answer can hold, at most
 # Of one kind of hits beside the other: so much less is too unlikely to answer.
 _FAR_BEHIND = 2.5
 _SUCCESSOR = "it supersedes what was found"
+_LATER_RULE = "a later rule on what was found"
 # Digests are looked for among those of the best hits, and only a few come along.
 _ASKED = 10
 _DIGESTS = 2
@@ -73,10 +76,11 @@ class Answering:
     cosine: Callable[[int], float | None]  # of the cue with the memory of that key
     digests: str  # where they may stand: the knob `consolidated_hits`
     work: WorkShown
+    rules: Callable[[str], Register]  # what people rule in a project
 
     def holding(self, found: Sequence[Found]) -> Holding:
         """What was found, best first, as it holds."""
-        valid, superseded = self._by_validity(found)
+        valid, superseded = self._by_rules(*self._by_validity(found))
         return Holding(self._folded(valid) if self.asked.fold else valid, superseded)
 
     def __call__(self, found: Holding, work: Worked, sentences: int) -> Answer:
@@ -134,9 +138,9 @@ class Answering:
         old = [
             Found(memory, by_key[key].shown, by_key[key].parts)
             for key, memory in work.turns.items()
-            if memory.successor is not None
+            if memory.successor is not None or self._is_replaced(memory)
         ]
-        valid, superseded = self._by_validity(old) if old else ([], [])
+        valid, superseded = self._by_rules(*self._by_validity(old)) if old else ([], [])
         if not superseded:
             return found, work
         gone = {one.memory.key for one in superseded}
@@ -217,6 +221,42 @@ class Answering:
             if last.memory.key not in valid:
                 valid[last.memory.key] = last
         return list(valid.values()), superseded
+
+    def _by_rules(
+        self, valid: Sequence[Found], superseded: Sequence[Found]
+    ) -> tuple[list[Found], list[Found]]:
+        """What replaces a ruling before it; and what is replaced in full with what no longer holds.
+
+        Who asks for one session, time or party wants what was said there, whatever came of it.
+        """
+        whole = replace(self.asked.about, project="", as_of=None) == Filter()
+        stating = [one.memory for one in valid if whole and may_rule(one.memory)]
+        known = {key: self.rules(key) for key in {one.provenance.project for one in stating}}
+        after = {one.key: known[one.provenance.project].newer.get(one.key, ()) for one in stating}
+        later = {one.key: one for one in self._said_by_then(set().union(*after.values()))}
+        holding: dict[int, Found] = {}
+        replaced: list[Found] = []
+        for one in valid:
+            newer = [later[key] for key in reversed(after.get(one.memory.key, ())) if key in later]
+            for memory in newer:
+                holding.setdefault(memory.key, replace(one, memory=memory, reason=_LATER_RULE))
+            register = known.get(one.memory.provenance.project)
+            last = register.successors.get(one.memory.key) if register and newer else None
+            if last in later:
+                replaced.append(replace(one, memory=_outdated(one.memory, later[last])))
+            else:
+                holding.setdefault(one.memory.key, one)
+        return list(holding.values()), [*replaced, *superseded]
+
+    def _is_replaced(self, memory: Memory) -> bool:
+        """Whether all that a turn rules was ruled otherwise later."""
+        return may_rule(memory) and memory.key in self.rules(memory.provenance.project).successors
+
+    def _said_by_then(self, keys: Collection[int]) -> list[Memory]:
+        """Those that are open, and had been said at the time that the question is about."""
+        as_of = self.asked.about.as_of
+        fetched = self._open(self.memories.get(sorted(keys), READ_OF_EACH)) if keys else []
+        return [one for one in fetched if as_of is None or one.at.micros <= as_of]
 
     def _successors(self, found: Sequence[Found]) -> dict[int, Memory]:
         """Every memory on the way from what was found to what holds now, as far as it is open."""
@@ -343,6 +383,11 @@ def _likely(
 def _cost(hit: Hit) -> Cost:
     text = json_bytes(hit.memory.text)
     return Cost(text, payload.around_hit(hit) + (payload.EXCERPT if text > SHORT else 0))
+
+
+def _outdated(memory: Memory, by: Memory) -> Memory:
+    """A ruling that no longer holds, as an answer names it."""
+    return replace(memory, valid_to=by.at.micros, successor=by.key)
 
 
 def _successor(memory: Memory, as_of: int | None) -> int | None:

@@ -4,23 +4,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from iai_mcp.domain import briefing
-from iai_mcp.domain.briefing_text import Briefing, CountTokens, Section, compose, sessions_section
+from iai_mcp.domain.briefing import Point
+from iai_mcp.domain.briefing_text import Briefing, CountTokens, Section, compose
 from iai_mcp.domain.memories import Memory, is_from
 from iai_mcp.domain.project_identity import from_key
+from iai_mcp.domain.recap import endings
+from iai_mcp.domain.rule_register import Register
 from iai_mcp.memory.injections import Injections
+from iai_mcp.memory.rules import Rules
 from iai_mcp.memory.scoping import NOWHERE, Access, Caller, open_kin
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Projects
 
 _SAID = ("episodic", "working")
-# The last words of a few sessions; older decisions and wishes are found by their words.
-_RECENT = 160
-_BY_WORDS = 60
-_TELLING_TEXT = """
-decided decision agreed chose switched migrated instead prefer always never correction wrong
-remember convention rule
-"""
-_TELLING_WORDS = tuple(_TELLING_TEXT.split())
+_RECENT = 240  # turns, of which two thirds are narration: some thirty exchanges
 # What belongs to no project counts everywhere, as far as it is a wish or was distilled.
 _UNFILED = Scope(projects=("",))
 _UNFILED_AT_MOST = 60
@@ -46,6 +43,8 @@ class SessionStart:
     count_tokens: Callable[[], CountTokens]
     injections: Injections
     depth: Callable[[], int]  # tokens that a session is told unless the call says otherwise
+    rules: Rules
+    practice: Callable[[Scope], Sequence[Point]] = lambda _: ()  # how it is built and tested
 
     def __call__(self, new: NewSession) -> Briefing:
         budget = self.depth() if new.budget is None else new.budget
@@ -66,46 +65,44 @@ class SessionStart:
         self, key: str, scope: Scope, session: str, agent_id: str, budget: int
     ) -> Briefing:
         nowhere = replace(_UNFILED, not_members=scope.not_members)
-        unfiled = self.memories.timeline(nowhere, _UNFILED_AT_MOST)
+        unfiled = briefing.holding(self.memories.timeline(nowhere, _UNFILED_AT_MOST))
         recent = self.memories.timeline(scope, _RECENT)
-        telling = self.memories.by_words(_TELLING_WORDS, scope, _BY_WORDS)
-        candidates = [*recent, *self.memories.get([hit.key for hit in telling])]
         # A session that goes on has its own words before it already, and those it was forked from.
         own = self.memories.lineage(session)
-        held = [memory for memory in briefing.holding(candidates) if not is_from(memory, own)]
-        latest = {memory.key for memory in recent}
-        sittings = briefing.sittings(memory for memory in held if memory.key in latest)
-        sections = self._sections(candidates, held, sittings, briefing.holding(unfiled))
+        held = [memory for memory in briefing.holding(recent) if not is_from(memory, own)]
+        register = self.rules.of(scope)
+        known = [*held, *(m for m in unfiled if not _runs_elsewhere(m))]
+        sections = [
+            Section("Known", briefing.lasting(known), 0.1),
+            self._rules(register, briefing.lasting(known)),
+            *self._sections(scope, recent, held, register),
+        ]
         if agent_id:
             sections.insert(0, self._news(held, scope, agent_id))
-        turns = [m for m in briefing.holding(recent) if m.tier in _SAID and not is_from(m, own)]
-        heading = _heading(key, recent, sittings) if recent else ""
-        return compose(heading, sections, turns, budget, self.count_tokens())
+        heading = _heading(key, recent, briefing.sittings(held)) if recent else ""
+        told = endings(memory for memory in held if memory.tier in _SAID)
+        told = [one for each in told if (one := each.without(register.newer)) is not None]
+        return compose(heading, sections, told, budget, self.count_tokens())
 
-    def _sections(
-        self,
-        candidates: Sequence[Memory],
-        held: Sequence[Memory],
-        sittings: Sequence[briefing.Sitting],
-        unfiled: Sequence[Memory],
-    ) -> list[Section]:
-        successors = frozenset(m.successor for m in candidates if m.successor is not None)
-        said = [m for m in held if m.tier in _SAID]
-        decided = briefing.decisions(said, successors)
-        known = briefing.lasting([*held, *unfiled])
+    def _rules(self, register: Register, known: Sequence[Point]) -> Section:
         # A habit quotes the wish that it was made of.
         habits = [point.text for point in known if point.memory.derived]
-        wishes = [
-            wish
-            for wish in briefing.wishes([*said, *unfiled])
-            if not any(wish.text in habit for habit in habits)
-        ]
+        rules = [*briefing.rules(register), *briefing.rules(self.rules.of(_UNFILED))]
+        points = [one for one in rules if not any(one.text in habit for habit in habits)]
+        return Section("Rules that hold, as people put them", points, 0.7, verbatim=True)
+
+    def _sections(
+        self, scope: Scope, recent: Sequence[Memory], held: Sequence[Memory], register: Register
+    ) -> list[Section]:
+        successors = frozenset(m.successor for m in recent if m.successor is not None)
+        said = [m for m in held if m.tier in _SAID and m.key not in register.newer]
+        decided = briefing.decisions(said, successors)
+        passing = briefing.rulings_in_passing(said)
         return [
-            Section("Known", known, 5),
-            Section("Decided or put right, and still true", decided, 6),
-            Section("Wishes that people stated for good", wishes, 6),
-            Section("Left open", briefing.open_threads(sittings), 3),
-            sessions_section(sittings, 4),
+            Section("Decided or put right, and still true", decided, 0.1),
+            Section("Ruled in passing", passing, 0.15, verbatim=True),
+            Section("Left open", briefing.open_threads(endings(said)), 0.12),
+            Section("How this project is built and tested", self.practice(scope), 0.1),
         ]
 
     def _news(self, held: Sequence[Memory], scope: Scope, agent_id: str) -> Section:
@@ -113,7 +110,7 @@ class SessionStart:
         since = last_run[0].at.micros if last_run else None
         said = [m for m in held if m.tier in _SAID]
         news = briefing.learned_by_others(said, agent_id, since)
-        return Section("New from other agents since your last session", news, 4)
+        return Section("New from other agents since your last session", news, 0.2)
 
 
 def project_scope(key: str, memories: Memories, projects: Projects) -> Scope:
@@ -128,6 +125,11 @@ def project_scope(key: str, memories: Memories, projects: Projects) -> Scope:
     own += open_kin(key, memories, projects)
     own += [name for name in known if name == from_key(key).name and name not in own]
     return Scope(projects=tuple(own) or (NOWHERE,))
+
+
+def _runs_elsewhere(memory: Memory) -> bool:
+    """A wish that was stated in several projects holds everywhere; a command does not run there."""
+    return memory.meta.get("kind") == "command"
 
 
 def _heading(key: str, recent: Sequence[Memory], sittings: Sequence[briefing.Sitting]) -> str:

@@ -1,24 +1,44 @@
-"""The few memories that a prompt should not be answered without; mostly there are none."""
+"""What a prompt should not be answered without: rules for what it asks for, and what was concluded."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from iai_mcp.domain.briefing_text import Briefing, CountTokens, Source, heading_of
 from iai_mcp.domain.memories import Memory, is_from
-from iai_mcp.domain.quoting import quotation
-from iai_mcp.domain.relevance import Mode, confident, match, read_prompt
+from iai_mcp.domain.quoting import in_line, quotation
+from iai_mcp.domain.recap import Ended, about_that, exchange_of, interrupted
+from iai_mcp.domain.relevance import (
+    Mode,
+    Prompt,
+    confident,
+    match,
+    may_be_about,
+    rarity,
+    read_prompt,
+)
+from iai_mcp.domain.rule_register import Rule
+from iai_mcp.domain.rule_topics import applying, task
+from iai_mcp.domain.rulings import asks
+from iai_mcp.memory.briefing import project_scope
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.question import Answer, Hit, Question
-from iai_mcp.memory.scoping import Caller, Filter
-from iai_mcp.ports.surroundings import Projects
+from iai_mcp.memory.rules import Rules
+from iai_mcp.memory.scoping import Access, Caller, Filter
+from iai_mcp.ports.memories import Memories
+from iai_mcp.ports.surroundings import Clock
 
 MOST_TOKENS = 300
 _CONSIDERED = 12
-_MOST_MEMORIES = 4
+_MOST_MEMORIES = 3
+_MOST_RULES = 12
 _LONGEST_CUE = 4000
-_LONGEST_TEXT = 900
+_AROUND = 24  # turns on either side: where a long piece of work began and ended
+_READ_OF_EACH = 12_000  # characters
+_ROOM = 420  # characters of one conclusion: half of all are longer than any room for them
+_REQUEST = 160
 _BUDGET = 100_000  # tokens of what is considered
-_HEADING = "Said earlier in this project, and close to this prompt:"
+_RULES = "Rules that hold here, for what is asked:"
+_HEADING = "Concluded earlier in this project, and about this prompt:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,23 +50,29 @@ class NewPrompt:
     project: str = ""  # a name or a path
     caller: Caller = field(default_factory=Caller)
     budget: int = MOST_TOKENS
+    within: int | None = None  # microseconds after which nobody waits any more
 
 
 @dataclass(frozen=True, slots=True)
 class PromptInjection:
-    """Recall, with a bar that most prompts' memories do not clear."""
+    """Recall, with a bar that most prompts' memories do not clear, and rules by their topic."""
 
-    projects: Projects
+    memories: Memories
+    access: Access
     recall: Callable[[Question], Answer]
+    rules: Rules
+    holding: Callable[[Collection[str]], Mapping[str, int]]  # how many memories hold each word
     mode: Callable[[], Mode]
     count_tokens: Callable[[], CountTokens]
     injections: Injections
-    # The sessions that a session goes on from, with itself.
-    lineage: Callable[[str], frozenset[str]]
+    clock: Clock
 
     def __call__(self, asked: NewPrompt) -> Briefing:
-        key = self.projects.key_of(asked.project, asked.caller.cwd)
+        began = self.clock.now()
+        key = self.access.projects.key_of(asked.project, asked.caller.cwd)
         made = self._made(asked, key)
+        if asked.within is not None and self.clock.now() - began > asked.within:
+            return Briefing()  # what comes too late was given to nobody
         self.injections.record("prompt", asked.session_id, key, made)
         return made
 
@@ -54,15 +80,51 @@ class PromptInjection:
         mode, prompt = self.mode(), read_prompt(asked.text)
         if mode == "off" or not prompt.worth_asking:
             return Briefing()
-        chosen: list[tuple[Memory, str]] = []
-        for hit in self._candidates(asked, project):
-            why = confident(match(prompt, hit.memory.text, hit.cosine), mode)
-            if why is not None:
-                chosen.append((hit.memory, why))
-        return _within(chosen[:_MOST_MEMORIES], asked.budget, self.count_tokens())
+        page = _Page(asked.budget, self.count_tokens())
+        given = self.injections.given_to(asked.session_id)
+        # What the session has before it already, and those that it was resumed or forked from.
+        own = self.memories.lineage(asked.session_id)
+        for rule in self._applying(asked, project):
+            if rule.memory.id not in given and not is_from(rule.memory, own):
+                page.add(_RULES, f"- “{in_line(rule.ruling.sentence)}”", [_source(rule)])
+        spoken = 0
+        for ended, why in self._concluded(prompt, mode, self._hits(asked, project, own)):
+            if spoken < _MOST_MEMORIES and ended.memory.id not in given | page.told:
+                spoken += page.add(_HEADING, *_quoted(ended, why, prompt))
+        return page.made()
 
-    def _candidates(self, asked: NewPrompt, project: str) -> list[Hit]:
-        """The best of recall that hold, were said elsewhere, and were not given before."""
+    def _applying(self, asked: NewPrompt, project: str) -> list[Rule]:
+        """The rules for what the prompt asks to make; last those beside something outdated."""
+        wanted = task(asked.text[:_LONGEST_CUE])
+        if wanted is None:
+            return []
+        scope = project_scope(project, self.memories, self.access.projects)
+        closed = self.access.closed_to(asked.caller, scope.projects)
+        known = self.rules.of(replace(scope, not_projects=closed))
+        found = applying(known.holding, wanted)
+        return sorted(found, key=lambda rule: rule.memory.key in known.newer)[:_MOST_RULES]
+
+    def _concluded(
+        self, prompt: Prompt, mode: Mode, hits: Sequence[Hit]
+    ) -> list[tuple[Ended, str]]:
+        """What the exchanges that recall found came to, as far as it is worth interrupting for."""
+        turns = self.memories.count()
+        rare = {term: rarity(turns, held) for term, held in self.holding(prompt.terms).items()}
+        found: dict[int, tuple[Ended, str]] = {}
+        for hit in hits:
+            ended = self._exchange(hit.memory)
+            said = ended.memory
+            empty = asks(said.text) if said is ended.prompt else interrupted(said.text)
+            if said.key in found or empty:
+                continue
+            request = ended.prompt.text if ended.prompt is not None else ""
+            why = confident(match(prompt, said.text, request, hit.cosine, rare), mode)
+            if why is not None:
+                found[said.key] = (ended, why)
+        return list(found.values())
+
+    def _hits(self, asked: NewPrompt, project: str, own: frozenset[str]) -> list[Hit]:
+        """The best of recall that hold and were said in other conversations."""
         question = Question(
             cue=asked.text[:_LONGEST_CUE],
             about=Filter(project=project, trusted=True),
@@ -71,33 +133,66 @@ class PromptInjection:
             budget=_BUDGET,
             full=True,
         )
-        given = self.injections.given_to(asked.session_id)
-        own = self.lineage(asked.session_id)
         return [
             hit
             for hit in self.recall(question).hits
-            if hit.memory.id not in given
-            and hit.memory.valid_to is None
+            if hit.memory.valid_to is None
             and not hit.memory.derived
             and not is_from(hit.memory, own)
-            and hit.memory.text.strip() != asked.text.strip()
+            and may_be_about(hit.cosine)
         ]
 
+    def _exchange(self, memory: Memory) -> Ended:
+        """What a turn belongs to: a question is never told without its answer."""
+        if not memory.provenance.session_id:
+            return Ended(memory, None)
+        # One session can go through several projects, and some of them are private.
+        before, after = (
+            [turn for turn in side if turn.provenance.project == memory.provenance.project]
+            for side in self.memories.neighbours(memory, _AROUND, _READ_OF_EACH)
+        )
+        return exchange_of(memory, before, after)
 
-def _within(chosen: Sequence[tuple[Memory, str]], budget: int, count: CountTokens) -> Briefing:
-    lines = [_HEADING]
-    used = count(_HEADING)
-    sources: list[Source] = []
-    for memory, why in chosen:
-        text = memory.text.strip()
-        if len(text) > _LONGEST_TEXT:
-            continue
-        said = f"{heading_of(memory)}\n{quotation(text)}"
-        cost = count(said)
-        if used + cost <= budget:
-            lines.append(said)
-            used += cost
-            sources.append(Source(memory.id, why))
-    if not sources:
-        return Briefing()
-    return Briefing("\n".join(lines), used, tuple(sources))
+
+@dataclass(slots=True)
+class _Page:
+    """Lines under their headings, as long as they fit."""
+
+    budget: int
+    count: CountTokens
+    lines: list[str] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    spent: int = 0
+
+    @property
+    def told(self) -> frozenset[str]:
+        return frozenset(source.id for source in self.sources)
+
+    def add(self, heading: str, text: str, sources: Sequence[Source]) -> bool:
+        lines = [text] if heading in self.lines else [heading, text]
+        cost = sum(map(self.count, lines))
+        if self.spent + cost > self.budget:
+            return False
+        self.lines += lines
+        self.sources += sources
+        self.spent += cost
+        return True
+
+    def made(self) -> Briefing:
+        return Briefing("\n".join(self.lines), self.spent, tuple(self.sources))
+
+
+def _source(rule: Rule) -> Source:
+    return Source(rule.memory.id, "a rule for what is asked")
+
+
+def _quoted(ended: Ended, why: str, prompt: Prompt) -> tuple[str, list[Source]]:
+    """The passages of a conclusion that the prompt is about, and what it was an answer to."""
+    memory = ended.memory
+    said = about_that(memory.text.strip(), prompt.terms, _ROOM)
+    lines, sources = f"{heading_of(memory)}\n{quotation(said)}", [Source(memory.id, why)]
+    if ended.prompt is not None and ended.prompt is not memory:
+        request = in_line(ended.prompt.text[:_REQUEST])
+        lines += f"\n  asked: “{request}”"
+        sources.append(Source(ended.prompt.id, "what was asked"))
+    return lines, sources

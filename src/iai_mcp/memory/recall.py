@@ -22,6 +22,7 @@ from iai_mcp.engine.finder import Finder, Sought
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.answering import READ_OF_EACH, Answering, Found
 from iai_mcp.memory.question import Answer, Question
+from iai_mcp.memory.rules import Rules
 from iai_mcp.memory.scoping import Access
 from iai_mcp.memory.weighing import Ranking, Weighing
 from iai_mcp.memory.worked import WorkShown, read_work
@@ -59,6 +60,7 @@ class Recall:
     repeats: Repeats
     topics: Topics
     strengths: Strengths
+    rules: Rules
     turn: AbstractContextManager[object] = field(default_factory=nullcontext)  # waited for
 
     def __call__(self, asked: Question) -> Answer:
@@ -118,6 +120,7 @@ class Recall:
             cosine=_cosine_of(ranking, _model(leg)),
             digests=weighing.knobs.consolidated_hits,
             work=WorkShown(asked, about, asks_for_a_stance(asked.cue), self.memories),
+            rules=self.rules.of_project,
         )
         # Whole turns of work stand by themselves; of pieces several make up an exchange.
         apart = asked.full or not ranking.work
@@ -191,9 +194,15 @@ def _vector(asked: Question, reading: CueReading, leg: MeaningLeg | str) -> Matr
 
 
 def _cosine_of(ranking: Ranking, model_id: str) -> Callable[[int], float | None]:
-    """Of the cue with a candidate, on the scale of the usual model; None for one without a vector."""
+    """Of the cue with a candidate or the best of its passages, on the scale of the usual model.
+
+    None for one without a vector.
+    """
+    if not model_id:
+        return lambda _: None  # exchanges count as nought then
     talk = ranking.looked.talk
-    known = dict(zip(talk.keys.tolist(), talk.turn.tolist(), strict=True))
+    best = np.fmax(talk.turn, talk.passage)
+    known = dict(zip(talk.keys.tolist(), best.tolist(), strict=True))
     work = {one.speaker: one.cosine for one in ranking.work}
 
     def cosine(key: int) -> float | None:

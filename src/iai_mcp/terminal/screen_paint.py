@@ -49,6 +49,17 @@ def unpaint(modes: Mapping[int, bool], rows: int, *, keypad: bool, keyboard: int
     return "".join(parts).encode()
 
 
+def began_on_alternate(data: bytes, is_on: bool) -> bool:
+    """Whether the alternate screen was on before `data`: by its first switch, else as it is now."""
+    switches = [
+        (at, letter)
+        for mode in ALTERNATE
+        for letter in (b"h", b"l")
+        if (at := data.find(b"\x1b[?%d%s" % (mode, letter))) >= 0
+    ]
+    return min(switches)[1] == b"l" if switches else is_on
+
+
 def _first_row(screen: Screen, rows: int) -> int:
     """A smaller terminal shows the part with the cursor."""
     return max(0, screen.row - rows + 1) if screen.rows > rows else 0

@@ -251,12 +251,20 @@ def test_contradictions_and_stale_facts_are_suggested_and_never_applied(store: M
     assert [one["kind"] for one in ask(store, "sleep_report")["suggested"]] == ["stale"]
 
 
-def test_what_people_keep_for_good_is_told_before_what_sleep_made(store: MemoryStore) -> None:
+def test_what_people_keep_for_good_is_told_and_topics_are_not(store: MemoryStore) -> None:
     ask(store, "memory_capture", text="The mascot is a heron.", tier="semantic", project="/p")
     tell(store, "s", *STAGING, project="/p")
     sleep(store)
-    told = ask(store, "session_start_payload", project="/p")["text"].split("Known:")[1]
-    assert told.index("The mascot is a heron.") < told.index("4 turns")
+    told = ask(store, "session_start_payload", project="/p")["text"]
+    assert "The mascot is a heron." in told.split("Known:")[1]
+    assert "4 turns" not in told  # the sentences of a topic are told where they were said
+
+
+def test_a_command_of_two_projects_is_told_in_no_third(store: MemoryStore) -> None:
+    for n in range(4):
+        tell(store, f"t{n}", "Run the checks with `uv run pytest -q` now.", project=f"/p{n % 2}")
+    sleep(store)
+    assert "pytest" not in ask(store, "session_start_payload", project="/new")["text"]
 
 
 def test_recurring_wishes_and_commands_become_procedural_memories(store: MemoryStore) -> None:

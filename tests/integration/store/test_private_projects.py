@@ -163,6 +163,41 @@ def test_whether_a_caller_visits_is_yes_or_no(store: MemoryStore) -> None:
         dispatch(store, "memory_forget", {"query": "x", "visitor": "perhaps"})
 
 
+def test_a_prompt_is_not_told_how_work_in_a_private_project_went_on(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    said = [
+        ("user", "parse_header drops empty cookies, keep it so", "open"),
+        ("assistant", f"Now in the other repository: {SECRET}", "closed"),
+    ]
+    events = [
+        {"text": text, "role": role, "id": str(number), "cwd": str(tmp_path / place)}
+        for number, (role, text, place) in enumerate(said)
+    ]
+    project = repository(tmp_path / "closed")
+    dispatch(store, "capture_events", {"session_id": "s", "events": events})
+    close(store, project)
+    asked = {"prompt": "does parse_header drop empty cookies?", "cwd": str(tmp_path / "open")}
+
+    told = str(dispatch(store, "prompt_injection", asked)["text"])
+    assert "parse_header drops empty cookies" in told
+    assert "nightjar" not in told
+
+
+def test_a_visitor_is_told_no_rules_of_a_private_project(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    project = repository(tmp_path / "closed")
+    tell(store, "End all method names with '_otter'.", project)
+    close(store, project)
+    asked = {"prompt": "Write a cache class with methods to get and put.", "project": str(project)}
+
+    assert "_otter" in str(dispatch(store, "prompt_injection", asked)["text"])
+    visiting = {**asked, "visitor": True}
+    assert "_otter" not in str(dispatch(store, "prompt_injection", visiting)["text"])
+    assert "_otter" not in str(dispatch(store, "session_start_payload", visiting)["text"])
+
+
 def test_a_visitor_from_nowhere_gets_nothing_into_a_prompt_by_naming_a_private_project(
     store: MemoryStore, tmp_path: Path
 ) -> None:

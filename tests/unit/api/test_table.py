@@ -23,6 +23,18 @@ def test_no_name_is_taken_twice() -> None:
 def test_watching_does_not_keep_the_daemon_awake_and_everything_else_does() -> None:
     quiet = {name for name in table.memory_methods() if not table.is_activity(name)}
 
-    assert quiet == {"events_query", "topology", "doctor"}
+    assert quiet == {"events_query", "topology", "doctor", "methods"}
     assert table.is_activity("agents_list")
     assert table.is_activity("there is no such method")
+
+
+def test_a_page_types_into_no_terminal_and_takes_nothing_in_or_out_past_its_gate() -> None:
+    every = {**table.memory_methods(), **table.agent_methods()}
+    kept_from_pages = {
+        *("memory_capture", "capture_events", "import_records", "export_page", "backup"),
+        *("sessions_send", "sessions_write", "sessions_broadcast", "sessions_resize"),
+        *("agents_delete", "profiles_add", "profiles_edit", "projects_remove", "profile_set"),
+    }
+
+    assert kept_from_pages <= every.keys()
+    assert not [name for name in kept_from_pages if every[name].page]

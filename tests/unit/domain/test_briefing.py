@@ -4,9 +4,12 @@ from dataclasses import replace
 from itertools import count
 
 from iai_mcp.domain import briefing
-from iai_mcp.domain.briefing_text import LONGEST_TEXT, Section, compose, sessions_section
+from iai_mcp.domain.briefing_text import LONGEST_TEXT, Section, compose
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import Memory, Provenance
+from iai_mcp.domain.recap import endings
+from iai_mcp.domain.rule_register import register
+from iai_mcp.domain.rulings import rulings
 
 _keys = count(1)
 DAY = 86_400_000_000
@@ -93,45 +96,63 @@ def test_a_long_sentence_is_cut_down_to_the_clause_that_matters() -> None:
     assert len(point.text) <= 280
 
 
-def test_wishes_of_people_are_found_and_said_once() -> None:
+def rules_of(memories: list[Memory]) -> list[str]:
+    return texts(briefing.rules(register((one, rulings(one.text)) for one in memories)))
+
+
+def test_rules_of_people_are_told_once_and_in_their_newest_version() -> None:
     memories = [
         said("Always run the linter before committing."),
+        said("End all function names with '_x'."),
         said("always run the linter before committing"),
         said("I prefer tabs over spaces."),
-        said("Always run everything twice, I suggest.", role="assistant"),
+        said("From now on, end all function names with '_y'."),
     ]
-    assert texts(briefing.wishes(memories)) == [
-        "I prefer tabs over spaces.",
+    assert rules_of(memories) == [
+        "From now on, end all function names with '_y'.",
         "always run the linter before committing",
+        "I prefer tabs over spaces.",
     ]
 
 
-def test_sessions_come_latest_first_with_their_opening_question() -> None:
+def test_a_turn_that_states_an_outdated_rule_is_no_source_of_rules() -> None:
     memories = [
-        said("hello from the assistant", role="assistant", session="a"),
-        said("fix the login page", session="a"),
-        said("add a dark mode", session="b"),
-        said("no session", session=""),
+        said("Never push to main. I prefer tabs over spaces."),
+        said("End all function names with '_x'. Always use docstrings in methods."),
+        said("From now on, end all function names with '_y'."),
     ]
-    found = briefing.sittings(memories)
-    assert [sitting.opening.text for sitting in found] == ["add a dark mode", "fix the login page"]
-    section = sessions_section(found, 4)
-    assert section.points[1].text == "fix the login page (2 turns, codex)"
+    assert rules_of(memories) == [
+        "From now on, end all function names with '_y'.",
+        "Never push to main.",
+        "I prefer tabs over spaces.",
+    ]
+
+
+def test_what_people_rule_in_an_aside_is_told_and_what_they_paste_is_not() -> None:
+    memories = [
+        said("remove it completely, no need to deprecate it"),
+        said("I got this feedback:\nThe helper should be removed instead of kept."),
+        said("can you add a test?"),
+        said("The port must be closed.\n\nHigh severity\n\nIt should be shut.\n\nSee above."),
+    ]
+    assert texts(briefing.rulings_in_passing(memories)) == [
+        "remove it completely, no need to deprecate it"
+    ]
 
 
 def test_a_question_without_an_answer_is_left_open() -> None:
-    asked = briefing.sittings([said("why is the build red?")])
+    asked = endings([said("why is the build red?")])
     assert briefing.open_threads(asked)[0].why == "asked last, without an answer"
 
 
 def test_a_next_step_of_the_last_answer_is_left_open() -> None:
     question = said("fix the login")
     answer = said("The login works for everybody. Next step: write the tests.", role="assistant")
-    (point,) = briefing.open_threads(briefing.sittings([question, answer]))
+    (point,) = briefing.open_threads(endings([question, answer]))
     assert point.text == "Next step: write the tests."
     go = said("go", session="s2")
     done = said("All done and merged.", role="assistant", session="s2")
-    assert briefing.open_threads(briefing.sittings([go, done])) == []
+    assert briefing.open_threads(endings([go, done])) == []
 
 
 def test_an_agent_is_told_what_the_others_learned_since_it_last_ran() -> None:
@@ -146,21 +167,36 @@ def test_an_agent_is_told_what_the_others_learned_since_it_last_ran() -> None:
     assert len(briefing.learned_by_others(memories, "ann", None)) == 2
 
 
-def test_the_latest_words_are_quoted_line_by_line_newest_first() -> None:
+def test_the_latest_exchanges_are_quoted_newest_first_the_answer_before_its_question() -> None:
     turns = [
-        said("first\n  line two\ttab"),
-        said("second", role="assistant"),
-        said("third — ünïcode"),
+        said("how do we\n  start the server?"),
+        said("With make serve — ünïcode.", role="assistant"),
+        said("and where is its log?"),
+        said("It lies in var/log.", role="assistant"),
     ]
-    made = compose("Project shop.", [], turns, 500, words)
-    assert "\n    first\n      line two\ttab" in made.text
-    places = [made.text.index(f"    {turn.text.splitlines()[0]}") for turn in turns]
-    assert places == sorted(places, reverse=True)
-    assert [source.id for source in made.sources] == [turn.id for turn in reversed(turns)]
+    made = compose("Project shop.", [], endings(turns), 500, words)
+    assert "\n    how do we\n      start the server?" in made.text
+    assert "  asked: “and where is its log?”" in made.text
+    assert [source.id for source in made.sources] == [turns[place].id for place in (3, 2, 1, 0)]
+
+
+def test_narration_nods_and_copies_are_not_told() -> None:
+    turns = [
+        said("the login page is broken, please fix it"),
+        said("Let me look at the tests.", role="assistant"),
+        said("The cookie had no path; it has one now.", role="assistant"),
+        said("yes"),
+        said("ok", role="assistant"),
+        said("the login page is broken, please fix it", session="s2"),
+        said("The cookie had no path; it has one now.", role="assistant", session="s2"),
+    ]
+    text = compose("P.", [], endings(turns), 500, words).text
+    assert text.count("The cookie had no path") == text.count("login page is broken") == 1
+    assert "Let me look" not in text and "    ok" not in text and "yes" not in text
 
 
 def test_nothing_known_is_nothing_said() -> None:
-    made = compose("Project shop.", [Section("Known", [], 3)], [], 500, words)
+    made = compose("Project shop.", [Section("Known", [], 0.3)], [], 500, words)
     assert (made.text, made.tokens, made.sources) == ("", 0, ())
 
 
@@ -168,35 +204,36 @@ def test_the_budget_holds_and_leaves_room_for_the_words_themselves() -> None:
     points = [
         briefing.Point(f"fact number {n} is worth knowing", said("x"), "known") for n in range(50)
     ]
-    turns = [said(f"turn {n} " + "word " * 20) for n in range(50)]
+    turns = [said(f"turn {n} " + "word " * 20, session=f"s{n}") for n in range(50)]
     for budget in (1, 20, 60, 200, 1200):
-        made = compose("Project shop.", [Section("Known", points, 50)], turns, budget, words)
+        made = compose(
+            "Project shop.", [Section("Known", points, 0.5)], endings(turns), budget, words
+        )
         assert made.tokens <= budget
         assert words(made.text) <= budget
     assert "turn 49" in made.text and "fact number 0" in made.text
 
 
-def test_a_long_answer_is_cut_and_older_words_still_fit() -> None:
-    turns = [said("how?"), said("why not?"), said("answer " * 2000, role="assistant")]
-    made = compose("Project shop.", [], turns, 300, words)
-    assert "[…]" in made.text
-    assert made.text.rstrip().endswith("how?")
-
-
-def test_a_session_whose_opening_is_quoted_is_not_listed_again() -> None:
-    turn = said("fix the login page")
-    section = sessions_section(briefing.sittings([turn]), 4)
-    assert compose("P.", [section], [turn], 200, words).text.count("fix the login page") == 1
+def test_of_a_long_conclusion_its_beginning_and_its_end_are_told_and_the_code_is_not() -> None:
+    middle = "\n".join(f"- `file{n}.go`" for n in range(200))
+    answer = (
+        f"The parser drops empty cookies.\n```\ncode\n```\n{middle}\nThe header stays as it was."
+    )
+    turns = [said("why?"), said(answer, role="assistant")]
+    made = compose("P.", [], endings(turns), 300, words)
+    assert "The parser drops empty cookies. … " in made.text
+    assert "The header stays as it was." in made.text
+    assert "code" not in made.text and len(made.text) < 1000
 
 
 def test_the_text_stays_below_the_hosts_limit_whatever_the_budget() -> None:
-    turns = [said(f"{n} " + "x" * 700) for n in range(50)]
-    made = compose("Project shop.", [], turns, 100_000, words)
+    turns = [said(f"{n} " + "x" * 230, session=f"s{n}") for n in range(90)]
+    made = compose("Project shop.", [], endings(turns), 100_000, words)
     assert len(made.text) <= LONGEST_TEXT
 
 
 def test_every_section_gets_its_share() -> None:
     first = [briefing.Point("alpha " * 10, said("a"), "known") for _ in range(30)]
     last = [briefing.Point("omega", said("o"), "left open")]
-    made = compose("P.", [Section("First", first, 30), Section("Last", last, 3)], [], 200, words)
+    made = compose("P.", [Section("First", first, 0.5), Section("Last", last, 0.2)], [], 200, words)
     assert "omega" in made.text

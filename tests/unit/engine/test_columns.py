@@ -228,3 +228,14 @@ def test_memories_without_a_session_are_exchanges_of_their_own() -> None:
     view = _columns(*(_line(key, session="", role="assistant") for key in (1, 2))).view()
 
     assert list(view.head) == [0, 1]
+
+
+def test_what_a_fact_holds_of_is_found_within_a_scope() -> None:
+    rules = int(Fact.SPOKEN | Fact.RULES)
+    columns = _columns(
+        _line(1, facts=rules), _line(2), _line(3, facts=rules, project="q"), _line(4, facts=rules)
+    )
+
+    assert columns.keys_with(Fact.RULES, Scope(projects=("p",))) == [1, 4]
+    columns.drop([4])
+    assert columns.keys_with(Fact.RULES, Scope()) == [1, 3]

@@ -5,9 +5,11 @@ from tests.fakes.sleep import FakeLedger, FakeRepeats, FakeTopics
 
 from iai_mcp.adapters.surroundings import LocalProjects
 from iai_mcp.domain.knobs import Knobs
+from iai_mcp.domain.traits import Fact
 from iai_mcp.engine.columns import Columns
 from iai_mcp.engine.finder import Finder
 from iai_mcp.memory.recall import Recall
+from iai_mcp.memory.rules import Rules
 from iai_mcp.memory.scoping import Access
 
 
@@ -25,15 +27,16 @@ def access(memories: FakeMemories) -> Access:
 
 def recall(memories: FakeMemories, knobs: Knobs | None = None) -> Recall:
     """By words alone."""
-    ledger = FakeLedger(memories)
+    ledger, columns = FakeLedger(memories), Columns(memories)
     return Recall(
         memories=memories,
         access=access(memories),
-        finder=Finder(Columns(memories), FakeWordIndex(memories), lambda: None),
+        finder=Finder(columns, FakeWordIndex(memories), lambda: None),
         meaning=lambda: "meaning: there is no model",
         clock=Noon(),
         knobs=lambda: knobs or Knobs(),
         repeats=FakeRepeats(ledger),
         topics=FakeTopics(ledger),
         strengths=ledger.strengths,
+        rules=Rules(memories, lambda scope: columns.keys_with(Fact.RULES, scope)),
     )

@@ -10,6 +10,8 @@ from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.prompt_injection import NewPrompt, PromptInjection
 from iai_mcp.memory.question import Answer, Hit, Question
 from iai_mcp.memory.room import Shown
+from iai_mcp.memory.rules import Rules
+from iai_mcp.memory.scoping import Access
 
 PROMPT = NewPrompt(text="where do we keep the cache of the compiler?", session_id="mine")
 
@@ -18,17 +20,22 @@ class Kit:
     """Two memories that recall finds for any question; it is sure of the first."""
 
     def __init__(self, mode: Mode = "auto") -> None:
-        self.memories = FakeMemories("it all goes to valkey", "the cake was lemon")
+        self.memories = FakeMemories(
+            "the cache of the compiler is kept in valkey", "the cake was lemon"
+        )
         self.journal = FakeJournal()
         self.injections = Injections(self.memories, self.journal, Noon(), lambda now: now())
         self.asked: list[Question] = []
         self.inject = PromptInjection(
-            LocalProjects(),
-            self.recall,
-            lambda: mode,
-            lambda: len,
-            self.injections,
-            self.memories.lineage,
+            memories=self.memories,
+            access=Access(self.memories, LocalProjects()),
+            recall=self.recall,
+            rules=Rules(self.memories, lambda _: ()),
+            holding=lambda terms: dict.fromkeys(terms, 1),
+            mode=lambda: mode,
+            count_tokens=lambda: lambda text: len(text) // 4,
+            injections=self.injections,
+            clock=Noon(),
         )
 
     def recall(self, question: Question) -> Answer:
@@ -57,7 +64,7 @@ def test_what_went_in_can_be_asked_for_with_its_reason() -> None:
 
     assert (told.moment, told.session_id, more) == ("prompt", "mine", False)
     assert [(one.source.why, one.memory) for one in told.used] == [
-        ("it means the same", kit.memories.stored[1])
+        ("it is about the same", kit.memories.stored[1])
     ]
     kit.memories.forget([1], 5)
     assert kit.injections.latest()[0][0].used[0].memory is None

@@ -1,5 +1,6 @@
 """What each step of sleep finds, on a store in memory."""
 
+import pytest
 from tests.fakes.memories import FakeMemories, said
 from tests.fakes.sleep import FakeHabits, FakeLedger, FakeRepeats, FakeTopics, everybody_together
 from tests.fakes.surroundings import FakeProjects, StandingClock
@@ -12,7 +13,7 @@ from iai_mcp.memory.sleep.sleep import Sleep
 from iai_mcp.memory.sleep.suggesting import SuggestCorrections
 from iai_mcp.memory.sleep.topics import FindTopics
 from iai_mcp.memory.sleep.upkeep import Compact, Errand, FinishVectors, Retain
-from iai_mcp.ports.sleep import Enough, Page, Step, never
+from iai_mcp.ports.sleep import Enough, Page, Step, Suggested, never
 
 DAY = 86_400_000_000
 
@@ -82,13 +83,73 @@ def test_a_wish_that_is_said_twice_becomes_a_habit_that_counts_its_sources() -> 
 
 def test_two_statements_that_can_hardly_both_be_true_are_suggested_and_nothing_more() -> None:
     kit = Kit("The staging database listens on 5432.", "bread needs salt")
-    kit.memories.say("The staging database listens on 5433.")
+    kit.memories.add([said("The staging database listens on 5433.", at=9_000_000, session="t")])
     suggest = SuggestCorrections(kit.memories, lambda: "no model", kit.clock, lambda: True)
     sleep = Sleep((suggest,), kit.ledger, kit.memories, kit.clock)
     assert sleep.run()["suggestions"] == 1
     ((older, newer),) = [(one["older"], one["newer"]) for one in sleep.suggested()]
     assert "5432" in str(older) and "5433" in str(newer)
     assert kit.memories.get([1])[0].valid_to is None
+
+
+def stated(kit: Kit, *turns: tuple[str, str]) -> None:
+    """Each in a session of its own, as (role, text)."""
+    for number, (role, text) in enumerate(turns, 1):
+        turn = said(
+            text,
+            at=number * 1_000_000,
+            role=role,
+            session=f"s{number}",
+            identity=number.to_bytes(16, "big"),
+        )
+        kit.memories.add([turn])
+
+
+def suggestions(kit: Kit) -> list[tuple[int, int]]:
+    """What one more night leaves suggested, as keys."""
+    suggest = SuggestCorrections(kit.memories, lambda: "no model", kit.clock, lambda: True)
+    Sleep((suggest,), kit.ledger, kit.memories, kit.clock).run()
+    return sorted((one.older, one.newer) for one in kit.ledger.suggestions(99))
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [("assistant", "The cache listens on 1."), ("assistant", "The cache listens on 2.")],
+        [("user", "The cache listens on 1."), ("assistant", "The cache listens on 2.")],
+        [("user", "The cache listens on 1."), ("user", "The cache listens on 1.")],
+        [("user", "The cache took 1 second."), ("user", "The cache took 2 seconds.")],
+        [("user", "The cache listens on 1."), ("user", "I got this:\nThe cache listens on 2.")],
+    ],
+    ids=["two agents", "an agent later", "a copy", "two reports", "a paste"],
+)
+def test_only_what_people_state_leaves_anything_in_doubt(turns: list[tuple[str, str]]) -> None:
+    kit = Kit()
+    stated(kit, *turns)
+    assert suggestions(kit) == []
+
+
+def test_what_an_agent_concluded_may_be_put_right_by_a_person() -> None:
+    kit = Kit()
+    stated(kit, ("assistant", "The cache listens on 1."), ("user", "The cache listens on 2."))
+    assert suggestions(kit) == [(1, 2)]
+
+
+def test_five_are_suggested_in_a_night_and_the_next_goes_on_from_there() -> None:
+    kit = Kit()
+    stated(kit, *(("user", f"The cache listens on {number}.") for number in range(5)))
+    first = suggestions(kit)
+    assert len(first) == 5
+    assert len(suggestions(kit)) > 5
+
+
+def test_what_an_earlier_reading_suggested_is_withdrawn() -> None:
+    kit = Kit("bread needs salt", "no it does not")
+    kit.clock.micros = 9
+    kit.ledger.begin({"suggestions": "17"}, 1)
+    kit.ledger.apply("suggestions", Page("17", True, (Suggested(1, 2, "value", "", 1.0, 1),)), 0)
+    kit.ledger.finish(2)
+    assert suggestions(kit) == []
 
 
 def retain(kit: Kit, forgotten: list[int], *, days: int = 0, megabytes: int = 0) -> Retain:

@@ -24,6 +24,7 @@ from iai_mcp.ports.sleep import (
     Settled,
     Strengthened,
     Suggested,
+    Withdrawn,
 )
 
 _STARTED, _FINISHED = "sleep:started", "sleep:finished"
@@ -117,7 +118,7 @@ def _write(db: apsw.Connection, change: Change) -> None:
             _derive(db, change)
         case Settled():
             _settle(db, change)
-        case Suggested():
+        case Suggested() | Withdrawn():
             _suggest(db, change)
         case Observed():
             _observe(db, change)
@@ -225,7 +226,10 @@ def _settle(db: apsw.Connection, change: Settled) -> None:
             db.execute("UPDATE habits SET changed = 0 WHERE id = ?", (change.home,))
 
 
-def _suggest(db: apsw.Connection, change: Suggested) -> None:
+def _suggest(db: apsw.Connection, change: Suggested | Withdrawn) -> None:
+    if isinstance(change, Withdrawn):
+        db.execute("DELETE FROM suggestions WHERE at < ?", (change.before,))
+        return
     db.execute(
         "INSERT OR REPLACE INTO suggestions SELECT o.key, n.key, ?, ?, ?, ? "
         "FROM memories AS o, memories AS n WHERE o.key = ? AND n.key = ? AND o.valid_to IS NULL",

@@ -5,9 +5,8 @@ begins with lines about the exit and the time (of `shell_command` and of `exec_c
 """
 
 from iai_mcp.hosts import work
-from iai_mcp.hosts.turns import Event, Record, text_at
+from iai_mcp.hosts.turns import Event, Record, object_in, text_at
 from iai_mcp.hosts.work import Call, Result, Setting
-from iai_mcp.protocol.compact_json import loads
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def calls_in(record: Record) -> "Iterator[Call]":
     elif item["type"] == "custom_tool_call":
         yield Call(name, item.get("name"), {"input": item.get("input")}, ts)
     else:
-        yield Call(name, item.get("name"), _object(item.get("arguments")), ts)
+        yield Call(name, item.get("name"), object_in(item.get("arguments")), ts)
 
 
 def failed_call(given: Record) -> tuple[str, str] | None:
@@ -93,7 +92,7 @@ def result_of(output: object) -> Result:
         return _plain(text_at(output, "content") or "", failed=failed)
     text = output if isinstance(output, str) else ""
     if text.startswith("{"):
-        told = _object(text)
+        told = object_in(text)
         meta = told.get("metadata")
         if isinstance(meta, dict):
             code, took = meta.get("exit_code"), meta.get("duration_seconds")
@@ -132,7 +131,7 @@ def _number(line: str, mark: str) -> float | None:
 
 def _answers(call: Call, item: Record) -> list[tuple[str, str]]:
     """Questions and what the person chose or wrote: `{"answers": {id: {"answers": […]}}}`."""
-    told = _object(item.get("output")).get("answers")
+    told = object_in(item.get("output")).get("answers")
     asked = call.input.get("questions")
     found: list[tuple[str, str]] = []
     for question in asked if isinstance(asked, list) else ():
@@ -143,11 +142,3 @@ def _answers(call: Call, item: Record) -> list[tuple[str, str]]:
         if words:
             found.append((text_at(question, "question") or "", ", ".join(words)))
     return found
-
-
-def _object(text: object) -> Record:
-    try:
-        value = loads(text) if isinstance(text, str) else text
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -1,9 +1,8 @@
 """Cursor's tool calls: its CLI writes them without ids or results, its editor's bubbles have both."""
 
 from iai_mcp.hosts import work
-from iai_mcp.hosts.turns import Event, Record, text_at
+from iai_mcp.hosts.turns import Event, Record, object_in, text_at
 from iai_mcp.hosts.work import Call, Result, Setting
-from iai_mcp.protocol.compact_json import loads
 
 _DONE = ("completed", "error")
 
@@ -27,12 +26,12 @@ def in_bubble(bubble: Record, name: str | None, cwd: object, request: object) ->
     if not isinstance(data, dict) or data.get("status") not in _DONE:
         return []
     mark = text_at(data, "toolCallId") or name
-    given = _object(data.get("rawArgs")) or _object(data.get("params"))
+    given = object_in(data.get("rawArgs")) or object_in(data.get("params"))
     moment = bubble.get("timestamp") or bubble.get("createdAt")
     call = Call(mark or "", data.get("name"), given, moment)
     if not mark or not call.is_work or data.get("userDecision") == "rejected":
         return []
-    told = _object(data.get("result"))
+    told = object_in(data.get("result"))
     code = told.get("exitCode", told.get("exit_code"))
     result = Result(
         text_at(told, "output") or "",
@@ -40,11 +39,3 @@ def in_bubble(bubble: Record, name: str | None, cwd: object, request: object) ->
         failed=data.get("status") == "error",
     )
     return work.events_of(call, result, Setting("cursor", cwd=cwd, turn=request))
-
-
-def _object(text: object) -> Record:
-    try:
-        value = loads(text) if isinstance(text, str) else text
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}

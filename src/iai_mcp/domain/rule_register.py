@@ -1,0 +1,133 @@
+"""The rules of a project: what people ruled, each in its newest version, with what it replaced.
+
+Only what is plain replaces a rule, for a wrong step hides one: another value in the same place, a
+value that is named as given up, the opposite of the same words from now on. What merely looks like it
+is left to sleep's suggestions, for people to judge.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.rulings import LONGEST_PROMPT, Order, Ruling, replaced
+
+_FEWEST_WORDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A ruling and the turn that states it."""
+
+    ruling: Ruling
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """`holding` is newest first. `successors` leads from a turn to the one that replaces all it ruled;
+    `newer` from a turn to every one that replaces a part of it."""
+
+    holding: tuple[Rule, ...] = ()
+    successors: dict[int, int] = field(default_factory=dict)
+    newer: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+
+def may_rule(memory: Memory) -> bool:
+    """Whether it is worth asking what a memory rules: people do, in a few sentences."""
+    return memory.role == "user" and not memory.derived and len(memory.text) <= LONGEST_PROMPT
+
+
+def register(said: Iterable[tuple[Memory, Sequence[Ruling]]]) -> Register:
+    """The rules that turns of people state, given with what was read out of each."""
+    in_order = sorted(said, key=lambda one: (one[0].at.micros, one[0].key))
+    rules = [Rule(ruling, memory) for memory, found in in_order for ruling in found]
+    by = _Later(rules)
+    after = [by.replacing(place) for place in range(len(rules))]
+    holding = [rule for rule, later in zip(rules, after, strict=True) if later is None]
+    newer: dict[int, set[int]] = defaultdict(set)
+    whole: dict[int, int | None] = {}
+    for place, (rule, later) in enumerate(zip(rules, after, strict=True)):
+        key = rule.memory.key
+        by_whom = [later] if later is not None else by.partly.get(place, [])
+        newer[key].update(rules[one].memory.key for one in by_whom)
+        if not rule.ruling.orders and later is None:
+            continue  # a remark beside the rules keeps no turn from being replaced
+        ends = None if later is None else rules[later].memory.key
+        whole[key] = ends if ends is None or key not in whole or whole[key] is not None else None
+    return Register(
+        tuple(reversed(_restated(holding))),
+        {key: last for key, last in whole.items() if last is not None and last != key},
+        {key: tuple(sorted(keys - {key})) for key, keys in newer.items() if keys - {key}},
+    )
+
+
+def _restated(rules: Sequence[Rule]) -> list[Rule]:
+    """Each rule once: what was said again in about the same words stands where it was said last."""
+    last: dict[object, Rule] = {}
+    for rule in rules:
+        one = rule.ruling
+        values = frozenset(order.value for order in one.orders)
+        name = (one.subject, values, one.against) if len(one.subject) > 1 else one.sentence.lower()
+        last.pop(name, None)
+        last[name] = rule
+    return list(last.values())
+
+
+class _Later:
+    """Which later ruling replaces which: looked up by what each is about."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = rules
+        self.partly: dict[int, list[int]] = {}  # what replaces a part of a ruling
+        self._orders: dict[frozenset[str], list[tuple[int, Order]]] = defaultdict(list)
+        self._denied: dict[str, list[int]] = defaultdict(list)
+        self._about: dict[frozenset[str], list[int]] = defaultdict(list)
+        for place, rule in enumerate(rules):
+            for order in rule.ruling.orders:
+                self._orders[order.matter].append((place, order))
+            for word in rule.ruling.denied - rule.ruling.used:
+                self._denied[word].append(place)
+            self._about[rule.ruling.subject].append(place)
+
+    def replacing(self, place: int) -> int | None:
+        """The last ruling that replaces the one at `place` in full; None while it holds."""
+        older = self._rules[place].ruling
+        orders = [self._replacing(place, order) for order in older.orders]
+        replaced = [one for one in orders if one is not None]
+        if replaced and len(replaced) == len(orders):
+            return max(replaced)
+        self.partly[place] = replaced
+        by_now = [*self._giving_up(place, older), *self._opposing(place, older)]
+        return max(by_now, default=None)
+
+    def _replacing(self, place: int, order: Order) -> int | None:
+        found = [
+            later
+            for later, other in self._orders[order.matter]
+            if later > place and replaced(order, other)
+        ]
+        return max(found, default=None)
+
+    def _giving_up(self, place: int, older: Ruling) -> list[int]:
+        """Who names a value of it as given up, and speaks of the same otherwise too."""
+        found = {later for word in older.used - older.denied for later in self._denied[word]}
+        return [
+            later
+            for later in found
+            if later > place
+            and (older.subject & self._rules[later].ruling.subject)
+            - self._rules[later].ruling.denied
+        ]
+
+    def _opposing(self, place: int, older: Ruling) -> list[int]:
+        """Who says the opposite in the same words, and that it is so from then on."""
+        if len(older.subject) < _FEWEST_WORDS or not older.things:
+            return []
+        return [
+            later
+            for later in self._about[older.subject]
+            if later > place
+            and self._rules[later].ruling.against != older.against
+            and self._rules[later].ruling.change
+        ]

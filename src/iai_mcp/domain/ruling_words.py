@@ -1,0 +1,231 @@
+"""The words that people rule with, and what rulings are about."""
+
+import re
+
+from iai_mcp.domain.nearness import terms
+
+_LEAD = (
+    r"^\W*(?:(?:good|great|ok(?:ay)?|yes|yeah|no|now|so|then|right|perfect|excellent|exactly|wonderful"
+    r"|also|and|but|again|additionally|likewise|similarly|first(?:ly)?|second(?:ly)?|third(?:ly)?"
+    r"|finally|lastly|one more thing|moving on|please|just|hmm?)\b[\s,.!:]*)*+"
+)
+_DOING = (
+    r"(?:us(?:e|ing)|includ(?:e|ing)|add(?:ing)?|end(?:ing)?|start(?:ing)?|begin(?:ning)?|finish(?:ing)?"
+    r"|nam(?:e|ing)|call(?:ing)?|writ(?:e|ing)|put(?:ting)?|keep(?:ing)?|prefix(?:ing)?|suffix(?:ing)?"
+    r"|prefac(?:e|ing)|import(?:ing)?|annotat(?:e|ing)|document(?:ing)?|comment(?:ing)?|format(?:ting)?"
+    r"|plac(?:e|ing)|stor(?:e|ing)|leav(?:e|ing)|run(?:ning)?|wrap(?:ping)?|return(?:ing)?|log(?:ging)?"
+    r"|test(?:ing)?|commit(?:ting)?|push(?:ing)?|incorporat(?:e|ing)|utiliz(?:e|ing)|avoid(?:ing)?"
+    r"|skip(?:ping)?|drop(?:ping)?|remov(?:e|ing)|delet(?:e|ing)|answer(?:ing)?|reply(?:ing)?)"
+)
+# What stands between the one who rules and what is to be done.
+_BIDDING = (
+    r"(?:(?:i|we)(?:['’]d| would|['’]ll be| will be|['’]re| are)?(?: also| really| now| always| all)*+ "
+    r"(?:(?:want|need|expect|like|prefer|ask) (?:(?:you|us) )?to )?"
+    r"|(?:it['’]?s|it is) (?:\w+ )?(?:important|essential|crucial|mandatory|required|necessary) "
+    r"(?:that (?:you|we) |to |for (?:you|us) to )"
+    r"|.{0,60}?\b(?:emphasi[sz]e|stress|highlight) (?:today |here |now )?(?:is )?(?:the )?"
+    r"(?:importance |use |need )?(?:of |to |for |that )*+"
+    r"|.{0,60}?\b(?:practice|convention|rule|thing|standard|guideline)s?\b.{0,30}? (?:is|are) (?:to |the use of )?"
+    r"|please |always |never |just |consistently |also |then |ensure |make sure |be sure |that |you |to |we "
+    r"|remember |don['’]t forget |do not forget |do not |don['’]t |stop |should |must |from now on,? "
+    r"|(?:start|begin|starting|beginning|focus on) (?=\w+ing\b)|update .{3,40}? by )*+"
+)
+# Nobody says so of this once.
+FOR_GOOD = re.compile(
+    r"(?:^\W*|[,;:.] ?|\b(?:you|we|should|must|to|please|also|i|of) )(?:always|never)\b",
+    re.IGNORECASE,
+)
+# What holds for good, in words that say so.
+STANDING = re.compile(
+    r"\bwe (?:don['’]t|do not|only) (?!have|need|know|want|think|see|recall|care|mind)\w+"
+    r"|\b(?:from now on|going forward|moving forward|from here on|henceforth|consistently"
+    r"|in (?:the )?future|by default|as a rule|every time|whenever|each time)\b"
+    r"|(?:(?<!\bto )|\b(?:you|need|have|us) to )\b(?:ensure|make sure|be sure|remember to|don['’]t forget|do not forget)\b"
+    r"|\b(?:it['’]?s|it is) (?:important|essential|crucial|mandatory|required|necessary)\b"
+    r"|\bimportant (?:practice|rule|thing|point)s?\b"
+    r"|\b(?:emphasi[sz]e|stress|highlight|remind you)\b"
+    r"|\b(?:i|we)(?:['’]d| would| really| also)* (?:want|need|expect|like|prefer|ask) (?:you|us|all|every\w*)\b"
+    r"|\b(?:our|the|new|a|this|these|coding|naming|standard) (?:\w+ ){0,2}"
+    r"(?:convention|guideline|standard|policy|house rule|practice)s?\b"
+    r"|\b(?:all|every|each|any) (?:of )?(?:your|our|the|new )?(?:[\w-]+ ){1,4}(?:should|must|need to|has to|have to)\b",
+    re.IGNORECASE,
+)
+# No such sentence is without one of these; looking for them first costs a tenth of the pattern.
+STANDS_WITH = (
+    "we don", "we do not", "we only", "now on", "forward", "here on", "henceforth", "consistently",
+    "future", "default", "as a rule", "every time", "whenever", "each time", "ensure", "make sure",
+    "be sure", "remember to", "forget", "important", "essential", "crucial", "mandatory", "required",
+    "necessary", "emphasi", "stress", "highlight", "remind you", "want ", "need", "expect ", "like ",
+    "prefer ", "ask ", "convention", "guideline", "standard", "policy", "house rule", "practice",
+    "policies", "should", "must", "has to", "have to",
+)  # fmt: skip
+# Of oneself: it rules where it names what it wants to see, "we end the name with '_y'".
+AS_WE_DO = re.compile(
+    r"\bwe(?:['’]re| are|['’]ll be| will be)? (?:now |only |always )?(?:like to|don['’]t|do not|introducing"
+    r"|adopting|requir\w+|start(?:ing)?|end(?:ing)?|use|using|updating|adhere)\b",
+    re.IGNORECASE,
+)
+DOES = re.compile(_LEAD + _BIDDING + r"(?:" + _DOING + r"\b|(?:the )?use of\b)", re.IGNORECASE)
+# "All function names should start with": what is to be is said of the thing itself.
+IS_TO = re.compile(
+    r"\b(?:all|every|each|any|your|our)\b[^,.;]{2,50}\b(?:should|must|need to|have to|has to|are to|ends?|starts?"
+    r"|begins?|includes?|contains?|uses?|have|has)\b",
+    re.IGNORECASE,
+)
+FOR_ALL = re.compile(
+    _LEAD
+    + _BIDDING
+    + _DOING
+    + r"\b(?=.*\b(?:all|every|each|any|your|our|them|names?|identifiers?)\b)",
+    re.IGNORECASE,
+)
+FRONTED = re.compile(
+    _LEAD
+    + r"(?:for|when|whenever|while|as for|regarding|if)\b[^,.;]{3,60}, "
+    + _BIDDING
+    + _DOING
+    + r"\b",
+    re.IGNORECASE,
+)
+# What was ruled in passing: it may be meant for this once.
+PASSING = re.compile(
+    r"\b(?:should|shouldn['’]t|must|mustn['’]t|has to|have to|ought to|needs? to)\b(?! (?:i|we|you)\b)"
+    r"|\b(?:do not|don['’]t|stop|avoid|no need|not necessary|no more|no longer|instead of|rather than|instead)\b"
+    r"|\blet['’]?s (?:\w+ )?(?:only|not|keep|use|stick|go with|completely|drop|remove|leave|stay|do|have|make|just)\b"
+    r"|\bonly\b.{0,40}\b(?:should|when|if|for|use|add)\b|"
+    + _LEAD
+    + r"(?:only|no|not)\b (?!idea|problem|worries)"
+    r"|\b(?:i|we)(?:['’]d| would)? (?:rather|prefer|(?:want|like)(?! (?:to (?!see|keep|have|avoid|use|stay|leave)|option)))\b|\b(?:i|we) (?:don['’]t|do not) (?:want|need|like|use)\b"
+    r"|\bwould need\b|\b(?:is|are) (?:fine|not (?:ok|allowed|correct|right))\b|\bi (?:did not|didn['’]t) (?:say|ask)\b"
+    r"|\btoo (?:slow|long|much|verbose|complex|expensive)\b|\bdoesn['’]t work (?:since|because)\b"
+    r"|\bi (?:removed|deleted|reverted)\b",
+    re.IGNORECASE,
+)
+PASSES_WITH = (
+    "should", "must", "has to", "have to", "ought", "need", "do not", "don't", "don’t", "stop", "avoid",
+    "necessary", "no ", "not", "longer", "instead", "rather", "let's", "lets", "let’s", "only", "prefer",
+    "want", "like", "fine", "did", "too ", "doesn", "remove", "delete", "revert",
+)  # fmt: skip
+# A review's advice, and the reasons that somebody gives for a ruling.
+EXPLAINS = re.compile(
+    r"^\W*(?:consider\b|(?:this|that|these|it)(?: \w+){0,2}? (?:will|helps?|makes?|ensures?|improves?|allows?"
+    r"|is (?:to|a|an|our|just)) )",
+    re.IGNORECASE,
+)
+ASKED = re.compile(
+    r"[?？؟][\"')\]]*\s*$|^\W*(?:can|could|would|do|does|did|is|are|should|shall|what|why|how|where|which) (?:you|we|i|it|the|this|that|there|they)\b",
+    re.IGNORECASE,
+)
+CHANGED = re.compile(
+    r"\b(?:from now on|no longer|not any ?more|anymore|instead|rather than|updat\w+|new (?:convention|rule|"
+    r"standard|naming|prefix|suffix)|chang\w+|switch\w*|replac\w+|going forward|moving forward|henceforth|now)\b"
+    r"|\b(?:ab jetzt|ab sofort|statt|nicht mehr|désormais|au lieu|ahora|ya no|теперь|больше не)\b|从现在|不再|改用|今後",
+    re.IGNORECASE,
+)
+AGAINST = re.compile(
+    r"\b(?:never|not(?! only| just)|no|(?:do not|don['’]t)(?! (?:forget|hesitate|worry|be afraid|just))|stop|avoid|without|shouldn['’]t|mustn['’]t|nie|niemals|kein\w*|jamais|pas|nunca|никогда|не)\b|不要|别",
+    re.IGNORECASE,
+)
+# Quoted, in back ticks, a number, or spelled like a name in code: what a later ruling may put in
+# place of another.
+VALUE = re.compile(
+    r"(?<!\w)'([^'\n]{1,40})'(?!\w)|[\"“]([^\"“”\n]{1,40})(?:[\"”]|$)|`([^`\n]{1,60})`|\b(v?\d[\w.]*)\b"
+    r"|\b(\w+_\w+|[A-Za-z]*[a-z][A-Z]\w*|(?i:(?:upper|lower|camel|snake|kebab|pascal)[- ]?case))\b"
+)
+DENIED = re.compile(
+    r"\b(?:instead of|rather than|no longer|not|don['’]t use|do not use|stop using|drop|away from"
+    r"|(?:switch|migrat|mov|chang)(?:e|ed|ing)? from|replac(?:e|es|ed|ing))\s+(?:the |a |an |using |use )?"
+    r"[`'\"“]?([\w.+/@-]{2,40})",
+    re.IGNORECASE,
+)
+USED = re.compile(
+    r"\b(?:us(?:e|es|ing)|switch(?:ed|ing)? to|go with|prefer|stick (?:to|with)|run|call)\s+(?:the |a |an |only )?"
+    r"[`'\"“]?([\w.+/@-]{2,40})",
+    re.IGNORECASE,
+)
+# A sentence rules on each of its values by itself: "start with 'x_' and end with '_d'".
+CLAUSE = re.compile(
+    r"[,;:]\s+|\s+(?:and|but|followed by|as an? \w+|regardless of|so that|in order to"
+    r"|to (?:indicate|help|make|ensure|keep|maintain|improve))\s+",
+    re.IGNORECASE,
+)
+TOPIC = re.compile(
+    _LEAD + r"(?:for|when|whenever|while|as for|regarding|in|with)\b(?! (?:the )?future)",
+    re.IGNORECASE,
+)
+_SAME_WORD = {
+    "begin": "start", "prefix": "start", "preface": "start", "prefac": "start", "suffix": "end",
+    "finish": "end", "identifier": "name", "contain": "include", "incorporate": "include",
+    "incorporat": "include", "includ": "include", "nam": "name", "parameter": "argument",
+}  # fmt: skip
+# Who speaks of the part need not name the whole: "function argument names", "argument names".
+_PARTS = (
+    ("argument", "function"), ("argument", "variable"), ("attribute", "class"), ("method", "class"),
+)  # fmt: skip
+# What names and code are to have: the next clause is not about that.
+SAID_OF_THEM = frozenset(
+    (
+        "digit",
+        "comment",
+        "docstring",
+        "annotation",
+        "hint",
+        "decorator",
+        "statement",
+        "assert",
+        "try",
+    )
+)
+# What work on a program is about. A ruling about one of them is not one about another.
+_THINGS_TEXT = """
+function method class variable attribute argument constant comment docstring annotation hint
+decorator statement digit assert try exception error log logging message import module package library file
+folder directory path test mock fixture commit branch push merge rebase pull request review
+changelog readme doc documentation config setting flag option env environment script command hook
+build lint format indent tab space line length api endpoint schema migration table query column index
+dependency version release tag deploy server port database cache key secret token host url button page
+component style color agent session prompt summary plan todo
+issue ticket deadline meeting language answer reply
+"""
+_MADE_OF_TEXT = """
+always never prefer preference please want like rather make sure use using stick avoid instead remember need
+ensure rule convention default future usually generally normally everything now forward going moving new
+update updated updating change changed standard guideline policy practice practices important emphasize
+importance consistently consistent consistency code coding codebase base team help helps identify easily
+improve readability readable maintain clarity also additionally great good excellent perfect exactly
+wonderful indeed oh secondly firstly first second third lastly likewise similarly follow following adopt
+implement regard specific specifically previous instruction remind forget string regardless purpose across
+project thing another one said say topic point related separate come key must should
+"""
+
+
+def stem(word: str) -> str:
+    """English endings off, so that one thing in two forms is one thing."""
+    for ending in ("ing", "ies", "es", "ed", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            cut = word[: -len(ending)]
+            if ending == "ies":
+                return cut + "y"
+            if ending == "es" and not cut.endswith(("s", "x", "ch", "sh")):
+                return cut + "e"
+            if ending in ("ing", "ed") and len(cut) > 3 and cut[-1] == cut[-2]:
+                return cut[:-1]
+            return cut
+    return word
+
+
+THINGS = frozenset(stem(word) for word in _THINGS_TEXT.split())
+_MADE_OF = frozenset(stem(word) for word in _MADE_OF_TEXT.split())
+PLACES = frozenset(("start", "end", "include"))
+EXAMPLE = re.compile(r"[,(]?\s(?:as in|such as|for example|e\.g\.)\s.*$", re.IGNORECASE)
+ADDS = re.compile(r"\b(?:add|import|includ|incorporat|install|mention|decorat)\w*\b", re.IGNORECASE)
+ITS = re.compile(r"\b(?:them|it|its|the (?:\w+ )?(?:names?|identifiers?))\b", re.IGNORECASE)
+_AUXILIARY = re.compile(r"\bstart(?:ed|ing)? (?=\w+ing\b)", re.IGNORECASE)
+
+
+def about(sentence: str) -> frozenset[str]:
+    """What a sentence is about: its telling words without those that every ruling is made of."""
+    plain = VALUE.sub(" ", _AUXILIARY.sub(" ", sentence))
+    found = frozenset(stem(term) for term in terms(plain))
+    named = frozenset(_SAME_WORD.get(term, term) for term in found) - _MADE_OF
+    return named - {whole for part, whole in _PARTS if part in named}

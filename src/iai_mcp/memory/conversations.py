@@ -1,0 +1,74 @@
+"""Which conversations there are, the newest first, each with the words it began with."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iai_mcp.domain.memories import Memory
+from iai_mcp.engine.columns import Columns, View
+from iai_mcp.memory.scoping import Access, Caller, Filter
+from iai_mcp.ports.memories import Memories
+
+_OPENING = 300  # characters
+
+_Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One session as far as it is remembered. `opening` is what a person said first in it."""
+
+    session_id: str
+    turns: int
+    first: int  # microseconds
+    last: int
+    opening: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Conversations:
+    """All sessions are looked at in the columns; only the openings of those shown are read."""
+
+    columns: Columns
+    access: Access
+    memories: Memories
+
+    def __call__(
+        self, about: Filter, caller: Caller, limit: int, before: int | None = None
+    ) -> list[Conversation]:
+        """`before`: only those whose last turn was said earlier, in microseconds."""
+        view = self.columns.current()
+        within = self.columns.within(view, self.access.scope(about, caller))
+        rows = np.flatnonzero(within & (view.session != view.no_session))
+        newest = sorted(_sessions(view, rows), key=lambda turns: -int(view.at[turns[-1]]))
+        shown = [turns for turns in newest if before is None or view.at[turns[-1]] < before]
+        shown = shown[:limit]
+        keys = [int(view.keys[_opening(view, turns)]) for turns in shown]
+        opened = {memory.key: memory for memory in self.memories.get(keys, _OPENING)}
+        return [
+            Conversation(
+                opened[key].provenance.session_id,
+                len(turns),
+                int(view.at[turns[0]]),
+                int(view.at[turns[-1]]),
+                opened[key],
+            )
+            for key, turns in zip(keys, shown, strict=True)
+            if key in opened  # else it was forgotten at this moment
+        ]
+
+
+def _sessions(view: View, rows: _Rows) -> Iterator[_Rows]:
+    """The rows of each session, in the order they were said."""
+    if not len(rows):
+        return
+    ordered = rows[np.lexsort((view.at[rows], view.session[rows]))]
+    borders = np.flatnonzero(np.diff(view.session[ordered])) + 1
+    yield from np.split(ordered, borders)
+
+
+def _opening(view: View, turns: _Rows) -> int:
+    said_by_people = turns[view.spoken[turns]]
+    return int(said_by_people[0] if len(said_by_people) else turns[0])

@@ -1,0 +1,76 @@
+"""The table of methods, as far as a page may call it: same names, same answers as on the socket.
+
+The memory half is asked of the daemon. The agents' half is answered here, as commands do: sessions
+are found by their files, and watching them neither needs the daemon nor keeps it awake.
+"""
+
+import asyncio
+import json
+from typing import Any
+
+from iai_mcp.api import table
+from iai_mcp.client import connection
+from iai_mcp.domain.errors import DaemonUnreachable, IaiError, InvalidInput, NotFound
+
+_PATIENCE_SECONDS = 120.0
+_STATUS = "status"
+
+
+class UnknownMethod(NotFound):
+    """There is none of that name, or it is none for pages."""
+
+    code = "UNKNOWN_METHOD"
+
+
+class Calls:
+    """Answers one call after the other, or many at once."""
+
+    def __init__(self) -> None:
+        self._of_memory: frozenset[str] = frozenset()
+
+    async def __call__(self, method: str, body: bytes) -> dict[str, object]:
+        """The answer of `method` to the parameters that `body` holds.
+
+        Raises:
+            IaiError: with a stable code and a sentence.
+        """
+        return await asyncio.to_thread(self._answer, method, read(body))
+
+    def _answer(self, method: str, params: dict[str, object]) -> dict[str, object]:
+        if method == _STATUS:
+            return connection.control(_STATUS)
+        of_agents = table.agent_methods().get(method)
+        if of_agents is not None and of_agents.page:
+            from iai_mcp.workspace import open_workspace
+
+            return table.call(open_workspace(), method, params)
+        if method not in self._for_pages():
+            raise UnknownMethod(f"a page can not call '{method[:60]}'")
+        return connection.call(method, params, _PATIENCE_SECONDS)
+
+    def _for_pages(self) -> frozenset[str]:
+        """Asked of the daemon once: to know its half of the table takes 20 MB."""
+        if not self._of_memory:
+            listed: Any = connection.call("methods").get("methods")
+            self._of_memory = frozenset(one["name"] for one in listed if one["page"])
+        return self._of_memory
+
+
+def read(body: bytes) -> dict[str, object]:
+    """The object that a body holds."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError) as bad:
+        raise InvalidInput("the body must be one JSON object: the parameters") from bad
+    if not isinstance(found, dict):
+        raise InvalidInput("the body must be one JSON object: the parameters")
+    return found
+
+
+def status_of(failed: IaiError) -> int:
+    """What HTTP calls it."""
+    if isinstance(failed, InvalidInput):
+        return 400
+    if isinstance(failed, DaemonUnreachable):
+        return 503
+    return 404 if isinstance(failed, NotFound) else 422

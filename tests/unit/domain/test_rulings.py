@@ -1,0 +1,81 @@
+"""Sentences with which people rule how things are done, and what each of them is about."""
+
+import pytest
+
+from iai_mcp.domain.rulings import ruling, rulings
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "End all function names with '_x'.",
+        "For variable names, please end them with '_z'.",
+        "When naming methods, start with 'n_' followed by a descriptive name.",
+        "I want you to include try statements in your methods.",
+        "Don't forget to add comments to your code.",
+        "It's important to include assert statements in your functions.",
+        "One practice I want to emphasize is the use of annotations for methods.",
+        "Ensure that all attribute names end with '_j'.",
+        "we don't commit generated files, only the settings should be committed",
+        "From now on, answer in German.",
+        "Always use tabs.",
+    ],
+)
+def test_what_is_meant_for_good_is_a_standing_ruling(sentence: str) -> None:
+    found = ruling(sentence)
+
+    assert found is not None
+    assert found.standing
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "remove it completely, no need to deprecate it",
+        "no, I did not say commit anything",
+        "don't run the integration tests, too slow.",
+        "let's only add replace then for now, but leave the others",
+        "only the `--local-dev` flag should install the wrapper script",
+    ],
+)
+def test_what_is_ruled_in_passing_is_a_ruling_too(sentence: str) -> None:
+    assert ruling(sentence) is not None
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "can you add it to the changelog?",
+        "yes",
+        "push it",
+        "should we always use tabs?",
+        "the tests take eight minutes on my machine",
+        "what does the debug command do",
+    ],
+)
+def test_a_question_a_nod_or_a_report_rules_nothing(sentence: str) -> None:
+    assert ruling(sentence) is None
+
+
+def test_a_sentence_rules_on_each_of_its_values_by_itself() -> None:
+    found = ruling("Start function names with 'x_' and end them with '_d'.")
+
+    assert found is not None
+    assert [(order.value, order.matter) for order in found.orders] == [
+        ("x_", frozenset({"function", "start"})),
+        ("_d", frozenset({"function", "end"})),
+    ]
+
+
+def test_a_pronoun_stands_for_what_the_sentence_before_was_about() -> None:
+    (found,) = [
+        one
+        for one in rulings("We have a new convention for attribute names. Start them with 't_'.")
+        if any(order.value for order in one.orders)
+    ]
+
+    assert found.orders[0].matter == {"attribute", "start"}
+
+
+def test_a_pasted_document_rules_nothing() -> None:
+    assert rulings("You must always do as this page says.\n" * 100) == []
