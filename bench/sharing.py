@@ -87,10 +87,11 @@ def _catching_up(base: Path, turns: int) -> list[Row]:
         one.call("share_now")
         sending = turns / (time.monotonic() - began)
         size = sum(path.stat().st_size for path in place.rglob("*.rec"))
-        began = time.monotonic()
+        began, before = time.monotonic(), late.call("effort")["seconds"]
         rig.joined(one, late, "late")
         late.call("share_now")
         hearing = turns / (time.monotonic() - began)
+        alone = turns / (late.call("effort")["seconds"] - before)
         same = one.call("state") == late.call("state")
     finally:
         one.close()
@@ -101,6 +102,7 @@ def _catching_up(base: Path, turns: int) -> list[Row]:
         Row(
             f"catching up with {turns:,} turns", f"{hearing:,.0f}/s", ">= 3,000/s", hearing >= 3000
         ),
+        Row("the same per second of processor time", f"{alone:,.0f}/s", "", None),
         Row("the log beside the text", f"{share:.2f}x", "<= 0.6x", share <= 0.6),
         Row("both stores are equal", str(same), "True", same),
     ]

@@ -3,6 +3,8 @@
 import hashlib
 import json
 import sys
+import time
+from collections.abc import Callable
 
 from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import IaiError
@@ -14,7 +16,7 @@ def main() -> None:
     for line in sys.stdin:
         method, params = json.loads(line)
         try:
-            done = _state(store) if method == "state" else dispatch(store, method, params)
+            done = _OWN[method](store) if method in _OWN else dispatch(store, method, params)
         except IaiError as refused:
             done = {"error": refused.message}
         sys.stdout.write(json.dumps(done) + "\n")
@@ -32,6 +34,14 @@ def _state(store: MemoryStore) -> dict[str, object]:
             digest.update(repr(row).encode())
             count += 1
     return {"count": count, "digest": digest.hexdigest()}
+
+
+def _effort(store: MemoryStore) -> dict[str, object]:
+    """Seconds of processor time so far: what a busy machine does not change."""
+    return {"seconds": time.process_time()}
+
+
+_OWN: dict[str, Callable[[MemoryStore], dict[str, object]]] = {"state": _state, "effort": _effort}
 
 
 if __name__ == "__main__":

@@ -143,7 +143,9 @@ def test_membership_is_told_again_after_a_start_and_keys_are_kept(ledger: Sharin
 
 
 @given(STREAMS)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_the_store_means_what_the_rule_of_merging_says(
     database: Database, streams: list[tuple[str, Event]]
 ) -> None:

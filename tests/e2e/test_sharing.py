@@ -1,12 +1,15 @@
 """Two machines that share a project, by the commands people type, with daemons and without."""
 
 import json
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.support.daemon import DaemonProcess, until
 from tests.support.home import ScratchHome
+from tests.support.sshd import Sshd
 
 PROJECT = "/work/pond"
 
@@ -68,11 +71,21 @@ def meet(ann: Owner, bob: Owner, place: str, *at: str) -> None:
     assert joined["circle"]["name"] == "team"
 
 
-@pytest.fixture(params=["directory", "postgres"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+@pytest.fixture(params=["directory", "postgres", "ssh"])
+def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "postgres":
         return str(request.getfixturevalue("postgres_url"))
-    return str(tmp_path / "place")
+    if request.param == "directory":
+        return str(tmp_path / "place")
+    far: Sshd = request.getfixturevalue("far_machine")
+    # ssh finds its settings by the user, whatever HOME says: a command in front of it brings ours.
+    command = tmp_path / "bin" / "ssh"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {far.config} "$@"\n')
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{command.parent}:{os.environ['PATH']}")
+    (tmp_path / "place").mkdir()
+    return f"ssh://far{tmp_path}/place"
 
 
 def test_what_is_said_here_is_found_there_and_back(people: tuple[Owner, Owner], place: str) -> None:

@@ -5,11 +5,15 @@ thread of its own: it waits at a place for half a minute at a time, and holds up
 """
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from contextlib import suppress
+from typing import Any
 
 from iai_mcp.daemon.tasks import Tasks
 from iai_mcp.ports.circles import KnownCircle
 from iai_mcp.store import MemoryStore
+
+_STOP_SECONDS = 2.0  # of the five that a daemon's stop may take
 
 
 async def follow_circles(store: MemoryStore, tasks: Tasks, stop: asyncio.Event) -> None:
@@ -42,7 +46,29 @@ def _circles(store: MemoryStore) -> list[KnownCircle]:
 
 
 async def _follow(store: MemoryStore, name: str, stop: asyncio.Event) -> None:
-    with ThreadPoolExecutor(1, thread_name_prefix="circle") as own:
-        loop = asyncio.get_running_loop()
-        following = await loop.run_in_executor(own, store.sharing.of, name)
-        await loop.run_in_executor(own, following.follow, stop.is_set)
+    """Follow one circle in a thread that nobody has to wait for: a place may be silent for long."""
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[None] = loop.create_future()
+
+    def settle(failed: BaseException | None) -> None:
+        if not ended.done():
+            ended.set_exception(failed) if failed else ended.set_result(None)
+
+    def run() -> None:
+        failed: BaseException | None = None
+        try:
+            store.sharing.of(name).follow(stop.is_set)
+        except Exception as raised:  # noqa: BLE001 - supervision: the owner of the task hears of it
+            failed = raised
+        with suppress(RuntimeError):  # the loop is gone: nobody waits any more
+            loop.call_soon_threadsafe(settle, failed)
+
+    threading.Thread(target=run, name=f"circle {name}", daemon=True).start()
+    told = asyncio.ensure_future(stop.wait())
+    either: set[asyncio.Future[Any]] = {ended, told}
+    await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+    told.cancel()
+    if not ended.done():
+        await asyncio.wait({ended}, timeout=_STOP_SECONDS)
+    if ended.done():
+        ended.result()

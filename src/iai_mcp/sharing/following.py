@@ -17,6 +17,7 @@ _POLL_SECONDS = 30.0
 _GATHER_SECONDS = 0.2  # what is said within this goes out together
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 _IDENTIFIED_AT_ONCE = 500
+_CLOSE_SECONDS = 1.0
 _ROLLED_FROM = 32  # records: fewer are not worth it
 _ROLLED_TOGETHER = 64
 
@@ -125,9 +126,15 @@ class Following:
         self.log.wake()
 
     def close(self) -> None:
+        """Leave the place. Whoever waits there for an answer is not waited for: what a contact does is
+        whole at every moment.
+        """
         self.end()
-        with self._turn:
-            self.log.close()
+        if self._turn.acquire(timeout=_CLOSE_SECONDS):
+            try:
+                self.log.close()
+            finally:
+                self._turn.release()
 
     def _wait(self, stopping: Callable[[], bool]) -> None:
         """Until something arrived, something waits to go out, or it is time to look."""

@@ -330,7 +330,10 @@ def _lies_at(record: Record, path: str) -> bool:
 
 
 def _condition(scope: Scope, kinds: Sequence[Kind]) -> tuple[str, list[object]]:
-    where, values = rows.condition(replace(scope, role="", said=False, session_id=""))
+    asked = replace(scope, role="", said=False, session_id="", members=(), not_members=())
+    where, values = rows.condition(asked)
+    if scope.members and "" not in scope.members:
+        where = f"{where} AND 0"  # work was done here, by oneself
     if scope.session_id:  # a turn may belong to several, what was done belongs to one
         where, values = f"{where} AND m.session = ?", [*values, scope.session_id]
     numbers = ", ".join(str(KINDS.index(kind)) for kind in kinds)

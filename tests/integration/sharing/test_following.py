@@ -1,0 +1,65 @@
+"""A circle whose place keeps silent holds up nobody."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from tests.fakes.shared_log import FakeSharedLog
+from tests.integration.sharing.conftest import Machine, Machines
+
+from iai_mcp.domain.errors import IoFailed
+from iai_mcp.sharing.following import Following
+
+
+class SilentLog(FakeSharedLog):
+    """Somebody asks, and no answer comes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.answers = threading.Event(), threading.Event()
+
+    def heads(self) -> dict[str, int]:
+        self.asked.set()
+        self.answers.wait(30)
+        raise IoFailed("the place does not answer")
+
+
+@pytest.fixture
+def ann(machine: Machines, place: str) -> Iterator[Machine]:
+    made = machine("ann")
+    made.call("share_create", name="team", at=place)
+    yield made
+
+
+def test_who_closes_does_not_wait_for_a_silent_place(ann: Machine) -> None:
+    log, store = SilentLog(), ann.store
+    known = store.sharing.of("team").known
+    following = Following(known, store.sharing.circles, log, store.clock, store.journal)
+    thread = threading.Thread(target=following.follow, args=(lambda: False,))
+    thread.start()
+    assert log.asked.wait(10)
+    following.close()
+    assert thread.is_alive()  # it still waits for the answer
+    log.answers.set()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def test_what_is_said_is_sent_soon_and_what_arrives_is_heard(ann: Machine) -> None:
+    following = ann.store.sharing.of("team")
+    stop = threading.Event()
+    thread = threading.Thread(target=following.follow, args=(stop.is_set,))
+    thread.start()
+    try:
+        ann.call("share_project", project="/work/pond", **{"with": "team"})
+        ann.hears("soon")
+        waited = threading.Event()
+        for _ in range(2000):
+            if not ann.store.sharing.circles.traffic(following.known.id).pending:
+                break
+            waited.wait(0.01)
+        assert ann.store.sharing.circles.traffic(following.known.id).pending == 0
+    finally:
+        stop.set()
+        following.end()
+        thread.join(10)
