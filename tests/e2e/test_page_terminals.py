@@ -3,6 +3,7 @@
 import json
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.support.daemon import DaemonProcess
@@ -11,6 +12,7 @@ from tests.support.page import Visitor, opened
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from iai_mcp.terminal.frames import STATUS, frame
 from iai_mcp.web.logins import KEYBOARD_SECONDS, Logins
 
 
@@ -118,6 +120,21 @@ def test_the_screen_is_there_at_once_and_typing_needs_the_keyboard(
             assert said(other, "keyboard") is False
 
 
+def test_a_message_is_sent_only_by_who_took_that_keyboard(
+    home: ScratchHome, owner: Visitor
+) -> None:
+    session, other = started(home, "cat"), started(home, "cat")
+    message = {"session": session, "text": "hello all"}
+    refused = owner.call("sessions_send", message)
+    assert refused.status == 403 and refused.json["error"]["code"] == "NO_KEYBOARD"
+    body = json.dumps({"session": other}).encode()
+    owner.ask("POST", "/keyboard", body, Content_Type="application/json")
+    assert owner.call("sessions_send", message).status == 403
+    body = json.dumps({"session": session}).encode()
+    owner.ask("POST", "/keyboard", body, Content_Type="application/json")
+    assert owner.call("sessions_send", message).json["delivered"] is True
+
+
 def test_a_keyboard_that_nobody_uses_is_taken_back() -> None:
     now = [0.0]
     logins = Logins(clock=lambda: now[0])
@@ -163,7 +180,7 @@ def test_a_megabyte_is_pasted_whole_and_a_new_size_reaches_the_program(
         assert b"1000000" in seen
 
 
-@pytest.mark.parametrize("session", ["nowhere", "..%2f..%2fetc", "a" * 300, "%00"])
+@pytest.mark.parametrize("session", ["nowhere", "..%2f..%2fetc", "a" * 300, "%00", "%C3%BC" * 99])
 def test_a_session_that_is_not_there_is_refused_with_a_sentence(
     owner: Visitor, session: str
 ) -> None:
@@ -171,6 +188,28 @@ def test_a_session_that_is_not_there_is_refused_with_a_sentence(
         terminal.recv(timeout=20)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4404 and closed.value.rcvd.reason
+
+
+def test_a_session_of_another_version_is_refused_with_a_sentence(
+    home: ScratchHome, owner: Visitor
+) -> None:
+    session = started(home, "cat")
+    listed = json.loads((home.store / "s" / session / "meta.json").read_text())
+    here, elsewhere = Path(listed["socket"]), Path(f"{listed['socket']}.moved")
+    here.rename(elsewhere)
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(here))
+        other.listen()
+        with dial(owner, session) as terminal:
+            holder, _ = other.accept()
+            holder.sendall(frame(STATUS, b'{"status": "of tomorrow"}'))
+            with pytest.raises(ConnectionClosed) as closed:
+                terminal.recv(timeout=20)
+            holder.close()
+    here.unlink()
+    elsewhere.rename(here)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4404 and "version" in closed.value.rcvd.reason
 
 
 def test_the_end_of_a_program_is_told(home: ScratchHome, owner: Visitor) -> None:

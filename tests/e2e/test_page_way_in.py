@@ -93,6 +93,14 @@ def test_a_strangers_page_and_a_rebound_name_change_nothing(
     assert stored(owner)
 
 
+@pytest.mark.parametrize("other", ['odd={"a": [1, 2]}', "é=ü", "=;;;", "a" * 5000])
+def test_a_cookie_of_something_else_on_this_machine_locks_nobody_out(
+    owner: Visitor, other: str
+) -> None:
+    cookies = f"{other}; {owner.cookie}; {other}".encode().decode("latin-1")
+    assert owner.call("memory_recall", {"cue": "staging"}, Cookie=cookies).status == 200
+
+
 def test_the_login_of_one_is_of_no_use_with_the_secret_of_another(
     home: ScratchHome, owner: Visitor
 ) -> None:
@@ -246,6 +254,16 @@ def test_without_a_daemon_the_command_says_what_to_do(tmp_path: object) -> None:
     try:
         done = made.command("page", "--no-open")
         assert done.returncode == 1 and "iai-mcp up" in done.stderr
+    finally:
+        made.remove()
+
+
+def test_a_path_that_is_too_long_for_a_socket_is_told_with_what_to_do() -> None:
+    made = ScratchHome()
+    try:
+        long = f"{made.path}/{'x' * (104 - len(str(made.path)))}"
+        done = made.command("page", "--close", IAI_DAEMON_SOCKET_PATH=long)
+        assert done.returncode == 1 and "IAI_DAEMON_SOCKET_PATH" in done.stderr
     finally:
         made.remove()
 

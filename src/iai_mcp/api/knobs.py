@@ -49,6 +49,6 @@ def _privacy(store: MemoryStore, params: Params) -> Json:
 
 METHODS: tuple[Method[MemoryStore], ...] = (
     Method("profile_get", _get, tool="profile_get_set", page=True),
-    Method("profile_set", _set, tool="profile_get_set"),
+    Method("profile_set", _set, tool="profile_get_set", page=True),
     Method("project_privacy", _privacy, page=True),
 )

@@ -93,7 +93,7 @@ def _named(params: Params) -> SessionRecord:
 
 METHODS: tuple[Method[Workspace], ...] = (
     Method("sessions_list", list_all, page=True),
-    Method("sessions_send", send),
+    Method("sessions_send", send, page=True, types=True),
     Method("sessions_broadcast", broadcast),
     Method("sessions_logs", logs, page=True),
     Method("sessions_kill", kill, page=True),

@@ -31,6 +31,7 @@ class Method(Generic[On]):
     activity: bool = True  # a call keeps the daemon awake; watching it does not
     tool: str = ""  # the MCP tool that it is behind
     page: bool = False  # whether a page in a browser may call it
+    types: bool = False  # it types into the `session` it names: from a page with its keyboard only
     # Names are asked for as they are stored: without secrets. What makes a turn itself is worked out
     # from its names as they arrive.
     names_as_given: bool = False

@@ -120,7 +120,7 @@ def _page(daemon: "_Daemon", say: Say, as_json: bool) -> dict[str, object]:
 
 def furnish() -> None:
     """The demonstration's memories, and a session that was told of them."""
-    about: dict[str, object] = {"session_id": "demo", "project": "demo", "host": "claude-code"}
+    about: dict[str, object] = {"session_id": "demo", "project": "demo"}
     connection.call("capture_events", {**about, "events": conversation()})
     connection.call("session_start_payload", {"session_id": "later", "project": "demo"})
 

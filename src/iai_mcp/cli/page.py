@@ -44,7 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if not 0 <= arguments.port <= 65535:
         raise InvalidInput("--port has to be a number from 1 to 65535")
-    connection.control("status")  # without a daemon there is nothing to show: it says what to do
+    version = connection.control("status").get("version")  # without a daemon it says what to do
+    if version != __version__:
+        raise IoFailed(f"the daemon is of version {version}: 'iai-mcp up' swaps it, then try again")
     told = opened(arguments.port)
     shown = {"url": told["url"], "port": told["port"]}
     in_browser = not arguments.no_open and not arguments.json and browse(str(told["url"]))

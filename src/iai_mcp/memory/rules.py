@@ -29,10 +29,15 @@ class Rules:
     _turnstile: Lock = field(default_factory=Lock)
 
     def of(self, scope: Scope) -> Register:
-        """The rules of the projects of `scope`, whatever else it asks for."""
-        # Rules are told unasked: none of a member who is not trusted.
-        untrusted = tuple(self.memories.members(untrusted=True))
-        asked = Scope(scope.projects, scope.not_projects, not_members=untrusted)
+        """The rules of the projects of `scope`, whatever else it asks for.
+
+        What a member rules who is not trusted is no rule here.
+        """
+        asked = Scope(
+            projects=scope.projects,
+            not_projects=scope.not_projects,
+            not_members=tuple(self.memories.members(untrusted=True)),
+        )
         # A correction stores something too: what it corrects is read anew.
         now = (self.memories.count(), tuple(self.ruling(asked)[-_LOOKED_AT:]))
         with self._turnstile:

@@ -79,8 +79,13 @@ class Application:
         body = await _body(request)
         if isinstance(body, Response):
             return body
+        login: Login = request.scope["state"]["login"]
+
+        def may_type(session: str) -> bool:
+            return self._logins.may_type(login, session)
+
         try:
-            return JSONResponse(await self._calls(method, body))
+            return JSONResponse(await self._calls(method, body, may_type))
         except IaiError as failed:
             return _failure(status_of(failed), failed.code, failed.message)
 

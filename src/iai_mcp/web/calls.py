@@ -6,11 +6,14 @@ are found by their files, and watching them neither needs the daemon nor keeps i
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
 from iai_mcp.api import table
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import DaemonUnreachable, IaiError, InvalidInput, NotFound
+
+MayType = Callable[[str], bool]  # into the session of that id
 
 _PATIENCE_SECONDS = 120.0
 _STATUS = "status"
@@ -22,25 +25,35 @@ class UnknownMethod(NotFound):
     code = "UNKNOWN_METHOD"
 
 
+class NoKeyboard(IaiError):
+    """Whoever calls may look at that session, and not type into it."""
+
+    code = "NO_KEYBOARD"
+
+
 class Calls:
     """Answers one call after the other, or many at once."""
 
     def __init__(self) -> None:
         self._of_memory: frozenset[str] = frozenset()
 
-    async def __call__(self, method: str, body: bytes) -> dict[str, object]:
+    async def __call__(self, method: str, body: bytes, may_type: MayType) -> dict[str, object]:
         """The answer of `method` to the parameters that `body` holds.
 
         Raises:
             IaiError: with a stable code and a sentence.
         """
-        return await asyncio.to_thread(self._answer, method, read(body))
+        return await asyncio.to_thread(self._answer, method, read(body), may_type)
 
-    def _answer(self, method: str, params: dict[str, object]) -> dict[str, object]:
+    def _answer(
+        self, method: str, params: dict[str, object], may_type: MayType
+    ) -> dict[str, object]:
         if method == _STATUS:
             return connection.control(_STATUS)
         of_agents = table.agent_methods().get(method)
         if of_agents is not None and of_agents.page:
+            if of_agents.types and not may_type(str(params.get("session"))):
+                raise NoKeyboard("take the keyboard of that session first")
             from iai_mcp.workspace import open_workspace
 
             return table.call(open_workspace(), method, params)
@@ -71,6 +84,8 @@ def status_of(failed: IaiError) -> int:
     """What HTTP calls it."""
     if isinstance(failed, InvalidInput):
         return 400
+    if isinstance(failed, NoKeyboard):
+        return 403
     if isinstance(failed, DaemonUnreachable):
         return 503
     return 404 if isinstance(failed, NotFound) else 422

@@ -7,7 +7,7 @@ import json
 import socket
 
 from iai_mcp import paths
-from iai_mcp.domain.errors import IoFailed
+from iai_mcp.domain.errors import InvalidInput, IoFailed
 from iai_mcp.protocol import peers
 
 _TIMEOUT_SECONDS = 10.0
@@ -20,11 +20,16 @@ def ask(wanted: str) -> dict[str, object] | None:
     Raises:
         NotOurs: another user listens in its place.
         IoFailed: it does not answer.
+        InvalidInput: its socket's path is too long.
     """
+    path = paths.page_socket_path()
+    problem = paths.socket_path_problem(path)
+    if problem:
+        raise InvalidInput(problem)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(_TIMEOUT_SECONDS)
         try:
-            peers.connect(connection, paths.page_socket_path())
+            peers.connect(connection, path)
         except (FileNotFoundError, ConnectionRefusedError):
             return None
         try:

@@ -23,6 +23,7 @@ _READ_SIZE = 1 << 16
 _TO_ALTERNATE = b"\x1b[?1049h"
 _ANEW = b"\x1bc"
 _REFUSED = 4404
+_LONGEST_REASON = 120  # bytes; a frame that closes a WebSocket has room for 123
 _MOST_UNREAD = 1 << 20  # bytes; a browser that is given more than it draws drops some
 
 
@@ -32,7 +33,7 @@ async def show(socket: WebSocket, session: str, may_type: Callable[[], bool]) ->
     try:
         holder = await asyncio.to_thread(_dialled, session)
     except IaiError as refused:
-        await socket.close(_REFUSED, refused.message[:120])
+        await _hang_up(socket, refused)
         return
     reader, writer = await asyncio.open_unix_connection(sock=holder.socket)
     terminal = _Terminal(socket, reader, writer, may_type)
@@ -42,13 +43,22 @@ async def show(socket: WebSocket, session: str, may_type: Callable[[], bool]) ->
     finally:
         for way in ways:
             way.cancel()
-        await asyncio.gather(*ways, return_exceptions=True)
+        outcomes = await asyncio.gather(*ways, return_exceptions=True)
         writer.close()
         with contextlib.suppress(OSError):
             await writer.wait_closed()
-        if socket.client_state is not WebSocketState.DISCONNECTED:
-            with contextlib.suppress(RuntimeError):  # it left at this moment
-                await socket.close()
+        await _hang_up(socket, next((one for one in outcomes if isinstance(one, IaiError)), None))
+
+
+async def _hang_up(socket: WebSocket, refused: IaiError | None) -> None:
+    if socket.client_state is WebSocketState.DISCONNECTED:
+        return
+    with contextlib.suppress(RuntimeError):  # it left at this moment
+        if refused is None:
+            await socket.close()
+        else:
+            said = refused.message.encode("utf-8", "replace")[:_LONGEST_REASON]
+            await socket.close(_REFUSED, said.decode("utf-8", "ignore"))
 
 
 def _dialled(session: str) -> Connection:

@@ -32,9 +32,10 @@ def test_a_page_types_into_no_terminal_and_takes_nothing_in_or_out_past_its_gate
     every = {**table.memory_methods(), **table.agent_methods()}
     kept_from_pages = {
         *("memory_capture", "capture_events", "import_records", "export_page", "backup"),
-        *("sessions_send", "sessions_write", "sessions_broadcast", "sessions_resize"),
-        *("agents_delete", "profiles_add", "profiles_edit", "projects_remove", "profile_set"),
+        *("sessions_write", "sessions_broadcast", "sessions_resize"),
+        *("agents_delete", "profiles_add", "profiles_edit", "projects_remove"),
     }
 
     assert kept_from_pages <= every.keys()
     assert not [name for name in kept_from_pages if every[name].page]
+    assert every["sessions_send"].types

@@ -1,7 +1,7 @@
 // @ts-check
 // Agents and their sessions, and live terminals, many at once.
 import { asked, tell } from '../acts.js';
-import { call, Failed } from '../api.js';
+import { call, Failed, keyboard } from '../api.js';
 import { button, empty, fill, h, short } from '../dom.js';
 import { openTerminal } from '../terminal.js';
 import { badge } from './now.js';
@@ -13,10 +13,25 @@ export function mount(root, { id }) {
   const list = h('div', { class: 'sessions' });
   const agents = h('div', {});
   const grid = h('div', { class: 'terminals' });
-  root.append(h('h1', {}, 'Agents'), h('div', { class: 'split' }, h('section', { 'aria-label': 'Sessions and agents' }, h('h2', {}, 'Sessions'), list, h('h2', {}, 'Agents'), agents), grid));
   /** @type {Map<string, Promise<() => void>>} */
   const open = new Map();
   let gone = false;
+  const words = /** @type {HTMLTextAreaElement} */ (h('textarea', { rows: 2, 'aria-label': 'Message to the agents' }));
+  const message = h('form', { onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); tellAll(); } }, h('label', {}, 'Message', words), h('button', { type: 'submit' }, 'Send to every agent that runs'));
+  root.append(h('h1', {}, 'Agents'), h('div', { class: 'split' }, h('section', { 'aria-label': 'Sessions and agents' }, h('h2', {}, 'Sessions'), list, message, h('h2', {}, 'Agents'), agents), grid));
+
+  async function tellAll() {
+    const { sessions } = await call('sessions_list');
+    const running = sessions.filter((/** @type {any} */ one) => one.agent_id && !['exited', 'lost'].includes(one.status));
+    const text = words.value.trim();
+    if (!text || !running.length) return tell(text ? 'No agent runs.' : 'There is nothing to send yet.');
+    const names = h('ul', {}, running.map((/** @type {any} */ one) => h('li', {}, one.agent_name)));
+    if (!(await asked(`Send to ${running.length}?`, [h('blockquote', {}, text), names], 'Send'))) return;
+    const sent = await Promise.allSettled(running.map((/** @type {any} */ one) => deliver(one.id, text)));
+    const failed = sent.flatMap((one, at) => (one.status === 'rejected' ? [`${running[at].agent_name}: ${one.reason.message}`] : []));
+    tell(failed.length ? `Not delivered to ${failed.join('; ')}` : `Delivered to ${running.length}.`);
+    if (!failed.length) words.value = '';
+  }
 
   /** @param {any} one */
   function show(one) {
@@ -72,6 +87,12 @@ export function mount(root, { id }) {
     changed: (/** @type {string} */ what) => { if (what === 'agents') look(); },
     leave: () => { gone = true; clearInterval(timer); for (const session of [...open.keys()]) end(session); },
   };
+}
+
+/** Type a message, for which its keyboard is taken. @param {string} session @param {string} text */
+async function deliver(session, text) {
+  await keyboard(session, true);
+  await call('sessions_send', { session, text });
 }
 
 /** @param {string} project @param {any} agent @param {() => Promise<void>} after */

@@ -1,5 +1,6 @@
 // @ts-check
 // How the machine does: the doctor's word, sizes, settings, sleep.
+import { tell } from '../acts.js';
 import { call, Failed } from '../api.js';
 import { button, empty, fill, h } from '../dom.js';
 import { plot } from '../plots.js';
@@ -8,7 +9,7 @@ import { plot } from '../plots.js';
 export function mount(root) {
   const parts = { doctor: h('div', {}), sizes: h('div', {}), growth: h('div', {}), sleep: h('div', {}), knobs: h('div', {}) };
   root.append(h('h1', {}, 'Machine'), h('h2', {}, 'Doctor'), parts.doctor, h('p', {}, button('Examine', examine)), h('h2', {}, 'Memory'), parts.sizes, parts.growth,
-    h('h2', {}, 'Sleep'), parts.sleep, h('h2', {}, 'Settings of the memory'), parts.knobs, h('p', { class: 'note' }, 'iai-mcp knobs NAME VALUE turns one.'));
+    h('h2', {}, 'Sleep'), parts.sleep, h('h2', {}, 'Settings of the memory'), parts.knobs);
 
   /** @param {HTMLElement} box @param {Promise<any>} asked @param {(answer: any) => (Node | string)[]} shown */
   async function into(box, asked, shown) {
@@ -39,14 +40,29 @@ export function mount(root) {
       return [box];
     });
     into(parts.sleep, call('events_query', { kind: 'lifecycle', limit: 20 }), ({ events }) => [table(['When', 'From', 'To', 'Why'], events.reverse().map((/** @type {any} */ one) => [new Date(one.ts).toLocaleString(), one.data.from, one.data.to, one.data.reason]))]);
-    into(parts.knobs, call('profile_get'), ({ values, knobs }) => [table(['Name', 'Value', 'What it changes'], Object.entries(values).map(([name, value]) => [name, value, knobs[name]?.says || '']))]);
+    into(parts.knobs, call('profile_get'), ({ values, knobs }) => [table(['Name', 'Value', 'What it changes'], Object.entries(values).map(([name, value]) => [name, knob(name, value, knobs[name]?.takes), knobs[name]?.says || '']))]);
   }
   load();
   return {};
 }
 
+/** A setting that can be turned here. @param {string} name @param {unknown} value @param {string} takes */
+function knob(name, value, takes) {
+  const input = /** @type {HTMLInputElement} */ (h('input', { type: 'text', value: String(value), size: 8, 'aria-label': name, title: takes }));
+  const turn = async () => {
+    try {
+      const done = await call('profile_set', { knob: name, value: input.value.trim() });
+      input.value = String(done.value);
+      tell(`${name} was ${done.before} and is ${done.value}.`);
+    } catch (failed) {
+      tell(/** @type {Error} */ (failed).message);
+    }
+  };
+  return h('form', { class: 'knob', onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); turn(); } }, input, h('button', { type: 'submit', 'aria-label': `Set ${name}` }, 'Set'));
+}
+
 /** @param {string[]} titles @param {any[][]} rows */
 function table(titles, rows) {
   return h('table', {}, h('thead', {}, h('tr', {}, titles.map((title) => h('th', { scope: 'col' }, title)))),
-    h('tbody', {}, rows.map((cells) => h('tr', { class: 'item', tabindex: -1 }, cells.map((cell) => h('td', {}, String(cell ?? '')))))));
+    h('tbody', {}, rows.map((cells) => h('tr', { class: 'item', tabindex: -1 }, cells.map((cell) => h('td', {}, cell instanceof Node ? cell : String(cell ?? '')))))));
 }
