@@ -21,7 +21,7 @@ CANARY = "quetzalcoatlus"
 
 @contextmanager
 def directory() -> Iterator[Path]:
-    made = Path(tempfile.mkdtemp(prefix="iai-s-"))
+    made = Path(tempfile.mkdtemp(prefix="iai-share-"))
     try:
         yield made
     finally:

@@ -99,6 +99,8 @@ def test_a_scope_bounds_what_is_found(works: Works) -> None:
     assert keys(Scope(agent="ann")) == keys(Scope(since=2_000_000)) == [second]
     assert keys(Scope(until=2_000_000)) == keys(Scope(known_at=1_000_000)) == [first]
     assert [one.key for one in works.in_session("s1", 9)] == [first]
+    assert keys(Scope(members=("",), not_members=("team/bob",))) == [first, second]
+    assert keys(Scope(members=("team/bob",))) == []
 
 
 def test_runs_of_a_command_are_known_whatever_surrounds_it(works: Works) -> None:

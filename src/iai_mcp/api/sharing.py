@@ -9,6 +9,7 @@ from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import iso
 from iai_mcp.domain.project_identity import from_key
 from iai_mcp.memory.scoping import Caller
+from iai_mcp.ports.circles import SINCE_EVER
 from iai_mcp.protocol.params import Params
 from iai_mcp.store import MemoryStore
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _MOST_DAYS = 30
 _PASSWORD = re.compile(r"(://[^/@:]*):[^/@]*@")
-_SINCE_EVER = -(1 << 62)
 
 
 def _create(store: MemoryStore, params: Params) -> Json:
@@ -49,7 +49,7 @@ def _project(store: MemoryStore, params: Params) -> Json:
     since = micros_of(params, "since")
     name = from_key(key).name
     told = store.sharing.share(
-        circle, key, name, _SINCE_EVER if since is None else since, repository_of(key)
+        circle, key, name, SINCE_EVER if since is None else since, repository_of(key)
     )
     return {"circle": circle, "project": key, "name": name, "turns": told}
 
@@ -62,7 +62,7 @@ def _unshare(store: MemoryStore, params: Params) -> Json:
 
 def _preview(store: MemoryStore, params: Params) -> Json:
     key, since = _key(store, params), micros_of(params, "since")
-    found = store.sharing.preview(key, _SINCE_EVER if since is None else since)
+    found = store.sharing.preview(key, SINCE_EVER if since is None else since)
     return {
         "project": key,
         "turns": found.turns,

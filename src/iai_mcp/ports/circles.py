@@ -6,6 +6,8 @@ from typing import Protocol
 
 from iai_mcp.ports.sharing_ledger import SharingLedger
 
+SINCE_EVER = -(1 << 62)  # before anything that was ever said
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownCircle:

@@ -40,10 +40,14 @@ class Following:
     def circle(self) -> Circle:
         """Who asks holds the turn."""
         if self._circle is None:
-            keys = DeviceKeys(self.known.signing, self.known.sealing)
-            ledger = self.circles.ledger(self.known)
-            self._circle = Circle(self.known.id, self.known.founder, keys, self.log, ledger)
+            self._circle = self.as_stored()
         return self._circle
+
+    def as_stored(self) -> Circle:
+        """The circle as the store knows it, for whoever only looks: a contact may take long."""
+        keys = DeviceKeys(self.known.signing, self.known.sealing)
+        ledger = self.circles.ledger(self.known)
+        return Circle(self.known.id, self.known.founder, keys, self.log, ledger)
 
     def alone(self) -> threading.Lock:
         """Held by whoever works on the circle."""

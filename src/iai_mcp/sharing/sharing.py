@@ -10,7 +10,7 @@ from iai_mcp.domain.errors import IaiError, InvalidInput, NotFound
 from iai_mcp.domain.shared_events import Removed
 from iai_mcp.ports.circles import Circles, KnownCircle, SharedProject
 from iai_mcp.ports.journal import Journal
-from iai_mcp.ports.shared_log import Oddity, SharedLog
+from iai_mcp.ports.shared_log import SharedLog
 from iai_mcp.ports.sharing_ledger import SetAside
 from iai_mcp.ports.surroundings import Clock, Redactor
 from iai_mcp.sharing import joining
@@ -20,7 +20,6 @@ from iai_mcp.sharing.keys import DeviceKeys, fingerprint
 from iai_mcp.sharing.roster import Device
 from iai_mcp.sharing.streams import Circle, Contact
 
-SINCE_EVER = -(1 << 62)
 _DAY = 86_400_000_000  # microseconds
 _NAME = re.compile(r"[^\W_][\w .+-]{0,63}\Z")
 _SAMPLES = 3
@@ -61,9 +60,7 @@ class Standing:
     set_aside: Sequence[SetAside]
     devices: Sequence[Present]
     projects: Sequence[SharedProject]
-    strangers: Sequence[str] = ()
-    doubted: Sequence[str] = ()
-    oddities: Sequence[Oddity] = ()
+    doubted: Sequence[str] = ()  # invitations that several devices came with
 
 
 @dataclass(slots=True)
@@ -197,8 +194,7 @@ class Sharing:
             NotFound: nobody of that name belongs to it.
         """
         following = self.of(name)
-        with following.alone():
-            members = {one.member for one in following.circle.roster.devices().values()}
+        members = {one.member for one in following.as_stored().roster.devices().values()}
         if member not in members:
             raise NotFound(f"nobody called {member!r} is in {name!r}: iai-mcp share members {name}")
         self.circles.trust(following.known.id, member, trusted)
@@ -318,29 +314,21 @@ class Sharing:
         known = following.known
         (fresh,) = self._chosen(known.name)
         traffic, trusted = self.circles.traffic(known.id), self.circles.trusted(known.id)
-        with following.alone():
-            circle = following.circle
-            devices = [
-                Present(
-                    one,
-                    circle.ledger.last_sent()
-                    if one.id == known.device
-                    else circle.ledger.cursor(one.id),
-                    one.member in trusted,
-                    one.member == known.member,
-                )
-                for one in circle.roster.present().values()
-            ]
-            return Standing(
-                known=fresh,
-                pending=traffic.pending,
-                applied=traffic.applied,
-                behind=following.behind,
-                set_aside=circle.ledger.set_aside(),
-                devices=sorted(devices, key=lambda one: (one.device.member, one.device.id)),
-                projects=self.circles.projects(known.id),
-                doubted=sorted(circle.roster.doubted()),
-            )
+        circle = following.as_stored()
+        devices = [
+            Present(one, _heard(circle, one), one.member in trusted, one.member == known.member)
+            for one in circle.roster.present().values()
+        ]
+        return Standing(
+            known=fresh,
+            pending=traffic.pending,
+            applied=traffic.applied,
+            behind=following.behind,
+            set_aside=circle.ledger.set_aside(),
+            devices=sorted(devices, key=lambda one: (one.device.member, one.device.id)),
+            projects=self.circles.projects(known.id),
+            doubted=sorted(circle.roster.doubted()),
+        )
 
     def _new(
         self,
@@ -384,6 +372,12 @@ class Sharing:
     def _note(self, kind: str, known: KnownCircle) -> None:
         self.journal.record_event(kind, {"circle": known.name}, self.clock.now())
         self.changed()
+
+
+def _heard(circle: Circle, device: Device) -> int:
+    """The number of the last record of a device that is known here."""
+    ledger = circle.ledger
+    return ledger.last_sent() if device.id == circle.keys.device else ledger.cursor(device.id)
 
 
 def _say_goodbye(circle: Circle, now: int) -> None:

@@ -9,6 +9,7 @@ from tests.integration.sharing.conftest import Machine, Machines
 
 from iai_mcp.domain.errors import IoFailed
 from iai_mcp.sharing.following import Following
+from iai_mcp.sharing.sharing import Sharing
 
 
 class SilentLog(FakeSharedLog):
@@ -63,3 +64,19 @@ def test_what_is_said_is_sent_soon_and_what_arrives_is_heard(ann: Machine) -> No
         stop.set()
         following.end()
         thread.join(10)
+
+
+def test_who_asks_how_it_stands_does_not_wait_for_a_silent_place(ann: Machine) -> None:
+    log, own = SilentLog(), ann.store.sharing
+    sharing = Sharing(
+        own.circles, lambda *_: log, own.clock, own.journal, own.redact, own.user, own.machine
+    )
+    thread = threading.Thread(target=sharing.of("team").follow, args=(lambda: False,))
+    thread.start()
+    assert log.asked.wait(10)
+    (standing,) = sharing.status()
+    assert [one.own for one in standing.devices] == [True]
+    assert thread.is_alive()
+    sharing.end()
+    log.answers.set()
+    thread.join(10)

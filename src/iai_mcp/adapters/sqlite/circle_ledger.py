@@ -67,6 +67,8 @@ class SqliteSharingLedger:
 
     def assign(self, limit_bytes: int) -> Batch | None:
         taken, dropped = self._waiting(limit_bytes)
+        if not taken and not dropped:
+            return None
         with self._db.writing() as db:
             number = _last_sent(db, self._circle.id) + 1
             db.executemany("DELETE FROM outbox WHERE position = ?", [(one,) for one in dropped])
@@ -77,7 +79,8 @@ class SqliteSharingLedger:
             sql = "SELECT position FROM outbox WHERE circle = ? AND number = ?"
             left = {row[0] for row in fetched(db, sql, (self._circle.id, number))}
         events = tuple(event for at, event in taken.items() if at in left)
-        return Batch(number, events) if events else None
+        # Where all of it had nothing left to say, something else may wait behind it.
+        return Batch(number, events) if events else self.assign(limit_bytes)
 
     def _waiting(self, limit_bytes: int) -> tuple[dict[int, Event], list[int]]:
         """The next events by their positions, and the positions of what has nothing left to say.

@@ -13,7 +13,7 @@ from iai_mcp.adapters.sqlite.shared_tables import Membership, memberships
 from iai_mcp.domain.errors import AlreadyExists
 from iai_mcp.domain.project_identity import from_key
 from iai_mcp.domain.shared_events import ProjectNamed, Said
-from iai_mcp.ports.circles import KnownCircle, SharedProject, Traffic
+from iai_mcp.ports.circles import SINCE_EVER, KnownCircle, SharedProject, Traffic
 
 _COLUMNS = "id, name, place, founder, device, signing, sealing, member, machine, everything, contact, trouble"
 _OF_ONE_CIRCLE = (
@@ -117,7 +117,7 @@ class SqliteCircles:
             member = _membership(db, circle)
             told = 0
             for here, key in [(None, ""), *fetched(db, sql)]:
-                name, since = from_key(key).name, outgoing.SINCE_EVER
+                name, since = from_key(key).name, SINCE_EVER
                 outgoing.name_project(db, member, here, name, since)
                 told += outgoing.shared(db, here, since)
         return told

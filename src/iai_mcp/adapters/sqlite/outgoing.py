@@ -21,8 +21,8 @@ from iai_mcp.domain.shared_events import (
     Superseded,
     encoded,
 )
+from iai_mcp.ports.circles import SINCE_EVER
 
-SINCE_EVER = -(1 << 62)
 _TOLD = """
 INSERT INTO outbox (circle, identity)
 SELECT p.circle, m.everywhere FROM memories AS m
@@ -54,6 +54,8 @@ def captured(db: apsw.Connection, keys: Sequence[int]) -> None:
 
 def forgetting(db: apsw.Connection, keys: Iterable[int], *, only_here: bool) -> None:
     """These memories are about to go. Before they do: who knows of them is told."""
+    if not memberships(db):
+        return
     for key in keys:
         identity = _identity(db, key)
         if identity is None:
