@@ -1,18 +1,13 @@
 """Every knob changes what the memory does, and stays turned."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
+from tests.support.answers import ask
 from tests.support.home import ScratchHome
 
-from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.store import MemoryStore
-
-
-def ask(store: MemoryStore, method: str, **params: object) -> Any:
-    return dispatch(store, method, params)
 
 
 def turn(store: MemoryStore, knob: str, value: object) -> None:

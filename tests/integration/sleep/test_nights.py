@@ -54,7 +54,7 @@ def kinds(store: MemoryStore) -> list[str]:
     return [event["kind"] for event in store.journal.events("", None, 100)]
 
 
-def test_the_last_night_is_known_whoever_asked_for_it(store):
+def test_the_last_night_is_known_whoever_asked_for_it(store: MemoryStore) -> None:
     dispatch(store, "memory_capture", {"text": "the heron nests in april"})
     assert store.facts()["last_sleep"] is None
     report = dispatch(store, "memory_consolidate", {"wait": True})
@@ -65,7 +65,7 @@ def test_the_last_night_is_known_whoever_asked_for_it(store):
     until(lambda: store.facts()["last_sleep"]["started"] > last["started"], "it slept again")
 
 
-def test_a_finished_night_is_told_in_one_way(store):
+def test_a_finished_night_is_told_in_one_way(store: MemoryStore) -> None:
     for wait in (True, False):
         dispatch(store, "memory_consolidate", {"wait": wait})
     told = until(
@@ -77,7 +77,7 @@ def test_a_finished_night_is_told_in_one_way(store):
     assert kinds(store).count("sleep_started") == 2
 
 
-def test_those_who_wait_share_the_night_that_is_under_way(nights, pages):
+def test_those_who_wait_share_the_night_that_is_under_way(nights: Nights, pages: Pages) -> None:
     with ThreadPoolExecutor() as pool:
         first = pool.submit(nights.wait)
         assert pages.begun.wait(10)
@@ -88,14 +88,18 @@ def test_those_who_wait_share_the_night_that_is_under_way(nights, pages):
     assert pages.nights == 1
 
 
-def test_a_night_that_is_waited_for_is_not_interrupted(store, nights, pages):
+def test_a_night_that_is_waited_for_is_not_interrupted(
+    store: MemoryStore, nights: Nights, pages: Pages
+) -> None:
     nights.ask = lambda: threading.Thread(target=nights.run, args=(lambda: False,)).start()
     pages.may_go.set()
     assert nights.wait()["state"] == "done"
     assert "sleep_interrupted" not in kinds(store)
 
 
-def test_an_interrupted_night_is_not_over_and_goes_on_later(store, nights, pages):
+def test_an_interrupted_night_is_not_over_and_goes_on_later(
+    store: MemoryStore, nights: Nights, pages: Pages
+) -> None:
     pages.may_go.set()
     assert nights.run(lambda: False) is False
     assert kinds(store)[-1] == "sleep_interrupted"
@@ -105,7 +109,9 @@ def test_an_interrupted_night_is_not_over_and_goes_on_later(store, nights, pages
     assert nights.last["report"]["state"] == "done"
 
 
-def test_whoever_waits_hears_that_the_night_failed_and_the_next_one_is_tried(nights, pages):
+def test_whoever_waits_hears_that_the_night_failed_and_the_next_one_is_tried(
+    nights: Nights, pages: Pages
+) -> None:
     told: list[str] = []
     nights._failed = lambda name, failed: told.append(f"{name} {failed.code}")
     pages.may_go.set()
@@ -118,7 +124,9 @@ def test_whoever_waits_hears_that_the_night_failed_and_the_next_one_is_tried(nig
 
 
 @pytest.mark.parametrize("under_way", [True, False])
-def test_nobody_waits_longer_than_everything_lasts(nights, pages, under_way):
+def test_nobody_waits_longer_than_everything_lasts(
+    nights: Nights, pages: Pages, under_way: bool
+) -> None:
     nights.ask = nights.ask if under_way else (lambda: None)
     with ThreadPoolExecutor() as pool:
         waiting = pool.submit(nights.wait)
@@ -133,7 +141,9 @@ def test_nobody_waits_longer_than_everything_lasts(nights, pages, under_way):
     assert nights.wait()["state"] == "unfinished"
 
 
-def test_vectors_that_could_not_be_made_are_tried_again_without_another_capture(store):
+def test_vectors_that_could_not_be_made_are_tried_again_without_another_capture(
+    store: MemoryStore,
+) -> None:
     failures: list[str] = []
     works = FakeEmbedder(128)
 

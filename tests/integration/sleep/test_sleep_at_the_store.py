@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
+from tests.support.answers import ask
 
-from iai_mcp.core import dispatch
 from iai_mcp.store import MemoryStore
 
 STAGING = (
@@ -19,10 +19,6 @@ HERONS = (
     "Pond names in the zoo dashboard come from the heron table.",
     "The heron counter of the zoo dashboard must not round numbers.",
 )
-
-
-def ask(store: MemoryStore, method: str, **params: object) -> Any:
-    return dispatch(store, method, params)
 
 
 def tell(store: MemoryStore, session: str, *turns: str, role: str = "user", **call: object) -> None:

@@ -7,7 +7,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from iai_mcp.core import dispatch
+from tests.support.answers import ask
+
 from iai_mcp.domain.errors import DiskFull
 from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.memory.sleep.sleep import Sleep
@@ -30,10 +31,6 @@ for _ in range(int(sys.argv[1])):
         os._exit(9)
 os._exit(7)
 """
-
-
-def ask(store: MemoryStore, method: str, **params: object) -> Any:
-    return dispatch(store, method, params)
 
 
 def fill(store: MemoryStore, sessions: int = 30) -> None:

@@ -7,7 +7,7 @@ from iai_mcp.domain.errors import InvalidInput, MissingParam
 from iai_mcp.protocol.tools import DEFINITIONS, NAMES
 
 
-def taken(tool: str) -> dict:
+def taken(tool: str) -> set[str]:
     (schema,) = (one["inputSchema"] for one in DEFINITIONS if one["name"] == tool)
     return schema["properties"]
 

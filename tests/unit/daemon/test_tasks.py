@@ -29,7 +29,9 @@ def owned(story: Callable[[Tasks, asyncio.Event], Awaitable[None]], **pauses: fl
 @pytest.mark.parametrize(
     ("failure", "code"), [(DiskFull("no room"), "DISK_FULL"), (KeyError(), "KeyError")]
 )
-def test_a_task_that_failed_begins_again_and_is_told_of(failure, code, caplog):
+def test_a_task_that_failed_begins_again_and_is_told_of(
+    failure: Exception, code: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async def story(tasks: Tasks, stop: asyncio.Event) -> None:
         tries, works = 0, asyncio.Event()
 
@@ -53,7 +55,9 @@ def test_a_task_that_failed_begins_again_and_is_told_of(failure, code, caplog):
     assert not tasks.gave_up
 
 
-def test_while_it_waits_to_begin_again_it_is_shown_as_not_running_and_a_stop_does_not_wait():
+def test_while_it_waits_to_begin_again_it_is_shown_as_not_running_and_a_stop_does_not_wait() -> (
+    None
+):
     async def story(tasks: Tasks, stop: asyncio.Event) -> None:
         ended = []
 
@@ -75,7 +79,7 @@ def test_while_it_waits_to_begin_again_it_is_shown_as_not_running_and_a_stop_doe
     owned(story, first_pause=3600.0)
 
 
-def test_the_pause_grows_up_to_its_bound():
+def test_the_pause_grows_up_to_its_bound() -> None:
     began: list[float] = []
 
     async def story(tasks: Tasks, stop: asyncio.Event) -> None:
@@ -96,7 +100,9 @@ def test_the_pause_grows_up_to_its_bound():
     assert all(pause > bound for pause, bound in zip(pauses, least, strict=True))
 
 
-def test_one_that_can_not_begin_again_ends_everything_in_a_sentence(caplog):
+def test_one_that_can_not_begin_again_ends_everything_in_a_sentence(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def story(tasks: Tasks, stop: asyncio.Event) -> None:
         async def work() -> None:
             raise RuntimeError("words of somebody")
@@ -112,7 +118,7 @@ def test_one_that_can_not_begin_again_ends_everything_in_a_sentence(caplog):
     assert [record.message for record in caplog.records][-1].endswith("the daemon ends")
 
 
-def test_what_failed_in_a_thread_is_told_of_too():
+def test_what_failed_in_a_thread_is_told_of_too() -> None:
     async def story(tasks: Tasks, stop: asyncio.Event) -> None:
         def work() -> None:
             raise ImportError("no such library")

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from iai_mcp.hosts.editing.json_text import append, put, take_out
-from iai_mcp.hosts.editing.jsonc import NotJson, parse
+from iai_mcp.hosts.editing.jsonc import Json, NotJson, parse
 
-ENTRY = {"command": "/usr/bin/python", "args": ["-m", "iai_mcp.bridge"]}
+ENTRY: Json = {"command": "/usr/bin/python", "args": ["-m", "iai_mcp.bridge"]}
 PATH = ("mcpServers", "iai-mcp")
 
 FILES = {
