@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from tests.support.daemon import DaemonProcess, Line
@@ -135,7 +136,7 @@ def test_moving_to_another_machine_takes_the_backup_and_the_key(
 def test_with_a_passphrase_the_backup_alone_is_enough(
     home: ScratchHome, other: ScratchHome
 ) -> None:
-    phrase = {"IAI_MCP_CRYPTO_PASSPHRASE": "four words are better"}
+    phrase: dict[str, Any] = {"IAI_MCP_CRYPTO_PASSPHRASE": "four words are better"}
     home.command("capture", "under a passphrase", **phrase)
     home.command("backup", str(other.path / "b.bak"), **phrase)
     wrong = other.command(

@@ -57,7 +57,7 @@ def event(name: str, text: str) -> dict[str, str]:
 def in_pages(daemon: DaemonProcess, **params: object) -> list[Json]:
     """All of a timeline, oldest first."""
     page = daemon.call("memory_timeline", limit=100, **params)
-    records = page["records"]
+    records: list[Json] = page["records"]
     while page.get("more"):
         page = daemon.call("memory_timeline", limit=100, cursor=page["more"], **params)
         assert page["records"]
@@ -180,7 +180,8 @@ def test_the_whole_record_can_be_seen(told: Told, name: str) -> None:
         for record in in_pages(told.daemon, session_id=session)
         if record["text"][:20] == told.texts[name][:20]
     ]
-    pieces, offset = [], 0
+    pieces: list[str] = []
+    offset: int | None = 0
     while offset is not None:
         shown = told.daemon.call("memory_show", id=identity, offset=offset)["record"]
         pieces.append(shown["text"])

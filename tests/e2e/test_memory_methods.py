@@ -317,7 +317,7 @@ class TestTimes:
         assert daemon.call("memory_recall", cue=f"an event at {ts}")["hits"]
 
     @pytest.mark.parametrize("ts", ["0001-01-01", "9999-12-31T23:59:59.999999Z"])
-    def test_the_ends_of_the_calendar_can_be_shown(self, daemon: DaemonProcess, ts: object) -> None:
+    def test_the_ends_of_the_calendar_can_be_shown(self, daemon: DaemonProcess, ts: str) -> None:
         daemon.call("memory_capture", text=f"at the end {ts}", ts=ts, session_id=f"ends {ts}")
         record = daemon.call("memory_timeline", session_id=f"ends {ts}")["records"][0]
         assert record["ts"] == ts

@@ -1,7 +1,7 @@
 """What an agent did in one session is known to the next one: commands, mendings, edits and why."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -150,7 +150,7 @@ def hooked(
     shop: tuple[DaemonProcess, Path],
     host: str,
     event: str,
-    given: dict[str, object],
+    given: Mapping[str, object],
     session: str = "",
 ) -> str:
     daemon, project = shop

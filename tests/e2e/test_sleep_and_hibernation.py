@@ -114,9 +114,7 @@ class TestHibernation:
         except subprocess.TimeoutExpired:
             daemon.kill()
             pytest.fail("told to stop while it lay down, it went on waiting")
-        finally:
-            if daemon.process is not None:
-                daemon.process.stderr.close()
+        daemon.ended()
 
     def test_after_waking_a_stop_still_removes_the_socket(self, dormant: DaemonProcess) -> None:
         assert dormant.ask({"type": "status"})["ok"]

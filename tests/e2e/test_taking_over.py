@@ -9,6 +9,7 @@ import sys
 import threading
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.e2e.test_mcp_bridges import INITIALIZE, INITIALIZED
@@ -142,7 +143,7 @@ def test_whoever_calls_all_the_while_does_not_notice_the_swap(
 
 def test_whoever_calls_over_http_does_not_notice_either(home: ScratchHome, tmp_path: Path) -> None:
     port = free_port()
-    setting = {"IAI_MCP_HTTP": f"127.0.0.1:{port}"}
+    setting: dict[str, Any] = {"IAI_MCP_HTTP": f"127.0.0.1:{port}"}
     old = DaemonProcess(home, PYTHONPATH=str(older_source(tmp_path)), **setting).start()
     until((home.store / "http-token").exists, "HTTP is served")
     callers = [Caller(f"caller {number}", over_http(home, port)) for number in (1, 2)]
@@ -227,7 +228,7 @@ def test_a_daemon_on_a_full_disk_is_not_succeeded_because_nobody_could_open_the_
 def test_an_heir_that_can_not_open_the_store_leaves_it_to_the_old_daemon(
     home: ScratchHome, tmp_path: Path
 ) -> None:
-    secret = {"IAI_MCP_CRYPTO_PASSPHRASE": "a long enough sentence"}
+    secret: dict[str, Any] = {"IAI_MCP_CRYPTO_PASSPHRASE": "a long enough sentence"}
     assert home.command("crypto", "init", "--source", "passphrase", **secret).returncode == 0
     old = DaemonProcess(home, PYTHONPATH=str(older_source(tmp_path)), **secret).start()
     old.call("memory_capture", text="the heron nests in april", session_id="s")

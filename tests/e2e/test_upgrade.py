@@ -89,6 +89,8 @@ def test_a_start_waits_for_a_command_that_has_the_store_to_itself(home: ScratchH
         stdout=subprocess.PIPE,
         text=True,
     )
+    assert holder.stdin is not None
+    assert holder.stdout is not None
     assert holder.stdout.readline().strip() == "True"
     threading.Timer(1.0, holder.stdin.close).start()
     started = home.command("up", "--json")

@@ -10,6 +10,8 @@ import pytest
 
 from iai_mcp.adapters import service_units
 
+Units = dict[str, service_units.Unit]
+
 
 @pytest.fixture
 def units(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Units:

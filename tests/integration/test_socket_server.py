@@ -6,8 +6,9 @@ import json
 import socket
 import tempfile
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from tests.support.answers import Json
@@ -17,6 +18,8 @@ from iai_mcp.core import UnknownMethodError, dispatch
 from iai_mcp.daemon import socket_server
 from iai_mcp.socket_server import SocketServer
 from iai_mcp.store import MemoryStore
+
+T = TypeVar("T")
 
 
 @pytest.fixture

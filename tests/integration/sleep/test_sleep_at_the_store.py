@@ -342,7 +342,7 @@ def test_retention_forgets_what_is_older_and_spares_what_is_pinned(store: Memory
     assert (again["status"], again["record_id"]) == ("skipped", old["record_id"])
 
 
-def tell_much(store: MemoryStore, count: int = 26) -> list[dict[str, object]]:
+def tell_much(store: MemoryStore, count: int = 26) -> list[dict[str, str]]:
     """So many memories of a hundred kilobytes each, oldest first; the turns, to be told again."""
     events = [
         {

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.support.answers import ask
 from tests.support.home import SOURCE
 
 from iai_mcp.adapters.keys import backup, custody, descriptor
@@ -38,7 +39,7 @@ def remember(store: MemoryStore, text: str) -> None:
 
 
 def remembered(store: MemoryStore) -> list[str]:
-    records = dispatch(store, "memory_timeline", {"limit": 1000})["records"]
+    records = ask(store, "memory_timeline", limit=1000)["records"]
     return [record["text"] for record in records]
 
 
@@ -319,6 +320,7 @@ def test_a_rotation_of_a_lost_store_touches_nothing(
     directory = tmp_path / "store"
     opened().close()
     record = descriptor.load(directory)
+    assert record is not None
     descriptor.save(directory, descriptor.KeyRecord(record.current, record.current))
     (directory / "memory.db").rename(directory / "memory.next.db")
     before = everything(directory)

@@ -1,6 +1,7 @@
 """A tool's arguments at the door."""
 
 import pytest
+from tests.support.answers import Json
 
 from iai_mcp.api.tools import checked, method_and_params
 from iai_mcp.domain.errors import InvalidInput, MissingParam
@@ -8,8 +9,9 @@ from iai_mcp.protocol.tools import DEFINITIONS, NAMES
 
 
 def taken(tool: str) -> set[str]:
-    (schema,) = (one["inputSchema"] for one in DEFINITIONS if one["name"] == tool)
-    return schema["properties"]
+    definitions: tuple[Json, ...] = DEFINITIONS
+    (schema,) = (one["inputSchema"] for one in definitions if one["name"] == tool)
+    return set(schema["properties"])
 
 
 def test_nulls_count_as_absent() -> None:

@@ -6,9 +6,14 @@ import logging
 from collections.abc import Awaitable, Callable
 
 import pytest
+from tests.support.answers import Json
 
 from iai_mcp.daemon.tasks import Tasks
 from iai_mcp.domain.errors import DiskFull
+
+
+def told(tasks: Tasks) -> Json:
+    return tasks.troubles()
 
 
 def owned(story: Callable[[Tasks, asyncio.Event], Awaitable[None]], **pauses: float) -> Tasks:
@@ -45,13 +50,13 @@ def test_a_task_that_failed_begins_again_and_is_told_of(
 
         tasks.keep("lifecycle", work)
         await works.wait()
-        trouble = tasks.troubles()["lifecycle"]
+        trouble = told(tasks)["lifecycle"]
         assert (trouble["failures"], trouble["error"], trouble["running"]) == (3, code, True)
 
     with caplog.at_level(logging.ERROR):
         tasks = owned(story, first_pause=0.001)
     assert [record.message for record in caplog.records] == ["task_failed"] * 3
-    assert {(r.task, r.reason) for r in caplog.records} == {("lifecycle", code)}
+    assert {(vars(r)["task"], vars(r)["reason"]) for r in caplog.records} == {("lifecycle", code)}
     assert not tasks.gave_up
 
 
@@ -70,7 +75,7 @@ def test_while_it_waits_to_begin_again_it_is_shown_as_not_running_and_a_stop_doe
         task = tasks.keep("http", work, end=end)
         while not tasks.troubles():
             await asyncio.sleep(0)
-        assert tasks.troubles()["http"]["running"] is False
+        assert told(tasks)["http"]["running"] is False
         assert not ended
         stop.set()
         await task
@@ -126,6 +131,6 @@ def test_what_failed_in_a_thread_is_told_of_too() -> None:
         tasks.in_a_thread("load-mcp", work)
         while not tasks.troubles():
             await asyncio.sleep(0.001)
-        assert tasks.troubles()["load-mcp"]["error"] == "ImportError"
+        assert told(tasks)["load-mcp"]["error"] == "ImportError"
 
     owned(story)
