@@ -297,7 +297,8 @@ class ServiceManager:
         for process in self.started:
             process.terminate()
             process.wait(10)
-            process.communicate()
+            assert process.stderr is not None
+            process.stderr.close()
         self.listener.close()
 
 
