@@ -1,10 +1,11 @@
 """What an agent did in one session is known to the next one: commands, mendings, edits and why."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from tests.support.answers import Json
 from tests.support.daemon import DaemonProcess, until
 from tests.support.home import ScratchHome
 
@@ -150,7 +151,7 @@ def hooked(
     shop: tuple[DaemonProcess, Path],
     host: str,
     event: str,
-    given: dict[str, object],
+    given: Mapping[str, object],
     session: str = "",
 ) -> str:
     daemon, project = shop
@@ -222,7 +223,7 @@ def test_success_other_places_and_the_knob_keep_it_silent(
     assert daemon.call("after_failure", cwd=str(project), **params)["text"] != ""
 
 
-def hits(shop: tuple[DaemonProcess, Path], cue: str, **params: object) -> list[dict[str, object]]:
+def hits(shop: tuple[DaemonProcess, Path], cue: str, **params: object) -> list[Json]:
     daemon, project = shop
     return list(daemon.call("memory_recall", cue=cue, cwd=str(project), **params)["hits"])
 
@@ -258,7 +259,7 @@ def test_kind_chooses_between_words_and_work(shop: tuple[DaemonProcess, Path]) -
     assert all(hit["role"] != "tool" for hit in hits(shop, COMMAND, kind="said"))
     asked = hits(shop, "which command runs the cart test?")
     assert asked[0]["role"] != "tool"
-    assert COMMAND in [hit["work"].get("command") for hit in asked if "work" in hit]  # type: ignore[attr-defined]
+    assert COMMAND in [hit["work"].get("command") for hit in asked if "work" in hit]
     daemon, _ = shop
     with pytest.raises(AssertionError, match="kind must be one of"):
         daemon.call("memory_recall", cue="x", kind="thought")

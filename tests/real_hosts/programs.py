@@ -237,6 +237,6 @@ OPENCODE = Program(
 )
 
 # scripts/test-hosts --all installs the second half too.
-PROGRAMS = (CLAUDE, CODEX, GEMINI)
+PROGRAMS: tuple[Program, ...] = (CLAUDE, CODEX, GEMINI)
 if os.environ.get("IAI_MCP_HOSTS_ALL"):
     PROGRAMS += (QWEN, COPILOT, OPENCODE)

@@ -2,10 +2,12 @@
 
 import json
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from bench.planted import planted
+from tests.support.answers import Json
 
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import Provenance
@@ -48,7 +50,7 @@ def result(mark: str, content: object, *, error: bool = False, **more: object) -
     return claude("user", f"r-{mark}", [block], **more)
 
 
-def work_of(path: str, host: str | None = None) -> list[Event]:
+def work_of(path: str, host: str | None = None) -> list[Json]:
     return [event for event in open_transcript(path, host) if event["role"] == "tool"]
 
 
@@ -173,7 +175,7 @@ def test_what_a_person_says_when_refusing_a_call_was_said_by_them(tmp_path: Path
     assert said_in(path)[1:] == [("user", "no slow suites, please")]
     refused, done = work_of(path)
     assert refused["work"] == {"command": "make slow", "exit": None, "cwd": CWD, "rejected": True}
-    assert (done["work"]["exit"], done["turn"]) == (0, "r-t1")  # type: ignore[index]  # an object
+    assert (done["work"]["exit"], done["turn"]) == (0, "r-t1")
     spoken = [e for e in open_transcript(path) if e["text"] == "no slow suites, please"]
     assert (spoken[0]["id"], spoken[0]["meta"]) == ("r-t1", {"rejected": "make slow"})
 
@@ -428,14 +430,14 @@ def test_no_secret_of_hundreds_of_kinds_stays_of_a_command(command: str, output:
     ],
 )
 def test_every_hosts_failing_command_edit_and_success_are_read_alike(
-    written: object, host: str, tmp_path: Path
+    written: Callable[[Path], str], host: str, tmp_path: Path
 ) -> None:
-    path = written(tmp_path)  # type: ignore[operator]  # one of the functions above
+    path = written(tmp_path)
 
     events = work_of(path, host)
 
     commands = [event["work"] for event in events if event["kind"] == "command"]
-    assert [(w["command"], w["exit"], w["output"]) for w in commands] == [  # type: ignore[index]
+    assert [(w["command"], w["exit"], w["output"]) for w in commands] == [
         ("pytest test_cart.py", 1, FAILED),
         ("pytest test_cart.py", 0, "3 passed"),
     ]
@@ -449,7 +451,7 @@ def test_every_hosts_failing_command_edit_and_success_are_read_alike(
 def test_codex_names_every_file_of_a_patch(tmp_path: Path) -> None:
     edits = [e for e in work_of(codex_rollout(tmp_path), "codex") if e["kind"] == "edit"]
 
-    assert [(e["id"], e["work"]["path"], e["work"]["action"], e["work"]["added"]) for e in edits] == [  # type: ignore[index]
+    assert [(e["id"], e["work"]["path"], e["work"]["action"], e["work"]["added"]) for e in edits] == [
         ("c2", "cart.py", "changed", 1),
         ("c2/1", "new.py", "created", 2),
     ]  # fmt: skip
