@@ -227,8 +227,11 @@ def test_success_other_places_and_the_knob_keep_it_silent(
     daemon.call("profile_set", knob="after_failure", value="off")
     assert daemon.call("after_failure", cwd=str(project), **params)["text"] == ""
     daemon.call("profile_set", knob="after_failure", value="on")
-    ours = {**params, "session_id": "0c9f4e1d-1d2a-4c3b-9e8f-0a1b2c3d4e5f"}
-    assert daemon.call("after_failure", cwd=str(project), **ours)["text"] == "", "it knows itself"
+    mender = "0c9f4e1d-1d2a-4c3b-9e8f-0a1b2c3d4e5f"
+    daemon.call("session_start_payload", cwd=str(project), session_id=mender, fork="forked")
+    for knows_itself in (mender, "forked"):
+        ours = {**params, "session_id": knows_itself}
+        assert daemon.call("after_failure", cwd=str(project), **ours)["text"] == ""
     for unknown_or_success in ({"transcript_path": str(project)}, {}):
         given = inputs(COMMAND, printed)["codex", "PostToolUse"] | unknown_or_success
         assert hooked(shop, "codex", "PostToolUse", given, status=0) == ""

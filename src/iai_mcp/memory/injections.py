@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from threading import Lock
+from typing import Any
 
 from iai_mcp.domain.briefing_text import Briefing, Source
 from iai_mcp.domain.memories import Memory
@@ -48,6 +49,7 @@ class Injections:
     clock: Clock
     later: Callable[[Callable[[], None]], None]  # runs it soon, in order, off the caller's path
     _given: "OrderedDict[str, set[str]]" = field(default_factory=OrderedDict)
+    _forks: "OrderedDict[str, str]" = field(default_factory=OrderedDict)
     _turnstile: Lock = field(default_factory=Lock)
 
     def record(self, moment: str, session_id: str, project: str, made: Briefing) -> None:
@@ -57,9 +59,7 @@ class Injections:
         with self._turnstile:
             ids = self._given.setdefault(session_id, set())
             ids.update(source.id for source in made.sources)
-            self._given.move_to_end(session_id)
-            while len(self._given) > _SESSIONS_IN_MIND:
-                self._given.popitem(last=False)
+            _keep_newest(self._given, session_id)
         data = {
             "moment": moment,
             "session_id": session_id,
@@ -70,10 +70,24 @@ class Injections:
         at = self.clock.now()
         self.later(lambda: self.journal.record_event(KIND, data, at))
 
-    def given_to(self, session_id: str) -> frozenset[str]:
-        """The ids that this session was given since the daemon started."""
+    def fork(self, session_id: str, parent: str) -> None:
+        """Remember what a session was forked from, until it is captured with the turns it repeats."""
         with self._turnstile:
-            return frozenset(self._given.get(session_id, ())) if session_id else frozenset()
+            self._forks[session_id] = parent
+            _keep_newest(self._forks, session_id)
+
+    def lineage(self, session_id: str) -> frozenset[str]:
+        """The session and those whose turns it has before it already."""
+        own = self.memories.lineage(session_id)
+        with self._turnstile:
+            parent = self._forks.get(session_id)
+        return own if parent is None else own | self.memories.lineage(parent)
+
+    def given_to(self, session_id: str) -> frozenset[str]:
+        """The ids that this session was given since the daemon started, or what it was forked from."""
+        with self._turnstile:
+            names = (session_id, self._forks.get(session_id, "")) if session_id else ()
+            return frozenset().union(*(self._given.get(name, ()) for name in names))
 
     def latest(
         self, limit: int = 20, session_id: str = "", project: str = ""
@@ -116,6 +130,12 @@ class Injections:
             used=tuple(Used(source, known.get(source.id)) for source in sources),
             at=at,
         )
+
+
+def _keep_newest(kept: "OrderedDict[str, Any]", session_id: str) -> None:
+    kept.move_to_end(session_id)
+    while len(kept) > _SESSIONS_IN_MIND:
+        kept.popitem(last=False)
 
 
 def _weight(told: Injection) -> int:
