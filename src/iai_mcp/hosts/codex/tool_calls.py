@@ -25,6 +25,7 @@ _ENDING = 512 * 1024
 _NOT_RUN = (
     "exec command rejected by user",
     "patch rejected by user",
+    "apply_patch verification failed",
     "failed to parse function arguments",
 )
 
@@ -131,6 +132,9 @@ def _plain(text: str, *, failed: bool = False) -> Result:
     if text.startswith(_NOT_RUN):
         return Result(not_run=True)
     head, found, rest = text.partition(_OUTPUT)
+    if rest.startswith(_EXITS) and not any(mark in head for mark in _EXITS):
+        # A patch in a command: inside the report on the command stands that on the patch.
+        head, found, rest = rest.partition(_OUTPUT)
     if not found:
         head, rest = text, text
     code: float | None = None
