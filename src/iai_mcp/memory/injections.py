@@ -4,7 +4,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from threading import Lock
-from typing import Any
 
 from iai_mcp.domain.briefing_text import Briefing, Source
 from iai_mcp.domain.memories import Memory
@@ -86,8 +85,8 @@ class Injections:
     def given_to(self, session_id: str) -> frozenset[str]:
         """The ids that this session was given since the daemon started, or what it was forked from."""
         with self._turnstile:
-            names = (session_id, self._forks.get(session_id, "")) if session_id else ()
-            return frozenset().union(*(self._given.get(name, ()) for name in names))
+            names = filter(None, (session_id, self._forks.get(session_id)))
+            return frozenset(one for name in names for one in self._given.get(name, ()))
 
     def latest(
         self, limit: int = 20, session_id: str = "", project: str = ""
@@ -132,7 +131,9 @@ class Injections:
         )
 
 
-def _keep_newest(kept: "OrderedDict[str, Any]", session_id: str) -> None:
+def _keep_newest(
+    kept: "OrderedDict[str, set[str]] | OrderedDict[str, str]", session_id: str
+) -> None:
     kept.move_to_end(session_id)
     while len(kept) > _SESSIONS_IN_MIND:
         kept.popitem(last=False)

@@ -28,10 +28,8 @@ def _fork() -> str:
     """SessionStart of `--fork-session` is told the parent's id and transcript; the fork's own id
     stands only in `…/session-env/<session>/sessionstart-hook-0.sh`, and its file comes with its answer.
     A session that is resumed without a fork has an id there that never comes."""
-    place = os.path.dirname(os.environ.get("CLAUDE_ENV_FILE", ""))
-    return (
-        os.path.basename(place) if os.path.basename(os.path.dirname(place)) == "session-env" else ""
-    )
+    parts = os.environ.get("CLAUDE_ENV_FILE", "").split("/")
+    return parts[-2] if parts[-3:-2] == ["session-env"] else ""
 
 
 HOOKS = Hooks(
