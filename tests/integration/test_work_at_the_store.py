@@ -300,3 +300,17 @@ def test_a_new_session_is_told_how_the_project_is_tested(store: MemoryStore) -> 
 
     assert "pytest tests/unit -q" in str(told["text"])
     assert "make deploy" not in str(told["text"])
+
+
+def test_how_tells_no_command_that_a_person_refused_unless_refusals_are_asked_for(
+    store: MemoryStore,
+) -> None:
+    refused = event("command", "c1", command="make flock", exit=None, rejected=True)
+    deliver(store, refused, ran("c2", "make heron"))
+
+    def how(question: str) -> list[object]:
+        answers = store.work_answers.how(question, Scope(), "", 5)
+        return [one["command"] for one in answers]
+
+    assert how("make") == ["make heron"]
+    assert how("which flock was refused?") == ["make flock"]

@@ -14,6 +14,8 @@ from iai_mcp.domain.memories import Provenance
 from iai_mcp.domain.redaction import redact
 from iai_mcp.domain.telling import telling
 from iai_mcp.domain.work import Command, Work, clean_work, read_done
+from iai_mcp.hosts.codex import tool_calls as codex
+from iai_mcp.hosts.gemini import tool_calls as gemini
 from iai_mcp.hosts.transcripts import open_transcript
 from iai_mcp.hosts.turns import Event
 from iai_mcp.hosts.work import Call, Result, Setting, events_of
@@ -455,6 +457,32 @@ def test_codex_names_every_file_of_a_patch(tmp_path: Path) -> None:
         ("c2", "cart.py", "changed", 1),
         ("c2/1", "new.py", "created", 2),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "apply_patch verification failed: Failed to read file to update cart.py",
+        "Wall time: 0.0000 seconds\nOutput:\nExit code: 1\nWall time: 0 seconds\nOutput:\nno",
+    ],
+)
+def test_a_patch_that_codex_did_not_apply_is_no_edit(told: str) -> None:
+    patch = "*** Begin Patch\n*** Update File: cart.py\n@@\n-a\n+b\n*** End Patch"
+    in_a_command = Call("c1", "exec_command", {"cmd": f"apply_patch <<'EOF'\n{patch}\nEOF"})
+    for call in (in_a_command, Call("c2", "apply_patch", {"input": patch})):
+        assert events_of(call, codex.result_of(told), Setting("codex")) == []
+
+
+def test_a_command_that_gemini_saw_killed_has_failed_and_its_marks_are_not_printed_by_it() -> None:
+    for told, failed, printed in (
+        ("Output: (empty)\nSignal: 9\nProcess Group PGID: 7", True, ""),
+        ("Output: half\nError: (none)\nExit Code: 0\nSignal: (none)", False, "half"),
+        ("Output: all", False, "all"),
+        ("Output: no\nExit Code: 3", True, "no"),
+    ):
+        marked = f"<untrusted_context>\n{told}\n</untrusted_context>"
+        result = gemini.result_of(marked, failed=False)
+        assert (result.failed, result.exit == 0, result.output) == (failed, not failed, printed)
 
 
 def test_cursors_commands_have_no_ids_and_are_told_apart_by_their_order(tmp_path: Path) -> None:
