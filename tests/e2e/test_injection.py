@@ -8,8 +8,7 @@ from tests.support.home import ScratchHome
 
 def hook(home: ScratchHome, event: str, environment: str = "", **given: object) -> str:
     stdin = json.dumps({"cwd": str(home.path / "shop"), "hook_event_name": event, **given})
-    more = {"CLAUDE_ENV_FILE": environment} if environment else {}
-    done = home.command("hook", "claude-code", event, stdin=stdin, **more)
+    done = home.command("hook", "claude-code", event, stdin=stdin, CLAUDE_ENV_FILE=environment)
     assert done.returncode == 0
     if not done.stdout:
         return ""
