@@ -20,7 +20,8 @@ _RESULTS = ("function_call_output", "custom_tool_call_output", "local_shell_call
 _EXITS = ("Exit code: ", "Process exited with code ", "exit code: ")
 _TIMES = ("Wall time: ", "Duration: ")
 _OUTPUT = "Output:\n"
-# Bytes: the line we look for holds up to 64 KiB of output, and calls that ran beside it follow.
+# Bytes. The line we look for holds output that Codex cuts (1.3 MB of it made a line of 77 KB), and
+# calls that ran beside it may follow.
 _ENDING = 512 * 1024
 _NOT_RUN = (
     "exec command rejected by user",
