@@ -219,5 +219,5 @@ METHODS: tuple[Method[MemoryStore], ...] = (
     Method("share_untrust", _untrust),
     Method("share_remove", _remove),
     Method("share_leave", _leave),
-    Method("share_now", _now, activity=False),
+    Method("share_now", _now),
 )
