@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from iai_mcp.domain.exchanges import CueWord, CueWords
 from iai_mcp.domain.words import is_cjk
@@ -18,8 +19,7 @@ _OTHER_SCRIPT_ENDING = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(NamedTuple):
     """A word of the cue in a text, or what stands in for it at its worth."""
 
     start: int
@@ -60,6 +60,7 @@ class CueMatcher:
         found = [
             occurrence
             for sought in self._sought
+            if sought.stem in lowered
             for occurrence in _each(sought, lowered, text, most)
         ]
         found.sort(key=lambda one: one.start)

@@ -6,6 +6,7 @@ from json.encoder import encode_basestring
 from math import log
 
 from iai_mcp.domain.cue_matching import CueMatcher, Occurrence
+from iai_mcp.domain.derived import Derived
 from iai_mcp.domain.units import Kind, Unit, units
 
 BETWEEN = " … "
@@ -23,9 +24,13 @@ _PLACES = 10
 _AROUND = (
     4  # units before and after one that holds a word of the cue; what is farther is not about it
 )
+_KEPT = 1_024  # texts that stay cut: what answers one cue answers the next, and it is two kilobytes each
 _WORD_LOOKED_FOR = 40  # characters: a stretch does not begin or end within a word that is no longer
 
 Span = tuple[int, int]
+Pieces = tuple[Sequence[Unit], Sequence[int]]  # units, and the bytes that each takes of an excerpt
+
+_all_pieces = Derived[Pieces](_KEPT)
 
 
 def excerpt(text: str, cue: CueMatcher, room: int) -> str:
@@ -33,8 +38,8 @@ def excerpt(text: str, cue: CueMatcher, room: int) -> str:
     if len(text) <= room and json_bytes(text) <= room:
         return text
     found = cue.occurrences(text, most=_PLACES * 5)
-    own = units_near(text, found)
-    return quoted(text, _chosen(text, own, overlaps(own, found, cue), room))
+    own, taken = pieces_near(text, found)
+    return quoted(text, _chosen(text, own, taken, overlaps(own, found, cue), room))
 
 
 def quoted(text: str, spans: Sequence[Span]) -> str:
@@ -54,7 +59,7 @@ def json_bytes(text: str) -> int:
     ) - 2
 
 
-def costs(text: str, own: Sequence[Unit]) -> list[int]:
+def _costs(text: str, own: Sequence[Unit]) -> list[int]:
     """The bytes that each unit takes of an excerpt, with what stands before it at most."""
     ends = [0, *(unit.end for unit in own)]
     return [
@@ -69,10 +74,21 @@ def _beside(text: str, end: int, start: int) -> bool:
     return start - end <= _BLANKS and not text[end:start].strip()
 
 
-def units_near(text: str, found: Sequence[Occurrence]) -> list[Unit]:
+def pieces_near(text: str, found: Sequence[Occurrence]) -> Pieces:
     """The units of `text` where it is worth looking."""
     if len(text) <= _LOOKED_AT_WHOLE:
-        return units(text)
+        return _all_pieces.of(text, _cut)
+    own = _units_around(text, found)
+    return own, _costs(text, own)
+
+
+def _cut(text: str) -> Pieces:
+    own = units(text)
+    return own, _costs(text, own)
+
+
+def _units_around(text: str, found: Sequence[Occurrence]) -> list[Unit]:
+    """The units at the beginning, at the end, and around what was found."""
     rarest_first = sorted(found, key=lambda one: -one.worth)
     wanted = [(0, _BEGINNING), (len(text) - _END, len(text))]
     wanted += [(one.start - _BEFORE, one.end + _AFTER) for one in rarest_first[:_PLACES]]
@@ -96,10 +112,11 @@ def overlaps(own: Sequence[Unit], found: Sequence[Occurrence], cue: CueMatcher) 
     ]
 
 
-def _chosen(text: str, own: Sequence[Unit], overlap: Sequence[float], room: int) -> list[Span]:
+def _chosen(
+    text: str, own: Sequence[Unit], taken: Sequence[int], overlap: Sequence[float], room: int
+) -> list[Span]:
     chosen: set[int] = set()
     left = room
-    taken = costs(text, own)
     for place in _in_order(own, overlap):
         unit = own[place]
         wanted = {place} | ({unit.heading} if unit.heading >= 0 else set()) - chosen

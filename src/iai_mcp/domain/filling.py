@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iai_mcp.domain.cue_matching import CueMatcher
-from iai_mcp.domain.excerpts import costs, overlaps, units_near
+from iai_mcp.domain.excerpts import overlaps, pieces_near
 from iai_mcp.domain.exchanges import RankedExchange, TurnKind
 from iai_mcp.domain.units import Kind, Unit
 
@@ -94,7 +94,7 @@ class _Table:
 
     def add(self, exchange: int, turn: Spoken, cue: CueMatcher) -> None:
         found = cue.occurrences(turn.text, _OF_EACH_WORD)
-        own = units_near(turn.text, found)
+        own, taken = pieces_near(turn.text, found)
         self.base.append(len(self.units))
         self.turn += [len(self.turns)] * len(own)
         self.turns.append(turn)
@@ -102,7 +102,7 @@ class _Table:
         self.units += own
         self.said += [turn.text[unit.start : unit.end] for unit in own]
         self.overlap += overlaps(own, found, cue)
-        self.bytes += costs(turn.text, own)
+        self.bytes += taken
 
 
 def fill(

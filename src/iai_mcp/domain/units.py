@@ -5,8 +5,8 @@ A unit is a stretch of the text itself, so whatever is shown of units is verbati
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import NamedTuple
 
 # A block up to here is one unit: half a trace or half a table misleads. A longer one goes line by line.
 WHOLE_BLOCK = 600
@@ -32,8 +32,7 @@ class Kind(IntEnum):
     STEPS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """A stretch of a text. `heading` is the place of the unit that stands above it, -1 for none."""
 
     start: int
@@ -62,7 +61,7 @@ def units(text: str, start: int = 0, end: int | None = None) -> list[Unit]:
 def _alone(found: list[Unit]) -> None:
     """A heading below which nothing stands is what it says, and no more."""
     if found and found[-1].kind is Kind.HEADING:
-        found[-1] = replace(found[-1], kind=Kind.PROSE)
+        found[-1] = found[-1]._replace(kind=Kind.PROSE)
 
 
 def _stretches(text: str, start: int, end: int) -> Iterator[tuple[int, int, Kind]]:

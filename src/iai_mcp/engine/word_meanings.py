@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from iai_mcp.domain.derived import Derived
 from iai_mcp.domain.ranking.weights import bar_of, usual
 from iai_mcp.engine.vector_index import VectorIndex, quantise
 from iai_mcp.ports.embedder import Embedder, Matrix
@@ -17,6 +18,7 @@ _OFTEN = 3  # a word said less often is a name or a slip
 _MOST = 16_384  # words: their vectors weigh seven megabytes
 _NEAR, _NEIGHBOURS = 0.5, 24  # the least cosine of a pair that is kept, and how many of a new word
 _LOOKED_AT = 8  # of them, for one word of a cue
+_ASKED = 256  # words of cues whose vectors are kept: who asks once asks again in the same words
 _PAGE = 5_000
 
 
@@ -27,6 +29,7 @@ class WordMeanings:
         self._log = log
         self._model = model
         self._index = VectorIndex(dimensions)
+        self._asked = Derived[Matrix](_ASKED)
 
     def load(self) -> None:
         after = 0
@@ -47,9 +50,15 @@ class WordMeanings:
             self._log.put({}, found.read_to)
         return memories
 
-    def unknown(self, terms: Sequence[str]) -> dict[str, str]:
-        """Those of a cue's terms that have no vector, by their token; none while no word has one."""
-        return self._log.missing(terms) if len(self._index) else {}
+    def meant(self, terms: Sequence[str], embedder: Embedder) -> dict[str, Matrix]:
+        """What those of a cue's terms mean that are not kept, by their token; none while no word is."""
+
+        def embedded(word: str) -> Matrix:
+            made: Matrix = embedder.embed([word])[0]
+            return made
+
+        missing = self._log.missing(terms) if len(self._index) else {}
+        return {token: self._asked.of(word, embedded) for token, word in missing.items()}
 
     def near(
         self, tokens: Sequence[str], given: Mapping[str, Matrix], least: float

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 
 import numpy as np
 
@@ -120,7 +121,7 @@ class Recall:
             cosine=_cosine_of(ranking, _model(leg)),
             digests=weighing.knobs.consolidated_hits,
             work=WorkShown(asked, about, asks_for_a_stance(asked.cue), self.memories),
-            rules=self.rules.of_project,
+            rules=cache(self.rules.of_project),  # many turns, and few projects
         )
         # Whole turns of work stand by themselves; of pieces several make up an exchange.
         apart = asked.full or not ranking.work
@@ -160,9 +161,7 @@ class Recall:
         found = Sought(reading.terms, reading.exact, _vector(asked, reading, leg), scope)
         if isinstance(leg, str) or leg.vectors.words is None or not people.worked:
             return found, cue
-        new = leg.vectors.words.unknown(reading.terms)
-        meant = leg.embedder.embed(list(new.values())) if new else ()
-        return replace(found, words=dict(zip(new, meant, strict=True))), cue
+        return replace(found, words=leg.vectors.words.meant(reading.terms, leg.embedder)), cue
 
     def _found(self, order: Sequence[Scored], scope: Scope, *, alone: bool) -> list[Found]:
         """The memories of what was ranked; the latest thing said where nothing was, nor else answers."""

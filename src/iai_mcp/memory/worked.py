@@ -1,9 +1,10 @@
 """What is shown of the exchanges of worked sessions: pieces of their turns, each with its request."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from iai_mcp.domain.cue_matching import CueMatcher
+from iai_mcp.domain.derived import Derived
 from iai_mcp.domain.excerpts import quoted
 from iai_mcp.domain.exchanges import RankedExchange, TurnKind
 from iai_mcp.domain.filling import Picked, Spoken, fill, worth_looking_at
@@ -23,7 +24,10 @@ _FINDINGS = 4  # that are read of one exchange, the last ones: the end says most
 _READ_OF_EACH = 100_000  # characters
 _REQUEST = 70  # characters of the prompt that a conclusion answers
 _WISH = 1_500  # characters: a longer prompt is not a ruling, though one may stand in it
+_KEPT = 4_096  # prompts of which is known whether they rule
 _PLACES = 3  # where else the same text stands, at most
+
+_ruling = Derived[bool](_KEPT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +70,7 @@ class WorkShown:
     def __call__(self, work: Worked, room: int, most: int) -> list[Hit]:
         """At most so many hits in so many bytes, best first."""
         drafts = {
-            key: self._draft(work.turns[key], exchange, work)
-            for exchange in work.exchanges
-            for key in _worth_reading(exchange)
-            if key in work.turns
+            key: hit for exchange in work.exchanges for key, hit in self._drafts(exchange, work)
         }
         spoken = {
             key: self._spoken(hit, kind)
@@ -83,15 +84,21 @@ class WorkShown:
         shown = {pick.key for pick in picked}
         return [self._hit(pick, drafts[pick.key], shown, work) for pick in picked]
 
-    def _draft(self, memory: Memory, exchange: RankedExchange, work: Worked) -> Hit:
-        return Hit(
-            shown=Shown(memory),
-            score=exchange.shown,
-            reason=told(exchange.parts),
-            parts=exchange.parts if self.asked.explain else None,
-            cosine=exchange.cosine,
-            request=self._request(memory, exchange, work),
-        )
+    def _drafts(self, exchange: RankedExchange, work: Worked) -> Iterator[tuple[int, Hit]]:
+        reason, request = told(exchange.parts), self._request(exchange, work)
+        for key in _worth_reading(exchange):
+            if key in work.turns:
+                yield (
+                    key,
+                    Hit(
+                        shown=Shown(work.turns[key]),
+                        score=exchange.shown,
+                        reason=reason,
+                        parts=exchange.parts if self.asked.explain else None,
+                        cosine=exchange.cosine,
+                        request="" if key == exchange.keys[0] else request,
+                    ),
+                )
 
     def _spoken(self, hit: Hit, kind: TurnKind) -> Spoken:
         memory = hit.memory
@@ -102,14 +109,14 @@ class WorkShown:
             text=memory.text,
             person=person,
             around=payload.around_hit(hit) + payload.EXCERPT,
-            wish=person and _rules(memory.text),
+            wish=person and _ruling.of(memory.text, _states_a_wish),
             asks=person and memory.text.rstrip().endswith(("?", "？", "؟")),
         )
 
-    def _request(self, memory: Memory, exchange: RankedExchange, work: Worked) -> str:
-        """The prompt that a turn answers; with the proposal that it means, if it is a short answer."""
+    def _request(self, exchange: RankedExchange, work: Worked) -> str:
+        """The prompt that its turns answer; with the proposal that it means, if it is a short answer."""
         first, kind = exchange.keys[0], exchange.kinds[0]
-        if kind not in _BY_PEOPLE or first == memory.key or first not in work.turns:
+        if kind not in _BY_PEOPLE or first not in work.turns:
             return ""
         said = shortened(work.turns[first].text, _REQUEST)
         if kind is not TurnKind.ANSWER:
@@ -145,7 +152,7 @@ def _offered(text: str) -> str:
     return f"…{said[said.find(' ', len(said) - _REQUEST) + 1 :]}"
 
 
-def _rules(text: str) -> bool:
+def _states_a_wish(text: str) -> bool:
     """Whether a person states a standing wish."""
     if len(text) >= _WISH or not may_state_a_wish(text):
         return False

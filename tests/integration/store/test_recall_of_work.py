@@ -1,6 +1,6 @@
 """Recall of sessions in which somebody worked: exchanges, not turns, are weighed against each other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,15 @@ _ALIKE = {"obsolete": "outdated", "credentials": "passwords"}
 
 
 class Knowing(FakeEmbedder):
-    """Knows that some words mean about the same."""
+    """Knows that some words mean about the same, and what it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked += texts
+        return super().embed(texts)
 
     def _direction(self, word: str) -> NDArray[np.float32]:
         own = super()._direction(word)
@@ -102,6 +110,18 @@ def test_a_word_is_stood_in_for_by_one_that_means_the_same(kit: Kit) -> None:
     _filler(kit)
 
     assert "outdated" in kit.texts("obsolete things")[0]
+
+
+def test_a_word_that_is_asked_again_is_not_embedded_again(kit: Kit) -> None:
+    _filler(kit)
+    embedder = kit.store.embedder.get()
+    assert isinstance(embedder, Knowing)
+
+    first = kit.texts("obsolete parser")
+    assert embedder.asked.count("obsolete") == 1
+    assert kit.texts("obsolete parser") == first
+    kit.texts("obsolete module")
+    assert embedder.asked.count("obsolete") == 1
 
 
 def test_what_a_cue_quotes_letter_by_letter_brings_its_exchange_first(kit: Kit) -> None:
