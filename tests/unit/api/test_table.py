@@ -23,7 +23,8 @@ def test_no_name_is_taken_twice() -> None:
 def test_watching_does_not_keep_the_daemon_awake_and_everything_else_does() -> None:
     quiet = {name for name in table.memory_methods() if not table.is_activity(name)}
 
-    assert quiet == {"events_query", "topology", "doctor", "methods"}
+    sharing = {"share_list", "share_status", "share_members", "share_now"}
+    assert quiet == {"events_query", "topology", "doctor", "methods", *sharing}
     assert table.is_activity("agents_list")
     assert table.is_activity("there is no such method")
 
