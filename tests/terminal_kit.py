@@ -9,7 +9,7 @@ import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pyte
 import pytest
@@ -58,9 +58,9 @@ class Desk:
         spec = SpawnSpec(command[0], tuple(command[1:]), cwd or str(self.home), env or {})
         return self.pty.spawn(spec, TerminalSize(rows, cols), label=label)
 
-    def python(self, code: str, **options: int) -> str:
+    def python(self, code: str, **options: Any) -> str:
         """A session that runs a Python program."""
-        return self.start(sys.executable, "-I", "-S", "-c", code, **options)  # type: ignore[arg-type]
+        return self.start(sys.executable, "-I", "-S", "-c", code, **options)
 
     def record(self, session_id: str) -> records.SessionRecord:
         found = records.read(session_id)

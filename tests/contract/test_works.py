@@ -10,7 +10,7 @@ from iai_mcp.domain.commands import errors_in
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import Provenance
 from iai_mcp.domain.mendings import Mending
-from iai_mcp.domain.work import CleanWork, Command, Done, Edit, Looked
+from iai_mcp.domain.work import CleanWork, Command, Done, Edit, Kind, Looked
 from iai_mcp.ports.memories import Scope
 from iai_mcp.ports.works import Works
 from iai_mcp.store import MemoryStore
@@ -72,9 +72,9 @@ def test_work_comes_back_as_it_was_stored_each_once(works: Works) -> None:
 def test_it_is_found_by_what_was_done_what_it_printed_and_what_was_asked(works: Works) -> None:
     test, edit = add(works, done(1, TEST, "try it"), done(2, EDIT), asked="mend the basket")
 
-    def by(term: str, *kinds: str) -> list[int]:
-        wanted = kinds or ("command", "edit", "looked")
-        return [one.key for one in works.by_words([term], Scope(), wanted, 9)]  # type: ignore[arg-type]
+    def by(term: str, *kinds: Kind) -> list[int]:
+        wanted: tuple[Kind, ...] = kinds or ("command", "edit", "looked")
+        return [one.key for one in works.by_words([term], Scope(), wanted, 9)]
 
     assert by("pytest") == by("undefined") == by("try") == [test]
     assert by("changed") == [edit]

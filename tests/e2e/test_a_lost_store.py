@@ -67,7 +67,9 @@ LOSSES = ["deleted", "emptied", "a link into nowhere", "its log is left"]
 
 
 @pytest.mark.parametrize("how", LOSSES)
-def test_a_lost_store_is_refused_with_the_way_back_and_nothing_is_touched(home, how):
+def test_a_lost_store_is_refused_with_the_way_back_and_nothing_is_touched(
+    home: ScratchHome, how: str
+) -> None:
     remember(home, "the heron nests in april")
     made = a_night_passes(home)
     lose(home, how)
@@ -89,7 +91,7 @@ def test_a_lost_store_is_refused_with_the_way_back_and_nothing_is_touched(home, 
     assert said(home) == ["the heron nests in april"]
 
 
-def test_without_a_backup_it_says_that_there_is_none(home):
+def test_without_a_backup_it_says_that_there_is_none(home: ScratchHome) -> None:
     remember(home, "the heron nests in april")
     lose(home, "deleted")
     message = home.command("up").stderr
@@ -98,7 +100,7 @@ def test_without_a_backup_it_says_that_there_is_none(home):
 
 
 @pytest.mark.parametrize("how", LOSSES)
-def test_the_doctor_names_a_lost_store_and_how_to_get_it_back(home, how):
+def test_the_doctor_names_a_lost_store_and_how_to_get_it_back(home: ScratchHome, how: str) -> None:
     remember(home, "the heron nests in april")
     made = a_night_passes(home)
     lose(home, how)
@@ -109,7 +111,9 @@ def test_the_doctor_names_a_lost_store_and_how_to_get_it_back(home, how):
     assert str(made) in failed[0]["fix"]
 
 
-def test_a_store_deleted_under_a_daemon_is_lost_when_that_ends(home, fresh_daemon):
+def test_a_store_deleted_under_a_daemon_is_lost_when_that_ends(
+    home: ScratchHome, fresh_daemon: DaemonProcess
+) -> None:
     fresh_daemon.call("memory_capture", text="the heron nests in april", session_id="s")
     (home.store / "memory.db").unlink()
     fresh_daemon.call("memory_recall", cue="heron")
@@ -120,7 +124,9 @@ def test_a_store_deleted_under_a_daemon_is_lost_when_that_ends(home, fresh_daemo
     assert not (home.store / "memory.db").exists()
 
 
-def test_hooks_go_on_spooling_and_it_is_taken_in_after_the_restore(home, tmp_path):
+def test_hooks_go_on_spooling_and_it_is_taken_in_after_the_restore(
+    home: ScratchHome, tmp_path: Path
+) -> None:
     remember(home, "the heron nests in april")
     made = a_night_passes(home)
     lose(home, "deleted")
@@ -141,7 +147,9 @@ def test_hooks_go_on_spooling_and_it_is_taken_in_after_the_restore(home, tmp_pat
 
 
 @pytest.mark.parametrize("how", LOSSES)
-def test_beginning_anew_is_possible_on_purpose_and_gives_nothing_away(home, how):
+def test_beginning_anew_is_possible_on_purpose_and_gives_nothing_away(
+    home: ScratchHome, how: str
+) -> None:
     remember(home, "the heron nests in april")
     made = a_night_passes(home)
     lose(home, how)
@@ -159,7 +167,7 @@ def test_beginning_anew_is_possible_on_purpose_and_gives_nothing_away(home, how)
     assert said(home) == ["the heron nests in april"]
 
 
-def test_there_is_nothing_to_begin_anew_where_a_store_is(home):
+def test_there_is_nothing_to_begin_anew_where_a_store_is(home: ScratchHome) -> None:
     remember(home, "the heron nests in april")
     refused = home.command("up", "--anew", "--json")
     assert refused.returncode == 1
@@ -168,7 +176,7 @@ def test_there_is_nothing_to_begin_anew_where_a_store_is(home):
 
 
 @pytest.mark.parametrize("left", ["nothing", "an empty file", "a killed start"])
-def test_a_key_that_was_made_before_any_store_opens_one(home, left):
+def test_a_key_that_was_made_before_any_store_opens_one(home: ScratchHome, left: str) -> None:
     assert home.command("crypto", "init").returncode == 0
     if left == "an empty file":
         (home.store / "memory.db").touch(0o600)
@@ -180,13 +188,15 @@ def test_a_key_that_was_made_before_any_store_opens_one(home, left):
     assert said(home) == ["the first thing said"]
 
 
-def test_a_home_without_a_key_is_a_fresh_one(home):
+def test_a_home_without_a_key_is_a_fresh_one(home: ScratchHome) -> None:
     remember(home, "the heron nests in april")
     shutil.rmtree(home.store)
     assert said(home) == []
 
 
-def test_the_last_backup_that_has_more_than_the_store_outlives_every_rotation(home):
+def test_the_last_backup_that_has_more_than_the_store_outlives_every_rotation(
+    home: ScratchHome,
+) -> None:
     remember(home, "one", "two", "three")
     good = a_night_passes(home).read_bytes()
     lose(home, "deleted")
@@ -200,7 +210,7 @@ def test_the_last_backup_that_has_more_than_the_store_outlives_every_rotation(ho
     assert len(backups(home)) == 4
 
 
-def test_a_backup_is_rotated_out_once_the_store_has_as_much_again(home):
+def test_a_backup_is_rotated_out_once_the_store_has_as_much_again(home: ScratchHome) -> None:
     remember(home, "one", "two")
     good = a_night_passes(home).read_bytes()
     lose(home, "deleted")

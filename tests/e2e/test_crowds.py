@@ -7,7 +7,9 @@ import sys
 import threading
 
 import pytest
+from tests.support.answers import Json
 from tests.support.daemon import DaemonProcess, Line, until
+from tests.support.home import ScratchHome
 
 
 def _capture(number: int, session: str, text: str = "") -> bytes:
@@ -23,7 +25,7 @@ def _open_session(line: Line) -> None:
     line.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
 
-def _tool_call(number: int, text: str, session: str) -> dict:
+def _tool_call(number: int, text: str, session: str) -> Json:
     params = {"name": "memory_capture", "arguments": {"text": text, "session_id": session}}
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
 
@@ -32,7 +34,9 @@ def _stored(daemon: DaemonProcess, session: str) -> int:
     return len(daemon.call("memory_timeline", session_id=session, limit=10_000)["records"])
 
 
-def test_one_who_asks_once_is_answered_in_the_midst_of_anothers_flood(daemon):
+def test_one_who_asks_once_is_answered_in_the_midst_of_anothers_flood(
+    daemon: DaemonProcess,
+) -> None:
     asked, answered, stop = 20_000, [0], threading.Event()
     with daemon.line() as flood, daemon.line() as other:
 
@@ -60,7 +64,7 @@ def test_one_who_asks_once_is_answered_in_the_midst_of_anothers_flood(daemon):
     assert sorted(passed)[len(passed) // 2] < 200
 
 
-def test_what_one_who_left_had_asked_for_is_not_done_for_nobody(home):
+def test_what_one_who_left_had_asked_for_is_not_done_for_nobody(home: ScratchHome) -> None:
     daemon = DaemonProcess(home, IAI_MCP_WORKERS="2").start()
     try:
         with daemon.line() as busy:
@@ -76,7 +80,9 @@ def test_what_one_who_left_had_asked_for_is_not_done_for_nobody(home):
         daemon.stop()
 
 
-def test_what_an_mcp_session_had_asked_for_before_it_left_is_not_done_either(home):
+def test_what_an_mcp_session_had_asked_for_before_it_left_is_not_done_either(
+    home: ScratchHome,
+) -> None:
     daemon = DaemonProcess(home, IAI_MCP_WORKERS="2").start()
     try:
         with daemon.line() as busy:
@@ -92,7 +98,7 @@ def test_what_an_mcp_session_had_asked_for_before_it_left_is_not_done_either(hom
         daemon.stop()
 
 
-def test_one_who_only_stops_sending_gets_every_answer(daemon):
+def test_one_who_only_stops_sending_gets_every_answer(daemon: DaemonProcess) -> None:
     with daemon.line() as line:
         line.send_raw(b"".join(_capture(n, "half closed") for n in range(200)))
         line._socket.shutdown(socket.SHUT_WR)
@@ -103,7 +109,9 @@ def test_one_who_only_stops_sending_gets_every_answer(daemon):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only /proc tells what another process holds")
-def test_thirty_who_are_in_the_middle_of_a_long_line_take_no_more_memory_than_one(fresh_daemon):
+def test_thirty_who_are_in_the_middle_of_a_long_line_take_no_more_memory_than_one(
+    fresh_daemon: DaemonProcess,
+) -> None:
     before = _resident(fresh_daemon)
     line = _capture(1, "long", "word " * 2_000_000)[:-1]
     lines = [fresh_daemon.line() for _ in range(30)]
@@ -127,7 +135,9 @@ def test_thirty_who_are_in_the_middle_of_a_long_line_take_no_more_memory_than_on
             one.close()
 
 
-def test_large_calls_of_an_mcp_session_are_answered_one_after_the_other(daemon):
+def test_large_calls_of_an_mcp_session_are_answered_one_after_the_other(
+    daemon: DaemonProcess,
+) -> None:
     with daemon.line() as session:
         _open_session(session)
         for number in range(1, 4):

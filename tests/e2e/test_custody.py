@@ -6,14 +6,16 @@ import pty
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from tests.support.daemon import Line
+from tests.support.daemon import DaemonProcess, Line
 from tests.support.home import ScratchHome
 
 
 @pytest.fixture
-def other() -> ScratchHome:
+def other() -> Iterator[ScratchHome]:
     made = ScratchHome()
     yield made
     made.remove()
@@ -31,7 +33,7 @@ def remember(home: ScratchHome, *texts: str) -> None:
         assert json.loads(done.stdout)["status"] == "inserted", done
 
 
-def test_a_backup_under_a_running_daemon_brings_everything_back(home):
+def test_a_backup_under_a_running_daemon_brings_everything_back(home: ScratchHome) -> None:
     home.command("up")
     remember(home, "one", "two")
     made = json.loads(home.command("backup", "b.bak", "--json").stdout)
@@ -44,7 +46,9 @@ def test_a_backup_under_a_running_daemon_brings_everything_back(home):
     home.command("down")
 
 
-def test_a_backup_tells_what_was_said_from_what_sleep_made_of_it(home, other):
+def test_a_backup_tells_what_was_said_from_what_sleep_made_of_it(
+    home: ScratchHome, other: ScratchHome
+) -> None:
     wishes = [f"always run the linter before commit number {n}" for n in range(4)]
     remember(home, *wishes)
     assert json.loads(home.command("sleep", "--now", "--json").stdout)["derived"] > 0
@@ -58,7 +62,9 @@ def test_a_backup_tells_what_was_said_from_what_sleep_made_of_it(home, other):
     assert f"restored 4 memories and {made['derived']} derived" in moved.stdout
 
 
-def test_an_export_carries_what_no_longer_holds_and_what_is_pinned(home, other):
+def test_an_export_carries_what_no_longer_holds_and_what_is_pinned(
+    home: ScratchHome, other: ScratchHome
+) -> None:
     remember(home, "the port is 5432")
     (old,) = json.loads(home.command("timeline", "--all", "--json").stdout)["records"]
     home.command("up")
@@ -79,7 +85,9 @@ def test_an_export_carries_what_no_longer_holds_and_what_is_pinned(home, other):
 
 
 @pytest.mark.parametrize("as_json", [[], ["--json"]])
-def test_without_a_terminal_a_restore_has_to_be_confirmed(home, as_json):
+def test_without_a_terminal_a_restore_has_to_be_confirmed(
+    home: ScratchHome, as_json: list[str]
+) -> None:
     remember(home, "one")
     home.command("backup", "b.bak")
     remember(home, "two")
@@ -89,7 +97,7 @@ def test_without_a_terminal_a_restore_has_to_be_confirmed(home, as_json):
     assert said(home) == ["one", "two"]
 
 
-def test_every_restore_keeps_what_was_there_before_it(home):
+def test_every_restore_keeps_what_was_there_before_it(home: ScratchHome) -> None:
     remember(home, "one")
     home.command("backup", "b.bak")
     remember(home, "two")
@@ -103,7 +111,7 @@ def test_every_restore_keeps_what_was_there_before_it(home):
         assert said(home) == kept
 
 
-def test_a_backup_can_not_be_read_without_the_key(home):
+def test_a_backup_can_not_be_read_without_the_key(home: ScratchHome) -> None:
     remember(home, "the wombat sleeps at noon")
     home.command("backup", "b.bak")
     content = (home.path / "b.bak").read_bytes()
@@ -111,7 +119,9 @@ def test_a_backup_can_not_be_read_without_the_key(home):
     assert (home.path / "b.bak").stat().st_mode & 0o777 == 0o600
 
 
-def test_moving_to_another_machine_takes_the_backup_and_the_key(home, other):
+def test_moving_to_another_machine_takes_the_backup_and_the_key(
+    home: ScratchHome, other: ScratchHome
+) -> None:
     remember(home, "moves along")
     home.command("backup", str(other.path / "b.bak"))
     refused = other.command("restore", "b.bak", "--yes", "--json")
@@ -123,8 +133,10 @@ def test_moving_to_another_machine_takes_the_backup_and_the_key(home, other):
     assert said(other) == ["moves along"]
 
 
-def test_with_a_passphrase_the_backup_alone_is_enough(home, other):
-    phrase = {"IAI_MCP_CRYPTO_PASSPHRASE": "four words are better"}
+def test_with_a_passphrase_the_backup_alone_is_enough(
+    home: ScratchHome, other: ScratchHome
+) -> None:
+    phrase: dict[str, Any] = {"IAI_MCP_CRYPTO_PASSPHRASE": "four words are better"}
     home.command("capture", "under a passphrase", **phrase)
     home.command("backup", str(other.path / "b.bak"), **phrase)
     wrong = other.command(
@@ -137,7 +149,7 @@ def test_with_a_passphrase_the_backup_alone_is_enough(home, other):
 
 
 @pytest.mark.parametrize("harm", ["cut", "flip", "foreign"])
-def test_a_bad_backup_is_refused_and_the_store_stays(home, harm):
+def test_a_bad_backup_is_refused_and_the_store_stays(home: ScratchHome, harm: str) -> None:
     remember(home, "stays")
     home.command("backup", "b.bak")
     path = home.path / "b.bak"
@@ -155,7 +167,7 @@ def test_a_bad_backup_is_refused_and_the_store_stays(home, harm):
     assert said(home) == ["stays"]
 
 
-def test_an_export_comes_in_again_exactly_once(home, other):
+def test_an_export_comes_in_again_exactly_once(home: ScratchHome, other: ScratchHome) -> None:
     remember(home, "first", "second 東京")
     home.command("export", str(other.path / "e.jsonl"))
     lines = (other.path / "e.jsonl").read_text().splitlines()
@@ -169,7 +181,7 @@ def test_an_export_comes_in_again_exactly_once(home, other):
     assert said(home) == ["first", "second 東京"]
 
 
-def test_the_doctor_finds_a_healthy_home_healthy(home):
+def test_the_doctor_finds_a_healthy_home_healthy(home: ScratchHome) -> None:
     remember(home, "something")
     seen = home.command("doctor", "--json")
     checks = {check["name"]: check for check in json.loads(seen.stdout)["checks"]}
@@ -178,7 +190,7 @@ def test_the_doctor_finds_a_healthy_home_healthy(home):
     assert checks["integrity"]["status"] == "PASS"
 
 
-def test_the_doctor_names_a_damaged_store(home):
+def test_the_doctor_names_a_damaged_store(home: ScratchHome) -> None:
     remember(home, "something")
     store = home.store / "memory.db"
     store.write_bytes(b"\\0" * 4096 + store.read_bytes()[4096:])
@@ -188,7 +200,7 @@ def test_the_doctor_names_a_damaged_store(home):
     assert any("damaged" in check["detail"] for check in failed)
 
 
-def test_the_doctor_repairs_loose_permissions(home):
+def test_the_doctor_repairs_loose_permissions(home: ScratchHome) -> None:
     remember(home, "something")
     (home.store / "memory.db").chmod(0o644)
     before = {c["name"]: c for c in json.loads(home.command("doctor", "--json").stdout)["checks"]}
@@ -197,7 +209,7 @@ def test_the_doctor_repairs_loose_permissions(home):
     assert (home.store / "memory.db").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_pinned_memory_says_so(home):
+def test_a_pinned_memory_says_so(home: ScratchHome) -> None:
     done = json.loads(home.command("capture", "keep this", "--json").stdout)
     pinned = home.command("pin", done["record_id"], "--json")
     assert json.loads(pinned.stdout)["pinned"] is True
@@ -205,7 +217,7 @@ def test_a_pinned_memory_says_so(home):
     assert shown["records"][0]["pinned"] is True
 
 
-def test_uninstalling_keeps_the_memories_unless_told_otherwise(home):
+def test_uninstalling_keeps_the_memories_unless_told_otherwise(home: ScratchHome) -> None:
     remember(home, "still here")
     for refused in (home.command("uninstall"), home.command("uninstall", "--json")):
         assert refused.returncode == 1
@@ -236,7 +248,9 @@ def at_a_terminal(home: ScratchHome, *arguments: str, answers: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_forgetting_shows_what_would_go_and_asks(home, fresh_daemon):
+def test_forgetting_shows_what_would_go_and_asks(
+    home: ScratchHome, fresh_daemon: DaemonProcess
+) -> None:
     texts = ["the lynx hunts hares", "the heron fishes", *(f"lynx {n}" for n in range(12))]
     events = [{"text": text, "role": "user"} for text in texts]
     fresh_daemon.call("capture_events", session_id="s", events=events)
@@ -255,7 +269,7 @@ def test_forgetting_shows_what_would_go_and_asks(home, fresh_daemon):
     assert "the lynx hunts hares" not in said(home)
 
 
-def test_uninstalling_at_a_terminal_asks_about_the_memories(home):
+def test_uninstalling_at_a_terminal_asks_about_the_memories(home: ScratchHome) -> None:
     remember(home, "stays for now")
     assert "kept your memories" in at_a_terminal(home, "uninstall", answers="y\nn\n")
     assert said(home) == ["stays for now"]
@@ -263,7 +277,7 @@ def test_uninstalling_at_a_terminal_asks_about_the_memories(home):
     assert not home.store.exists()
 
 
-def test_a_daemon_that_does_not_answer_is_not_said_to_be_off(home):
+def test_a_daemon_that_does_not_answer_is_not_said_to_be_off(home: ScratchHome) -> None:
     started = json.loads(home.command("up", "--json").stdout)
     os.kill(started["pid"], signal.SIGSTOP)
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from bench.canary import frames_in_log, holding
+from tests.support.answers import Json
 from tests.support.daemon import DaemonProcess, until
 from tests.support.home import ScratchHome
 
@@ -40,8 +41,9 @@ def backups(home: ScratchHome) -> list[Path]:
     return sorted((home.store / "backups").glob("sleep-*.backup"))
 
 
-def header(made: Path) -> dict:
-    return json.loads(made.read_bytes().partition(b"\n")[0])
+def header(made: Path) -> Json:
+    told: Json = json.loads(made.read_bytes().partition(b"\n")[0])
+    return told
 
 
 def said(home: ScratchHome) -> list[str]:
@@ -51,7 +53,7 @@ def said(home: ScratchHome) -> list[str]:
 
 
 def reached(daemon: DaemonProcess) -> bool:
-    return daemon.ask({"type": "status"})["forgetting"] == 0
+    return bool(daemon.ask({"type": "status"})["forgetting"] == 0)
 
 
 def set_aside(home: ScratchHome) -> Path:
@@ -79,7 +81,7 @@ def kept(home: ScratchHome) -> ScratchHome:
     return home
 
 
-def test_a_daemon_takes_it_out_of_every_copy(kept):
+def test_a_daemon_takes_it_out_of_every_copy(kept: ScratchHome) -> None:
     aside = set_aside(kept)
     daemon = DaemonProcess(kept).start()
     try:
@@ -104,13 +106,15 @@ def test_a_daemon_takes_it_out_of_every_copy(kept):
     assert holding(kept.store, WORD) == []
 
 
-def test_without_a_daemon_the_command_does_it_itself(kept):
+def test_without_a_daemon_the_command_does_it_itself(kept: ScratchHome) -> None:
     told = kept.command("forget", "--query", WORD, "--yes", "--json")
     assert json.loads(told.stdout)["copies"] == {"rewritten": 5, "not_reached": []}
     assert holding(kept.store, WORD) == []
 
 
-def test_a_rewritten_backup_is_a_backup_and_what_was_forgotten_stays_away(kept):
+def test_a_rewritten_backup_is_a_backup_and_what_was_forgotten_stays_away(
+    kept: ScratchHome,
+) -> None:
     export = kept.path / "all.jsonl"
     kept.command("export", str(export))
     before = [(made.stat().st_mtime_ns, header(made)) for made in backups(kept)]
@@ -131,7 +135,7 @@ def test_a_rewritten_backup_is_a_backup_and_what_was_forgotten_stays_away(kept):
         assert said(kept) == ["the heron nests in april"]
 
 
-def test_killed_at_any_moment_it_is_done_after_the_next_start(kept):
+def test_killed_at_any_moment_it_is_done_after_the_next_start(kept: ScratchHome) -> None:
     chance = random.Random(5)
     for number in range(6):
         daemon = DaemonProcess(kept).start()
@@ -150,7 +154,7 @@ def test_killed_at_any_moment_it_is_done_after_the_next_start(kept):
         assert said(kept) == ["the heron nests in april"]
 
 
-def test_what_is_forgotten_by_age_goes_from_the_backups_too(home):
+def test_what_is_forgotten_by_age_goes_from_the_backups_too(home: ScratchHome) -> None:
     long_ago = "2001-01-01T00:00:00Z"
     home.command("capture", PHRASE, "--ts", long_ago)
     remember(home, "the heron nests in april")
@@ -161,7 +165,7 @@ def test_what_is_forgotten_by_age_goes_from_the_backups_too(home):
     assert holding(home.store, WORD) == []
 
 
-def test_copies_that_can_not_be_reached_are_named(kept):
+def test_copies_that_can_not_be_reached_are_named(kept: ScratchHome) -> None:
     damaged, foreign = backups(kept)[:2]
     content = bytearray(damaged.read_bytes())
     content[-200_000:-100_000] = bytes(100_000)
@@ -189,7 +193,7 @@ def test_copies_that_can_not_be_reached_are_named(kept):
     assert check["status"] == "PASS"
 
 
-def test_a_copy_under_the_key_of_an_earlier_rotation_is_named(kept):
+def test_a_copy_under_the_key_of_an_earlier_rotation_is_named(kept: ScratchHome) -> None:
     assert kept.command("crypto", "rotate").returncode == 0
     told = kept.command("forget", "--query", WORD, "--yes")
     assert "not reached" in told.stdout
@@ -197,7 +201,7 @@ def test_a_copy_under_the_key_of_an_earlier_rotation_is_named(kept):
         assert str(made) in told.stdout
 
 
-def test_several_forgettings_are_one_rewriting(kept):
+def test_several_forgettings_are_one_rewriting(kept: ScratchHome) -> None:
     daemon = DaemonProcess(kept).start()
     try:
         for record in daemon.call("memory_timeline", limit=10)["records"]:
@@ -209,7 +213,9 @@ def test_several_forgettings_are_one_rewriting(kept):
         daemon.stop()
 
 
-def test_captures_that_wait_are_not_passed_over_in_silence(home, tmp_path):
+def test_captures_that_wait_are_not_passed_over_in_silence(
+    home: ScratchHome, tmp_path: Path
+) -> None:
     remember(home, "the heron nests in april", PHRASE)
     transcript = tmp_path / "t.jsonl"
     line = {"type": "user", "sessionId": "t", "message": {"role": "user", "content": PHRASE}}
@@ -220,7 +226,9 @@ def test_captures_that_wait_are_not_passed_over_in_silence(home, tmp_path):
     assert "not looked at: 1 capture in the spool" in told.stdout
 
 
-def test_a_backup_that_is_a_link_is_named_and_what_it_leads_to_left_alone(home):
+def test_a_backup_that_is_a_link_is_named_and_what_it_leads_to_left_alone(
+    home: ScratchHome,
+) -> None:
     remember(home, "the heron nests in april", PHRASE)
     made = a_night_passes(home)
     elsewhere = home.path / "elsewhere"
@@ -232,7 +240,7 @@ def test_a_backup_that_is_a_link_is_named_and_what_it_leads_to_left_alone(home):
     assert elsewhere.read_bytes() == before
 
 
-def test_where_the_disk_refuses_it_waits_and_the_doctor_says_so(home):
+def test_where_the_disk_refuses_it_waits_and_the_doctor_says_so(home: ScratchHome) -> None:
     remember(home, "the heron nests in april", PHRASE)
     home.command("capture", "-", stdin="~~~ " * 1_000_000)
     made = a_night_passes(home)

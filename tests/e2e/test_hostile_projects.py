@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.support.answers import Json
 from tests.support.daemon import DaemonProcess, Line
 from tests.support.home import ScratchHome
 from tests.support.hostile_places import WAITING, below
@@ -16,7 +17,7 @@ SAID = [{"text": "the heron nests in the old boathouse", "role": "user"}]
 def daemon(home: ScratchHome) -> Iterator[DaemonProcess]:
     running = DaemonProcess(home).start()
     yield running
-    if running.process is not None:
+    if running.started:
         running.kill()
 
 
@@ -73,7 +74,7 @@ def test_a_directory_that_does_not_answer_costs_only_its_own_callers(
         pytest.skip(str(refused))
 
 
-def asked_at_once(daemon: DaemonProcess, calls: list[dict[str, object]]) -> list[dict]:
+def asked_at_once(daemon: DaemonProcess, calls: list[Json]) -> list[Json]:
     """Each call on a connection of its own, all of them before the first is answered."""
     lines: list[Line] = []
     try:

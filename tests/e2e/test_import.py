@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.answers import Json
 from tests.support.daemon import DaemonProcess, until
 from tests.support.home import ScratchHome
 
@@ -137,7 +138,7 @@ def test_a_directory_that_is_gone_is_asked_about_once(served: ScratchHome) -> No
     assert "belong" not in at_a_terminal(served, "import", "--again", "--no-wait", answers="")
 
 
-def imported(home: ScratchHome, *words: str) -> dict[str, object]:
+def imported(home: ScratchHome, *words: str) -> Json:
     done = home.command("import", "--json", *words)
     assert done.returncode == 0, done.stdout + done.stderr
     return dict(json.loads(done.stdout))
@@ -167,7 +168,7 @@ def test_the_history_of_every_host_is_found_and_imported_once(served: ScratchHom
     codex(home, "x1", "rename the table")
     first = imported(home)
     assert counts(first) == (3, 0, 0)
-    assert sorted(dict(first["hosts"])) == ["claude-code", "codex"]
+    assert sorted(first["hosts"]) == ["claude-code", "codex"]
     assert texts(home) == ["where is the db?", "On port 5433.", "rename the table"]
     assert counts(imported(home)) == (0, 0, 2)
     assert counts(imported(home, "--again")) == (0, 3, 0)

@@ -6,9 +6,10 @@ from tests.support.daemon import DaemonProcess, until
 from tests.support.home import ScratchHome
 
 
-def hook(home: ScratchHome, event: str, **given: object) -> str:
+def hook(home: ScratchHome, event: str, environment: str = "", **given: object) -> str:
     stdin = json.dumps({"cwd": str(home.path / "shop"), "hook_event_name": event, **given})
-    done = home.command("hook", "claude-code", event, stdin=stdin)
+    more = {"CLAUDE_ENV_FILE": environment} if environment else {}
+    done = home.command("hook", "claude-code", event, stdin=stdin, **more)
     assert done.returncode == 0
     if not done.stdout:
         return ""
@@ -113,3 +114,26 @@ def test_a_forked_session_is_not_told_what_it_was_forked_from(fresh_daemon: Daem
     assert texts() == [*said, "and the ibis shop?"]
     assert texts(session_id=first) == said
     assert texts(session_id=fork) == [*said, "and the ibis shop?"]
+
+
+def test_the_first_prompt_of_a_fork_is_not_told_what_it_was_forked_from(
+    fresh_daemon: DaemonProcess,
+) -> None:
+    """`claude --fork-session` starts under its parent's name, and has no transcript until it answers."""
+    home = fresh_daemon.home
+    (home.path / "shop").mkdir()
+    parent, fork, other = (f"5b0c9f4e-1d2a-4c3b-9e8f-00000000000{n}" for n in (1, 2, 3))
+    events = [
+        {"text": "We decided to use Postgres port 5433 for the heron shop.", "role": "user"},
+        {"text": "Noted: port 5433 it is.", "role": "assistant"},
+    ]
+    shop = str(home.path / "shop")
+    fresh_daemon.call("capture_events", session_id=parent, cwd=shop, events=events)
+    prompt = "which Postgres port does the heron shop use?"
+    asked = {"cwd": shop, "prompt": prompt}
+
+    place = f"{home.path}/.claude/session-env/{fork}/sessionstart-hook-0.sh"
+    hook(home, "SessionStart", place, session_id=parent, source="resume")
+
+    assert fresh_daemon.call("prompt_injection", session_id=fork, **asked)["text"] == ""
+    assert "5433" in fresh_daemon.call("prompt_injection", session_id=other, **asked)["text"]

@@ -5,6 +5,7 @@ import threading
 import time
 
 from tests.support.daemon import DaemonProcess
+from tests.support.home import ScratchHome
 
 ROUNDS = 6
 WRITERS = 3
@@ -33,7 +34,7 @@ class Writer(threading.Thread):
             number += 1
 
 
-def test_no_acknowledged_write_is_lost_or_doubled(home):
+def test_no_acknowledged_write_is_lost_or_doubled(home: ScratchHome) -> None:
     chance = random.Random(20261115)
     daemon = DaemonProcess(home).start()
     writers = [Writer(daemon, f"writer-{n}") for n in range(WRITERS)]

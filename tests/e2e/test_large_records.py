@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.answers import Json
 from tests.support.daemon import DaemonProcess, until
 from tests.support.home import ScratchHome
 
@@ -53,10 +54,10 @@ def event(name: str, text: str) -> dict[str, str]:
     return {"id": name, "text": text, "role": "user"}
 
 
-def in_pages(daemon: DaemonProcess, **params: object) -> list[dict]:
+def in_pages(daemon: DaemonProcess, **params: object) -> list[Json]:
     """All of a timeline, oldest first."""
     page = daemon.call("memory_timeline", limit=100, **params)
-    records = page["records"]
+    records: list[Json] = page["records"]
     while page.get("more"):
         page = daemon.call("memory_timeline", limit=100, cursor=page["more"], **params)
         assert page["records"]
@@ -64,7 +65,7 @@ def in_pages(daemon: DaemonProcess, **params: object) -> list[dict]:
     return records
 
 
-def is_cut_from(shown: dict, text: str) -> bool:
+def is_cut_from(shown: Json, text: str) -> bool:
     return all(piece in text for piece in shown["text"].split(" … ") if piece)
 
 
@@ -90,7 +91,7 @@ def exported(path: Path) -> list[str]:
     return [json.loads(line)["text"] for line in lines[1:-1]]
 
 
-def test_a_timeline_comes_in_pages_that_a_line_can_carry(told):
+def test_a_timeline_comes_in_pages_that_a_line_can_carry(told: Told) -> None:
     records = in_pages(told.daemon)
     assert len(records) == len(told.texts)
     whole = [record["text"] for record in records if not record.get("excerpt")]
@@ -102,7 +103,7 @@ def test_a_timeline_comes_in_pages_that_a_line_can_carry(told):
         assert is_cut_from(cut, told.texts[name])
 
 
-def test_a_page_of_the_timeline_goes_on_where_the_last_one_ended(told):
+def test_a_page_of_the_timeline_goes_on_where_the_last_one_ended(told: Told) -> None:
     newest = told.daemon.call("memory_timeline", limit=3, session_id="many")
     assert [r["text"] for r in newest["records"]] == [told.texts[f"m{n}"] for n in (33, 34, 35)]
     assert "more" not in newest
@@ -115,7 +116,7 @@ def test_a_page_of_the_timeline_goes_on_where_the_last_one_ended(told):
     assert refused["code"] == -32602
 
 
-def test_the_timeline_command_shows_them_all(told):
+def test_the_timeline_command_shows_them_all(told: Told) -> None:
     shown = told.home.command("timeline", "--all", "-n", "100", "--json")
     assert shown.returncode == 0, shown.stdout
     assert len(json.loads(shown.stdout)["records"]) == len(told.texts)
@@ -126,7 +127,7 @@ def test_the_timeline_command_shows_them_all(told):
 
 
 @pytest.mark.parametrize("name", ["huge", "unwieldy"])
-def test_a_recall_shows_verbatim_pieces_of_what_no_line_can_carry(told, name):
+def test_a_recall_shows_verbatim_pieces_of_what_no_line_can_carry(told: Told, name: str) -> None:
     found = told.daemon.call("memory_recall", cue="the last heron in october", session_id=name)
     (hit,) = found["hits"]
     assert hit["excerpt"] is True
@@ -139,7 +140,7 @@ def test_a_recall_shows_verbatim_pieces_of_what_no_line_can_carry(told, name):
     assert "iai-mcp show" in shown.stdout
 
 
-def test_the_largest_budget_is_answered_too(told):
+def test_the_largest_budget_is_answered_too(told: Told) -> None:
     found = told.daemon.call(
         "memory_recall", cue="herons in the marsh", budget_tokens=1_000_000, k=100, context=20
     )
@@ -155,7 +156,9 @@ def test_the_largest_budget_is_answered_too(told):
         ("memory_timeline", {"limit": 100}, "records"),
     ],
 )
-def test_agents_get_an_answer_over_mcp(told, version, tool, arguments, key):
+def test_agents_get_an_answer_over_mcp(
+    told: Told, version: str, tool: str, arguments: Json, key: str
+) -> None:
     client = {"name": "t", "version": "1"}
     opening = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
     with told.daemon.line() as line:
@@ -170,14 +173,15 @@ def test_agents_get_an_answer_over_mcp(told, version, tool, arguments, key):
 
 
 @pytest.mark.parametrize("name", ["huge", "unwieldy", "m7"])
-def test_the_whole_record_can_be_seen(told, name):
+def test_the_whole_record_can_be_seen(told: Told, name: str) -> None:
     session = name if name in ("huge", "unwieldy") else "many"
     (identity,) = [
         record["id"]
         for record in in_pages(told.daemon, session_id=session)
         if record["text"][:20] == told.texts[name][:20]
     ]
-    pieces, offset = [], 0
+    pieces: list[str] = []
+    offset: int | None = 0
     while offset is not None:
         shown = told.daemon.call("memory_show", id=identity, offset=offset)["record"]
         pieces.append(shown["text"])
@@ -189,7 +193,7 @@ def test_the_whole_record_can_be_seen(told, name):
     assert json.loads(seen.stdout)["record"]["text"] == told.texts[name]
 
 
-def test_a_record_is_shown_with_the_turns_around_it(told):
+def test_a_record_is_shown_with_the_turns_around_it(told: Told) -> None:
     records = in_pages(told.daemon, session_id="many")
     shown = told.daemon.call("memory_show", id=records[5]["id"], around=2)
     assert [turn["id"] for turn in shown["before"]] == [r["id"] for r in records[3:5]]
@@ -198,14 +202,14 @@ def test_a_record_is_shown_with_the_turns_around_it(told):
     assert unknown["data"]["code"] == "NOT_FOUND"
 
 
-def test_an_export_holds_everything(told, tmp_path):
+def test_an_export_holds_everything(told: Told, tmp_path: Path) -> None:
     path = tmp_path / "all.jsonl"
     done = told.home.command("export", str(path), "--json")
     assert done.returncode == 0, done.stdout
     assert exported(path) == list(told.texts.values())
 
 
-def test_a_call_that_no_line_can_carry_goes_through_the_spool(told):
+def test_a_call_that_no_line_can_carry_goes_through_the_spool(told: Told) -> None:
     text = "a heron of one's own: " + "marsh " * 3_000_000
     stored = told.home.command("capture", "-", "--session-id", "by-hand", "--json", stdin=text)
     assert json.loads(stored.stdout)["status"] == "inserted", stored.stdout
@@ -217,7 +221,7 @@ def test_a_call_that_no_line_can_carry_goes_through_the_spool(told):
 @pytest.mark.parametrize(
     "name", ["../key.json", "/etc/passwd", ".large-00.tmp", ".large-aa.tmp", ".large-bb.tmp", ""]
 )
-def test_only_what_a_caller_spooled_is_read_as_a_call(told, name):
+def test_only_what_a_caller_spooled_is_read_as_a_call(told: Told, name: str) -> None:
     spool = told.home.store / ".deferred-captures"
     link, pipe = spool / ".large-aa.tmp", spool / ".large-bb.tmp"
     link.symlink_to(told.home.store / "key.json")
@@ -231,7 +235,7 @@ def test_only_what_a_caller_spooled_is_read_as_a_call(told, name):
         pipe.unlink()
 
 
-def test_forgetting_shows_the_beginning_of_what_would_go(told):
+def test_forgetting_shows_the_beginning_of_what_would_go(told: Told) -> None:
     dry = told.home.command("forget", "--query", "herons", "--dry-run", "--json")
     assert dry.returncode == 0, dry.stdout
     seen = json.loads(dry.stdout)
@@ -240,7 +244,9 @@ def test_forgetting_shows_the_beginning_of_what_would_go(told):
         assert any(is_cut_from(shown, text) for text in told.texts.values())
 
 
-def test_an_export_of_what_is_large_comes_in_again_and_can_be_forgotten(told, other, tmp_path):
+def test_an_export_of_what_is_large_comes_in_again_and_can_be_forgotten(
+    told: Told, other: ScratchHome, tmp_path: Path
+) -> None:
     path = tmp_path / "some.jsonl"
     told.home.command("export", str(path))
     header, *lines = path.read_text("utf-8").split("\n")

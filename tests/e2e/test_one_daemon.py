@@ -10,7 +10,9 @@ from tests.support.daemon import DaemonProcess, until
 from tests.support.home import ScratchHome
 
 
-def test_a_second_start_is_refused_at_once_and_names_the_running_pid(fresh_daemon):
+def test_a_second_start_is_refused_at_once_and_names_the_running_pid(
+    fresh_daemon: DaemonProcess,
+) -> None:
     second = fresh_daemon.spawn()
     _, said = second.communicate(timeout=10)
     assert second.returncode != 0
@@ -19,7 +21,7 @@ def test_a_second_start_is_refused_at_once_and_names_the_running_pid(fresh_daemo
     assert fresh_daemon.answers()
 
 
-def test_two_started_at_the_same_moment_leave_exactly_one(home):
+def test_two_started_at_the_same_moment_leave_exactly_one(home: ScratchHome) -> None:
     daemon = DaemonProcess(home)
     pair = [daemon.spawn(), daemon.spawn()]
     try:
@@ -32,20 +34,24 @@ def test_two_started_at_the_same_moment_leave_exactly_one(home):
             process.communicate(timeout=10)
 
 
-def test_a_socket_left_behind_by_a_killed_daemon_does_not_block_a_start(fresh_daemon):
+def test_a_socket_left_behind_by_a_killed_daemon_does_not_block_a_start(
+    fresh_daemon: DaemonProcess,
+) -> None:
     fresh_daemon.kill()
     assert fresh_daemon.home.socket.exists()
     fresh_daemon.start()
     assert fresh_daemon.ask({"type": "status"})["ok"]
 
 
-def test_a_plain_file_in_the_socket_s_place_does_not_block_a_start(home):
+def test_a_plain_file_in_the_socket_s_place_does_not_block_a_start(home: ScratchHome) -> None:
     home.socket.write_text("not a socket")
     daemon = DaemonProcess(home).start()
     assert daemon.stop() == 0
 
 
-def test_a_socket_served_by_a_daemon_of_another_store_is_refused_and_left_alone(fresh_daemon):
+def test_a_socket_served_by_a_daemon_of_another_store_is_refused_and_left_alone(
+    fresh_daemon: DaemonProcess,
+) -> None:
     other = ScratchHome()
     try:
         other.socket = fresh_daemon.home.socket
@@ -58,21 +64,24 @@ def test_a_socket_served_by_a_daemon_of_another_store_is_refused_and_left_alone(
         other.remove()
 
 
-def test_a_terminated_daemon_exits_cleanly_and_removes_its_socket(fresh_daemon):
+def test_a_terminated_daemon_exits_cleanly_and_removes_its_socket(
+    fresh_daemon: DaemonProcess,
+) -> None:
     fresh_daemon.call("memory_capture", text="before the stop", session_id="s")
     assert fresh_daemon.stop() == 0
     assert not fresh_daemon.home.socket.exists()
 
 
-def test_an_interrupted_daemon_stops_in_time_with_a_client_that_says_nothing(fresh_daemon):
+def test_an_interrupted_daemon_stops_in_time_with_a_client_that_says_nothing(
+    fresh_daemon: DaemonProcess,
+) -> None:
     with fresh_daemon.line():
         fresh_daemon.signal(signal.SIGINT)
         assert fresh_daemon.process.wait(timeout=5) == 0
-    fresh_daemon.process.stderr.close()
-    fresh_daemon.process = None
+    fresh_daemon.ended()
 
 
-def test_what_is_in_flight_is_answered_before_the_stop(fresh_daemon):
+def test_what_is_in_flight_is_answered_before_the_stop(fresh_daemon: DaemonProcess) -> None:
     with fresh_daemon.line() as line:
         events = [{"text": f"turn {n} " + "word " * 200, "role": "user"} for n in range(2000)]
         line.send(
@@ -91,7 +100,9 @@ def test_what_is_in_flight_is_answered_before_the_stop(fresh_daemon):
         assert line.receive()["result"]["inserted"] == 2000
 
 
-def test_a_client_that_floods_and_never_reads_does_not_hold_up_the_stop(fresh_daemon):
+def test_a_client_that_floods_and_never_reads_does_not_hold_up_the_stop(
+    fresh_daemon: DaemonProcess,
+) -> None:
     turn = {"text": "lorem ipsum " * 100_000}
     fresh_daemon.call("capture_events", session_id="long", events=[turn])
     with fresh_daemon.line() as line:
@@ -109,7 +120,9 @@ def test_a_client_that_floods_and_never_reads_does_not_hold_up_the_stop(fresh_da
     assert not fresh_daemon.home.socket.exists()
 
 
-def test_the_directory_and_its_files_are_private_even_where_they_were_not(home):
+def test_the_directory_and_its_files_are_private_even_where_they_were_not(
+    home: ScratchHome,
+) -> None:
     home.store.mkdir(mode=0o755)
     os.chmod(home.store, 0o755)
     daemon = DaemonProcess(home).start()
@@ -121,7 +134,9 @@ def test_the_directory_and_its_files_are_private_even_where_they_were_not(home):
     daemon.stop()
 
 
-def test_a_socket_path_that_is_too_long_is_refused_with_the_limit_and_the_variable(home):
+def test_a_socket_path_that_is_too_long_is_refused_with_the_limit_and_the_variable(
+    home: ScratchHome,
+) -> None:
     long_path = str(home.path / ("x" * 120) / "d.sock")
     refused = DaemonProcess(home, IAI_DAEMON_SOCKET_PATH=long_path).spawn()
     _, said = refused.communicate(timeout=10)
@@ -142,7 +157,9 @@ os.execv(sys.executable, [sys.executable, "-m", "iai_mcp.daemon"])
 """
 
 
-def activated(home: ScratchHome, listener: socket.socket, fds: str, pid: str, **more: str):
+def activated(
+    home: ScratchHome, listener: socket.socket, fds: str, pid: str, **more: str
+) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-c", PASS_FD_3, str(listener.fileno()), fds, pid],
         env={**home.environment, **more},
@@ -152,7 +169,9 @@ def activated(home: ScratchHome, listener: socket.socket, fds: str, pid: str, **
     )
 
 
-def test_a_socket_handed_over_by_a_service_manager_is_served_and_never_touched(home):
+def test_a_socket_handed_over_by_a_service_manager_is_served_and_never_touched(
+    home: ScratchHome,
+) -> None:
     path = home.path / "activated.sock"
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(path))
@@ -168,7 +187,7 @@ def test_a_socket_handed_over_by_a_service_manager_is_served_and_never_touched(h
     listener.close()
 
 
-def test_a_mismatch_in_the_activation_variables_makes_it_bind_by_itself(home):
+def test_a_mismatch_in_the_activation_variables_makes_it_bind_by_itself(home: ScratchHome) -> None:
     for fds, pid in (("1", "1"), ("no", "own"), ("0", "own"), ("1", "x")):
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(str(home.path / f"other-{fds}-{pid}.sock"))

@@ -235,9 +235,11 @@ def test_a_message_reaches_every_agent_that_runs(page: Page, daemon: DaemonProce
     expect(page.locator("dialog")).to_contain_text("Bea")
     page.get_by_role("button", name="Send", exact=True).click()
     expect(page.locator("#banner")).to_have_text("Delivered to 2.")
-    for name in ("Bea", "Cal"):
-        seen = ("session", "logs", name, *here)
-        until(lambda s=seen: "team-42" in daemon.home.command(*s).stdout, f"{name} was told")
+
+    def told(name: str) -> bool:
+        return "team-42" in daemon.home.command("session", "logs", name, *here).stdout
+
+    until(lambda: told("Bea") and told("Cal"), "both were told")
 
 
 def test_what_was_done_is_folded_between_the_turns(page: Page, daemon: DaemonProcess) -> None:

@@ -11,6 +11,7 @@ from tests.support.home import ScratchHome
 from tests.support.page import Visitor, opened
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
 from iai_mcp.terminal.frames import STATUS, frame
 from iai_mcp.web.logins import KEYBOARD_SECONDS, Logins
@@ -35,7 +36,7 @@ def owner(home: ScratchHome) -> Visitor:
 
 def started(home: ScratchHome, *command: str) -> str:
     done = home.command("session", "start", "--detach", "--json", "--", *command)
-    return json.loads(done.stdout)["session"]["id"]
+    return str(json.loads(done.stdout)["session"]["id"])
 
 
 def dial(visitor: Visitor, session: str, **changed: str | None) -> ClientConnection:
@@ -47,7 +48,7 @@ def dial(visitor: Visitor, session: str, **changed: str | None) -> ClientConnect
         f"ws://{named}/terminal/{session}",
         sock=socket.create_connection(("127.0.0.1", visitor.port), timeout=20),
         additional_headers={name: value for name, value in headers.items() if value},
-        subprotocols=["iai-terminal", *([secret] if secret else [])],
+        subprotocols=[Subprotocol(one) for one in ("iai-terminal", secret) if one],
         open_timeout=10,
         proxy=None,
     )

@@ -3,7 +3,7 @@
 import json
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import anyio
@@ -12,6 +12,7 @@ import httpx2
 import pytest
 from mcp import Client, ClientSession, MCPError, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from tests.support.answers import Json
 from tests.support.daemon import DaemonProcess, Line, until
 from tests.support.git import git, repository
 from tests.support.home import ScratchHome
@@ -26,8 +27,9 @@ OPEN = "the heron nests in the old boathouse"
 class Scene:
     """A private project, another one, and a daemon that knows both."""
 
-    def __init__(self, daemon: DaemonProcess) -> None:
+    def __init__(self, daemon: DaemonProcess, url: str) -> None:
         self.daemon = daemon
+        self.url = url
         room = daemon.home.path.resolve()
         self.private = repository(room / "private")
         self.other = repository(room / "other")
@@ -52,9 +54,7 @@ def scene(home: ScratchHome) -> Iterator[Scene]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     daemon = DaemonProcess(home, IAI_MCP_HTTP=f"127.0.0.1:{port}").start()
-    made = Scene(daemon)
-    made.url = f"http://127.0.0.1:{port}/mcp"
-    yield made
+    yield Scene(daemon, f"http://127.0.0.1:{port}/mcp")
     daemon.stop()
 
 
@@ -92,7 +92,7 @@ def knows_it(told: str, scene: Scene) -> bool:
     return "nightjar" in told or scene.ids[SECRET] in told or f'"{scene.private}"' in told
 
 
-def within_deadline(scenario: object, *arguments: object) -> None:
+def within_deadline(scenario: Callable[..., Awaitable[None]], *arguments: object) -> None:
     async def bounded() -> None:
         with anyio.fail_after(100):
             await scenario(*arguments)
@@ -236,7 +236,7 @@ def test_the_first_message_of_a_connection_decides_where_its_caller_is(scene: Sc
         assert "nightjar" not in str(answered(line, recall(4)))
 
 
-def answered(line: Line, message: dict) -> dict:
+def answered(line: Line, message: Json) -> Json:
     line.send(message)
     answer = line.receive()
     assert answer["id"] == message["id"]

@@ -1,10 +1,11 @@
 """What an agent did in one session is known to the next one: commands, mendings, edits and why."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from tests.support.answers import Json
 from tests.support.daemon import DaemonProcess, until
 from tests.support.home import ScratchHome
 
@@ -125,7 +126,6 @@ COMMAND = "pytest tests/test_cart.py::test_total"
 
 def inputs(command: str, printed: str) -> dict[tuple[str, str], dict[str, object]]:
     """A failed command as each host's hook tells it."""
-    told = {"output": printed, "metadata": {"exit_code": 1}}
     shell = {"command": command}
     return {
         ("claude-code", "PostToolUseFailure"): {
@@ -134,27 +134,43 @@ def inputs(command: str, printed: str) -> dict[tuple[str, str], dict[str, object
             "error": f"Exit code 1\n{printed}",
         },
         ("codex", "PostToolUse"): {
-            "tool_name": "shell",
-            "tool_input": {"command": ["bash", "-lc", command]},
-            "tool_response": json.dumps(told),
+            "tool_name": "Bash",
+            "tool_input": shell,
+            "tool_response": f"{printed}\n",
+            "tool_use_id": "call_1",
         },
         ("gemini", "AfterTool"): {
             "tool_name": "run_shell_command",
             "tool_input": shell,
-            "tool_response": {"llmContent": f"Command: x\nOutput: {printed}\nExit Code: 1"},
+            "tool_response": {
+                "llmContent": f"<untrusted_context>\nOutput: {printed}\nExit Code: 1\n"
+                "Process Group PGID: 4711\n</untrusted_context>",
+                "returnDisplay": printed,
+            },
         },
     }
+
+
+def ended(call: str, status: int) -> str:
+    """The line with which Codex says how a command ended; its hook's input does not."""
+    item = {"type": "CommandExecution", "id": call, "exit_code": status}
+    event = {"type": "item_completed", "item": item}
+    return json.dumps({"type": "event_msg", "payload": event}) + "\n"
 
 
 def hooked(
     shop: tuple[DaemonProcess, Path],
     host: str,
     event: str,
-    given: dict[str, object],
+    given: Mapping[str, object],
     session: str = "",
+    status: int = 1,
 ) -> str:
     daemon, project = shop
-    told = {"session_id": session or f"other-{host}", "cwd": str(project), **given}
+    transcript = project.parent / "rollout-2026-03-02.jsonl"
+    transcript.write_text(ended("call_1", status) + ended("call_2", 1 - status))
+    place = {"cwd": str(project), "transcript_path": str(transcript)}
+    told = {"session_id": session or f"other-{host}", **place, **given}
     done = daemon.home.command("hook", host, event, stdin=json.dumps(told))
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -211,18 +227,18 @@ def test_success_other_places_and_the_knob_keep_it_silent(
     daemon.call("profile_set", knob="after_failure", value="off")
     assert daemon.call("after_failure", cwd=str(project), **params)["text"] == ""
     daemon.call("profile_set", knob="after_failure", value="on")
-    ours = {**params, "session_id": "0c9f4e1d-1d2a-4c3b-9e8f-0a1b2c3d4e5f"}
-    assert daemon.call("after_failure", cwd=str(project), **ours)["text"] == "", "it knows itself"
-    succeeded = {
-        "tool_name": "shell",
-        "tool_input": {"command": COMMAND},
-        "tool_response": json.dumps({"output": printed, "metadata": {"exit_code": 0}}),
-    }
-    assert hooked(shop, "codex", "PostToolUse", succeeded) == ""
+    mender = "0c9f4e1d-1d2a-4c3b-9e8f-0a1b2c3d4e5f"
+    daemon.call("session_start_payload", cwd=str(project), session_id=mender, fork="forked")
+    for knows_itself in (mender, "forked"):
+        ours = {**params, "session_id": knows_itself}
+        assert daemon.call("after_failure", cwd=str(project), **ours)["text"] == ""
+    for unknown_or_success in ({"transcript_path": str(project)}, {}):
+        given = inputs(COMMAND, printed)["codex", "PostToolUse"] | unknown_or_success
+        assert hooked(shop, "codex", "PostToolUse", given, status=0) == ""
     assert daemon.call("after_failure", cwd=str(project), **params)["text"] != ""
 
 
-def hits(shop: tuple[DaemonProcess, Path], cue: str, **params: object) -> list[dict[str, object]]:
+def hits(shop: tuple[DaemonProcess, Path], cue: str, **params: object) -> list[Json]:
     daemon, project = shop
     return list(daemon.call("memory_recall", cue=cue, cwd=str(project), **params)["hits"])
 
@@ -258,7 +274,7 @@ def test_kind_chooses_between_words_and_work(shop: tuple[DaemonProcess, Path]) -
     assert all(hit["role"] != "tool" for hit in hits(shop, COMMAND, kind="said"))
     asked = hits(shop, "which command runs the cart test?")
     assert asked[0]["role"] != "tool"
-    assert COMMAND in [hit["work"].get("command") for hit in asked if "work" in hit]  # type: ignore[attr-defined]
+    assert COMMAND in [hit["work"].get("command") for hit in asked if "work" in hit]
     daemon, _ = shop
     with pytest.raises(AssertionError, match="kind must be one of"):
         daemon.call("memory_recall", cue="x", kind="thought")

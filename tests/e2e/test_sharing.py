@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.answers import Json
 from tests.support.daemon import DaemonProcess, until
 from tests.support.home import ScratchHome
 from tests.support.sshd import Sshd
@@ -24,9 +25,9 @@ class Owner:
     def up(self) -> None:
         self.daemon = DaemonProcess(self.home).start()
 
-    def share(self, *words: str) -> dict:
+    def share(self, *words: str) -> Json:
         done = self.home.command("share", *words, "--json")
-        told = json.loads(done.stdout)
+        told: Json = json.loads(done.stdout)
         assert done.returncode == 0, told
         return told
 

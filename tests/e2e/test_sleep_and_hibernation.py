@@ -3,11 +3,13 @@
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.e2e.test_taking_over import free_port, over_http
 from tests.support.daemon import DaemonProcess, until
+from tests.support.home import ScratchHome
 
 QUICKLY = {
     "IAI_MCP_DROWSY_AFTER": "1",
@@ -25,7 +27,7 @@ def is_dormant(pid: int) -> bool:
     return b"IAI_MCP_DORMANT=1" in Path(f"/proc/{pid}/environ").read_bytes()
 
 
-def test_a_request_to_sleep_is_carried_out_and_reported(fresh_daemon):
+def test_a_request_to_sleep_is_carried_out_and_reported(fresh_daemon: DaemonProcess) -> None:
     fresh_daemon.call("memory_capture", text="something to sleep on", session_id="s")
     answer = fresh_daemon.ask({"type": "force_rem", "ts": "2026-01-01T00:00:00Z"})
     assert answer["reason"] == "rem_queued"
@@ -36,7 +38,7 @@ def test_a_request_to_sleep_is_carried_out_and_reported(fresh_daemon):
     assert "sleep_finished" in kinds
 
 
-def test_what_is_known_about_sleep_survives_a_restart(fresh_daemon):
+def test_what_is_known_about_sleep_survives_a_restart(fresh_daemon: DaemonProcess) -> None:
     fresh_daemon.ask({"type": "force_rem", "ts": "2026-01-01T00:00:00Z"})
     last = until(lambda: fresh_daemon.ask({"type": "status"})["last_sleep"], "a sleep was finished")
     fresh_daemon.kill()
@@ -44,7 +46,7 @@ def test_what_is_known_about_sleep_survives_a_restart(fresh_daemon):
     assert fresh_daemon.ask({"type": "status"})["last_sleep"] == last
 
 
-def test_watching_and_asking_again_for_sleep_do_not_disturb_it(fresh_daemon):
+def test_watching_and_asking_again_for_sleep_do_not_disturb_it(fresh_daemon: DaemonProcess) -> None:
     events = [
         {"text": f"turn {n} about herons and ponds " * 20, "role": "user"} for n in range(800)
     ]
@@ -63,7 +65,7 @@ def test_watching_and_asking_again_for_sleep_do_not_disturb_it(fresh_daemon):
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="reads /proc, which is Linux's")
 class TestHibernation:
     @pytest.fixture
-    def dormant(self, home):
+    def dormant(self, home: ScratchHome) -> Iterator[DaemonProcess]:
         daemon = DaemonProcess(home, **QUICKLY).start()
         daemon.call("memory_capture", text="the heron nests in april", session_id="s")
         until(lambda: is_dormant(daemon.process.pid), "it lies down", deadline=40)
@@ -71,32 +73,36 @@ class TestHibernation:
         yield daemon
         daemon.stop()
 
-    def test_it_stays_the_same_process_and_answers_the_next_call(self, dormant):
+    def test_it_stays_the_same_process_and_answers_the_next_call(
+        self, dormant: DaemonProcess
+    ) -> None:
         pid = dormant.process.pid
         hits = dormant.call("memory_recall", cue="heron")["hits"]
         assert hits[0]["text"] == "the heron nests in april"
         assert dormant.ask({"type": "status"})["pid"] == pid
         assert dormant.call("memory_capture", text="more", session_id="s")["status"] == "inserted"
 
-    def test_whoever_only_looks_does_not_keep_it_up(self, dormant):
+    def test_whoever_only_looks_does_not_keep_it_up(self, dormant: DaemonProcess) -> None:
         assert dormant.ask({"type": "status"})["state"] == "HIBERNATION"
         assert not is_dormant(dormant.process.pid)
         until(lambda: is_dormant(dormant.process.pid), "it lies down again")
 
-    def test_no_second_daemon_can_start_meanwhile(self, dormant):
+    def test_no_second_daemon_can_start_meanwhile(self, dormant: DaemonProcess) -> None:
         second = dormant.spawn()
         _, said = second.communicate(timeout=10)
         assert second.returncode != 0
         assert str(dormant.process.pid) in said
 
-    def test_it_stops_cleanly_while_dormant(self, dormant):
+    def test_it_stops_cleanly_while_dormant(self, dormant: DaemonProcess) -> None:
         assert dormant.stop() == 0
         assert not dormant.home.socket.exists()
 
     # Seconds after it has begun to lie down: while calls end, while the store closes, around the change
     # of image, in the waiting process before it hears anything, and when it waits.
     @pytest.mark.parametrize("moment", [0.0, 0.06, 0.12, 0.25])
-    def test_a_stop_that_arrives_while_it_lies_down_is_heard(self, home, moment):
+    def test_a_stop_that_arrives_while_it_lies_down_is_heard(
+        self, home: ScratchHome, moment: float
+    ) -> None:
         daemon = DaemonProcess(home, **QUICKLY).start()
         with daemon.line(deadline=40) as watching:
             assert watching.ask({"type": "status"})["ok"]
@@ -108,16 +114,14 @@ class TestHibernation:
         except subprocess.TimeoutExpired:
             daemon.kill()
             pytest.fail("told to stop while it lay down, it went on waiting")
-        finally:
-            if daemon.process is not None:
-                daemon.process.stderr.close()
+        daemon.ended()
 
-    def test_after_waking_a_stop_still_removes_the_socket(self, dormant):
+    def test_after_waking_a_stop_still_removes_the_socket(self, dormant: DaemonProcess) -> None:
         assert dormant.ask({"type": "status"})["ok"]
         assert dormant.stop() == 0
         assert not dormant.home.socket.exists()
 
-    def test_whoever_comes_over_http_wakes_it_too(self, home):
+    def test_whoever_comes_over_http_wakes_it_too(self, home: ScratchHome) -> None:
         port = free_port()
         daemon = DaemonProcess(home, IAI_MCP_HTTP=f"127.0.0.1:{port}", **QUICKLY).start()
         say = over_http(home, port)
@@ -140,7 +144,9 @@ class TestHibernation:
         {"IAI_MCP_WOKEN": "1", "IAI_MCP_LOCK_FDS": "x", "LISTEN_PID": "own"},
     ],
 )
-def test_marks_of_hibernation_that_are_not_the_daemons_own_are_refused_in_a_sentence(home, marks):
+def test_marks_of_hibernation_that_are_not_the_daemons_own_are_refused_in_a_sentence(
+    home: ScratchHome, marks: dict[str, str]
+) -> None:
     own = "import os, sys; pid = str(os.getpid())\n"
     own += "os.environ.update((k, pid) for k, v in os.environ.items() if v == 'own')\n"
     own += "os.execv(sys.executable, [sys.executable, '-m', 'iai_mcp.daemon'])"
@@ -157,7 +163,7 @@ def test_marks_of_hibernation_that_are_not_the_daemons_own_are_refused_in_a_sent
     assert "unset them" in said.stderr
 
 
-def test_a_mark_that_was_inherited_from_a_woken_daemon_changes_nothing(home):
+def test_a_mark_that_was_inherited_from_a_woken_daemon_changes_nothing(home: ScratchHome) -> None:
     daemon = DaemonProcess(home, IAI_MCP_WOKEN="1", IAI_MCP_LOCK_FDS="x", LISTEN_PID="1").start()
     assert daemon.ask({"type": "status"})["state"] == "WAKE"
     assert daemon.stop() == 0

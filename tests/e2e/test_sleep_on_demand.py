@@ -6,6 +6,7 @@ import threading
 import time
 
 from tests.support.daemon import DaemonProcess, until
+from tests.support.home import ScratchHome
 
 TALK = (
     "The staging database listens on port 5433 behind the bastion host.",
@@ -21,7 +22,9 @@ def fill(daemon: DaemonProcess) -> None:
         daemon.call("memory_capture", text=text, session_id=f"s{n}", project="/p")
 
 
-def test_asked_without_waiting_the_lifecycle_sleeps_and_the_report_follows(fresh_daemon):
+def test_asked_without_waiting_the_lifecycle_sleeps_and_the_report_follows(
+    fresh_daemon: DaemonProcess,
+) -> None:
     fill(fresh_daemon)
     answer = fresh_daemon.call("memory_consolidate")
     assert answer["queued"] is True
@@ -32,7 +35,7 @@ def test_asked_without_waiting_the_lifecycle_sleeps_and_the_report_follows(fresh
     assert fresh_daemon.call("memory_consolidate")["state"] == "done"
 
 
-def test_asked_with_waiting_the_report_is_the_answer(fresh_daemon):
+def test_asked_with_waiting_the_report_is_the_answer(fresh_daemon: DaemonProcess) -> None:
     fill(fresh_daemon)
     report = fresh_daemon.call("memory_consolidate", wait=True)
     assert (report["queued"], report["state"], report["derived"]) == (False, "done", 1)
@@ -41,7 +44,7 @@ def test_asked_with_waiting_the_report_is_the_answer(fresh_daemon):
     assert "sleep_finished" in kinds
 
 
-def test_killed_in_its_sleep_the_daemon_finishes_it_later(fresh_daemon):
+def test_killed_in_its_sleep_the_daemon_finishes_it_later(fresh_daemon: DaemonProcess) -> None:
     for n in range(150):
         events = [
             {"text": f"{text} Part {n}.", "role": "user", "id": f"{n}-{m}"}
@@ -61,7 +64,7 @@ def test_killed_in_its_sleep_the_daemon_finishes_it_later(fresh_daemon):
     assert [step for step in report["steps"] if step.get("failed")] == []
 
 
-def test_people_run_and_see_sleep_with_and_without_a_daemon(home):
+def test_people_run_and_see_sleep_with_and_without_a_daemon(home: ScratchHome) -> None:
     home.command("capture", "the heron nests at the north pond")
     never = home.command("sleep")
     assert never.returncode == 0, never.stderr
@@ -84,7 +87,9 @@ def test_people_run_and_see_sleep_with_and_without_a_daemon(home):
     assert home.command("sleep", "--pause").returncode == 1
 
 
-def test_whoever_waits_for_a_sleep_gets_its_report_when_the_daemon_ends(fresh_daemon):
+def test_whoever_waits_for_a_sleep_gets_its_report_when_the_daemon_ends(
+    fresh_daemon: DaemonProcess,
+) -> None:
     for n in range(300):
         events = [
             {"text": f"{text} Part {n}.", "role": "user", "id": f"{n}-{m}"}
@@ -105,7 +110,7 @@ def test_whoever_waits_for_a_sleep_gets_its_report_when_the_daemon_ends(fresh_da
     assert fresh_daemon.call("memory_consolidate", wait=True)["state"] == "done"
 
 
-def test_status_knows_the_last_sleep_whoever_asked_for_it(home):
+def test_status_knows_the_last_sleep_whoever_asked_for_it(home: ScratchHome) -> None:
     home.command("capture", "the heron nests at the north pond")
     alone = json.loads(home.command("sleep", "--now", "--json").stdout)
     daemon = DaemonProcess(home).start()
@@ -124,7 +129,9 @@ def test_status_knows_the_last_sleep_whoever_asked_for_it(home):
         daemon.stop()
 
 
-def test_a_sleep_that_is_waited_for_ends_although_others_keep_asking(fresh_daemon):
+def test_a_sleep_that_is_waited_for_ends_although_others_keep_asking(
+    fresh_daemon: DaemonProcess,
+) -> None:
     fill(fresh_daemon)
     with fresh_daemon.line() as line:
         params = {"wait": True}

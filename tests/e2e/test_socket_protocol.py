@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.support.daemon import DaemonProcess
 
 from iai_mcp.protocol.codes import MAX_LINE
 
@@ -22,7 +23,9 @@ from iai_mcp.protocol.codes import MAX_LINE
         b'{"jsonrpc": "2.0", "id": 1e999, "method": "topology"}',
     ],
 )
-def test_a_line_that_is_not_json_gets_a_parse_error_without_id(daemon, line):
+def test_a_line_that_is_not_json_gets_a_parse_error_without_id(
+    daemon: DaemonProcess, line: bytes
+) -> None:
     with daemon.line() as conversation:
         conversation.send_raw(line + b"\n")
         answer = conversation.receive()
@@ -47,43 +50,47 @@ def test_a_line_that_is_not_json_gets_a_parse_error_without_id(daemon, line):
         ({"type": ["status"]}, None),
     ],
 )
-def test_json_that_is_no_request_is_refused_with_its_id(daemon, message, echoed):
+def test_json_that_is_no_request_is_refused_with_its_id(
+    daemon: DaemonProcess, message: object, echoed: object
+) -> None:
     answer = daemon.ask(message)
     assert answer["error"]["code"] == -32600
     assert answer["id"] == echoed
 
 
-def test_an_unknown_method_is_named(daemon):
+def test_an_unknown_method_is_named(daemon: DaemonProcess) -> None:
     answer = daemon.rpc("no_such_method")
     assert answer["error"] == {"code": -32601, "message": "unknown method 'no_such_method'"}
 
 
-def test_a_missing_param_is_named(daemon):
+def test_a_missing_param_is_named(daemon: DaemonProcess) -> None:
     answer = daemon.rpc("memory_recall")
     assert answer["error"]["code"] == -32602
     assert answer["error"]["message"] == "missing required param: 'cue'"
 
 
-def test_params_as_an_array_are_a_valid_request_with_bad_params(daemon):
+def test_params_as_an_array_are_a_valid_request_with_bad_params(daemon: DaemonProcess) -> None:
     answer = daemon.ask({"jsonrpc": "2.0", "id": 1, "method": "memory_recall", "params": ["x"]})
     assert answer["error"]["code"] == -32602
 
 
 @pytest.mark.parametrize("identity", [1, 0, -5, 999999999999, 1.5, "some-id", ""])
-def test_the_id_comes_back_unchanged(daemon, identity):
+def test_the_id_comes_back_unchanged(daemon: DaemonProcess, identity: object) -> None:
     answer = daemon.ask({"jsonrpc": "2.0", "id": identity, "method": "topology"})
     assert answer["id"] == identity
     assert "result" in answer
 
 
-def test_a_line_beyond_the_limit_gets_one_parse_error_and_the_connection_goes_on(daemon):
+def test_a_line_beyond_the_limit_gets_one_parse_error_and_the_connection_goes_on(
+    daemon: DaemonProcess,
+) -> None:
     with daemon.line() as line:
         line.send_raw(b'{"type": "status", "x": "' + b"a" * MAX_LINE + b'"}\n')
         assert line.receive()["error"]["code"] == -32700
         assert line.ask({"type": "status"})["ok"]
 
 
-def test_a_line_of_ten_megabytes_is_stored_whole(daemon):
+def test_a_line_of_ten_megabytes_is_stored_whole(daemon: DaemonProcess) -> None:
     text = "größer " * 1_300_000
     result = daemon.call("memory_capture", text=text, session_id="large")
     assert result["status"] == "inserted"
@@ -91,7 +98,9 @@ def test_a_line_of_ten_megabytes_is_stored_whole(daemon):
     assert records[0]["text"] == text
 
 
-def test_an_answer_holds_what_a_line_can_carry_and_says_where_there_is_more(daemon):
+def test_an_answer_holds_what_a_line_can_carry_and_says_where_there_is_more(
+    daemon: DaemonProcess,
+) -> None:
     for n in range(3):
         daemon.call("memory_capture", text=f"{n}" + "x" * 7_000_000, session_id="too much")
     newest = daemon.call("memory_timeline", session_id="too much")
@@ -101,21 +110,21 @@ def test_an_answer_holds_what_a_line_can_carry_and_says_where_there_is_more(daem
     assert "more" not in oldest
 
 
-def test_several_requests_in_one_packet_are_all_answered(daemon):
+def test_several_requests_in_one_packet_are_all_answered(daemon: DaemonProcess) -> None:
     with daemon.line() as line:
         requests = [{"jsonrpc": "2.0", "id": n, "method": "topology"} for n in range(50)]
         line.send_raw(b"".join(json.dumps(r).encode() + b"\n" for r in requests))
         assert {line.receive()["id"] for _ in range(50)} == set(range(50))
 
 
-def test_a_request_in_small_pieces_is_answered_once(daemon):
+def test_a_request_in_small_pieces_is_answered_once(daemon: DaemonProcess) -> None:
     with daemon.line() as line:
         for byte in b'{"jsonrpc":"2.0","id":3,"method":"topology"}\n':
             line.send_raw(bytes([byte]))
         assert line.receive()["id"] == 3
 
 
-def test_a_slow_call_on_one_connection_does_not_delay_another(daemon):
+def test_a_slow_call_on_one_connection_does_not_delay_another(daemon: DaemonProcess) -> None:
     with daemon.line() as slow, daemon.line() as quick:
         events = [{"text": f"slow {n} " + "word " * 300, "role": "user"} for n in range(3000)]
         slow.send(
@@ -133,7 +142,7 @@ def test_a_slow_call_on_one_connection_does_not_delay_another(daemon):
         assert slow.receive()["result"]["inserted"] == 3000
 
 
-def test_a_client_that_floods_and_never_reads_holds_nobody_up(daemon):
+def test_a_client_that_floods_and_never_reads_holds_nobody_up(daemon: DaemonProcess) -> None:
     with daemon.line() as flood:
         flood._socket.setblocking(False)
         request = (
@@ -148,7 +157,7 @@ def test_a_client_that_floods_and_never_reads_holds_nobody_up(daemon):
         assert daemon.ask({"type": "status"})["ok"]
 
 
-def test_text_travels_as_utf8_not_as_escapes(daemon):
+def test_text_travels_as_utf8_not_as_escapes(daemon: DaemonProcess) -> None:
     daemon.call("memory_capture", text="naïve 東京 🚀", session_id="utf8")
     with daemon.line() as line:
         line.send(
@@ -162,7 +171,7 @@ def test_text_travels_as_utf8_not_as_escapes(daemon):
         assert "東京".encode() in line._file.readline()
 
 
-def test_a_lone_surrogate_does_not_lose_the_turn(daemon):
+def test_a_lone_surrogate_does_not_lose_the_turn(daemon: DaemonProcess) -> None:
     with daemon.line() as line:
         line.send_raw(
             b'{"jsonrpc":"2.0","id":1,"method":"memory_capture",'
@@ -173,7 +182,7 @@ def test_a_lone_surrogate_does_not_lose_the_turn(daemon):
     assert record["text"].startswith("half ")
 
 
-def test_a_request_without_a_newline_at_the_end_is_still_answered(daemon):
+def test_a_request_without_a_newline_at_the_end_is_still_answered(daemon: DaemonProcess) -> None:
     import socket
 
     with daemon.line() as line:
@@ -183,7 +192,7 @@ def test_a_request_without_a_newline_at_the_end_is_still_answered(daemon):
         assert line.at_end()
 
 
-def test_nothing_is_sent_unasked(daemon):
+def test_nothing_is_sent_unasked(daemon: DaemonProcess) -> None:
     with daemon.line() as line:
         line._socket.settimeout(0.3)
         with pytest.raises(TimeoutError):
@@ -191,7 +200,7 @@ def test_nothing_is_sent_unasked(daemon):
 
 
 class TestControlPlane:
-    def test_status_tells_what_the_contract_names(self, daemon):
+    def test_status_tells_what_the_contract_names(self, daemon: DaemonProcess) -> None:
         status = daemon.ask({"type": "status"})
         assert status["ok"] is True
         for name in ("version", "pid", "state", "uptime_sec", "records", "active_connections"):
@@ -212,13 +221,15 @@ class TestControlPlane:
             {"type": "session_open", "cwd": 5},
         ],
     )
-    def test_a_missing_or_mistyped_field_is_an_invalid_message(self, daemon, message):
+    def test_a_missing_or_mistyped_field_is_an_invalid_message(
+        self, daemon: DaemonProcess, message: object
+    ) -> None:
         answer = daemon.ask(message)
         assert answer["ok"] is False
         assert answer["reason"] == "invalid_message"
         assert answer["error"]
 
-    def test_requests_are_queued(self, daemon):
+    def test_requests_are_queued(self, daemon: DaemonProcess) -> None:
         wake = daemon.ask({"type": "force_wake", "ts": "2026-01-01T00:00:00Z"})
         rem = daemon.ask({"type": "force_rem", "ts": "2026-01-01T00:00:00Z"})
         opened = daemon.ask({"type": "session_open"})
@@ -226,7 +237,7 @@ class TestControlPlane:
         assert (rem["ok"], rem["reason"]) == (True, "rem_queued")
         assert (opened["ok"], opened["reason"]) == (True, "session_open_queued")
 
-    def test_pause_and_resume_show_at_once(self, daemon):
+    def test_pause_and_resume_show_at_once(self, daemon: DaemonProcess) -> None:
         assert daemon.ask({"type": "pause", "seconds": 60})["paused"] is True
         assert daemon.ask({"type": "status"})["scheduler_paused"] is True
         assert daemon.ask({"type": "resume"})["paused"] is False

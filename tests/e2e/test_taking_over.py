@@ -9,11 +9,13 @@ import sys
 import threading
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.e2e.test_mcp_bridges import INITIALIZE, INITIALIZED
 from tests.e2e.test_one_daemon import activated
 from tests.integration.mcp_sessions.processes import BridgeProcess
+from tests.support.answers import Json
 from tests.support.daemon import DaemonProcess, Line, until
 from tests.support.home import SOURCE, ScratchHome
 from tests.support.older import OLD, Caller, Say, older_source
@@ -107,7 +109,9 @@ def stored(home: ScratchHome) -> Counter[str]:
     return Counter(record["text"] for record in json.loads(shown)["records"])
 
 
-def test_whoever_calls_all_the_while_does_not_notice_the_swap(home, old_daemon):
+def test_whoever_calls_all_the_while_does_not_notice_the_swap(
+    home: ScratchHome, old_daemon: DaemonProcess
+) -> None:
     one_line, bridge = OnOneLine(home), OverABridge(home)
     callers = [
         Caller("who dials each time", dialling_each_time(home)),
@@ -137,9 +141,9 @@ def test_whoever_calls_all_the_while_does_not_notice_the_swap(home, old_daemon):
     assert not home.socket.exists()
 
 
-def test_whoever_calls_over_http_does_not_notice_either(home, tmp_path):
+def test_whoever_calls_over_http_does_not_notice_either(home: ScratchHome, tmp_path: Path) -> None:
     port = free_port()
-    setting = {"IAI_MCP_HTTP": f"127.0.0.1:{port}"}
+    setting: dict[str, Any] = {"IAI_MCP_HTTP": f"127.0.0.1:{port}"}
     old = DaemonProcess(home, PYTHONPATH=str(older_source(tmp_path)), **setting).start()
     until((home.store / "http-token").exists, "HTTP is served")
     callers = [Caller(f"caller {number}", over_http(home, port)) for number in (1, 2)]
@@ -166,7 +170,7 @@ def asking_to_take_over(home: ScratchHome, **changed: object) -> Line:
     return line
 
 
-def test_a_daemon_whose_heir_dies_goes_on(home, fresh_daemon):
+def test_a_daemon_whose_heir_dies_goes_on(home: ScratchHome, fresh_daemon: DaemonProcess) -> None:
     fresh_daemon.call("memory_capture", text="the heron nests in april", session_id="s")
     with asking_to_take_over(home) as line:
         assert line.receive()["result"]["handing_over"]
@@ -177,7 +181,9 @@ def test_a_daemon_whose_heir_dies_goes_on(home, fresh_daemon):
 
 
 @pytest.mark.parametrize("handed", [True, False], ids=["after", "before"])
-def test_an_heir_serves_when_the_old_daemon_is_killed_around_the_handing_over(home, handed):
+def test_an_heir_serves_when_the_old_daemon_is_killed_around_the_handing_over(
+    home: ScratchHome, handed: bool
+) -> None:
     home.store.mkdir(mode=0o700)
     locks = [ProcessLock(home.store / ".lock"), ProcessLock(f"{home.socket}.lock")]
     assert all(lock.try_acquire_exclusive() for lock in locks)
@@ -209,8 +215,8 @@ def test_an_heir_serves_when_the_old_daemon_is_killed_around_the_handing_over(ho
 
 
 def test_a_daemon_on_a_full_disk_is_not_succeeded_because_nobody_could_open_the_store(
-    monkeypatch, tmp_path
-):
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path))
     asked = {"store": os.path.realpath(tmp_path), "schema": 1000}
     succession.check(asked)
@@ -219,8 +225,10 @@ def test_a_daemon_on_a_full_disk_is_not_succeeded_because_nobody_could_open_the_
         succession.check(asked)
 
 
-def test_an_heir_that_can_not_open_the_store_leaves_it_to_the_old_daemon(home, tmp_path):
-    secret = {"IAI_MCP_CRYPTO_PASSPHRASE": "a long enough sentence"}
+def test_an_heir_that_can_not_open_the_store_leaves_it_to_the_old_daemon(
+    home: ScratchHome, tmp_path: Path
+) -> None:
+    secret: dict[str, Any] = {"IAI_MCP_CRYPTO_PASSPHRASE": "a long enough sentence"}
     assert home.command("crypto", "init", "--source", "passphrase", **secret).returncode == 0
     old = DaemonProcess(home, PYTHONPATH=str(older_source(tmp_path)), **secret).start()
     old.call("memory_capture", text="the heron nests in april", session_id="s")
@@ -237,13 +245,17 @@ def test_an_heir_that_can_not_open_the_store_leaves_it_to_the_old_daemon(home, t
     ("changed", "why"),
     [({"schema": 1}, "upgrade iai-mcp"), ({"store": "/elsewhere"}, "serves another store")],
 )
-def test_whoever_can_not_follow_is_refused_and_nothing_changes(home, fresh_daemon, changed, why):
+def test_whoever_can_not_follow_is_refused_and_nothing_changes(
+    home: ScratchHome, fresh_daemon: DaemonProcess, changed: Json, why: str
+) -> None:
     with asking_to_take_over(home, **changed) as line:
         assert why in line.receive()["error"]["message"]
     assert fresh_daemon.ask({"type": "status"})["pid"] == fresh_daemon.process.pid
 
 
-def test_a_daemon_that_is_too_old_to_be_asked_is_stopped_and_replaced(home, tmp_path):
+def test_a_daemon_that_is_too_old_to_be_asked_is_stopped_and_replaced(
+    home: ScratchHome, tmp_path: Path
+) -> None:
     source = older_source(
         tmp_path, connection=("self._server.may_be_succeeded and", "self._server is None and")
     )
@@ -285,11 +297,14 @@ class ServiceManager:
         for process in self.started:
             process.terminate()
             process.wait(10)
+            assert process.stderr is not None
             process.stderr.close()
         self.listener.close()
 
 
-def test_one_that_a_service_manager_started_is_started_by_it_again(home, tmp_path):
+def test_one_that_a_service_manager_started_is_started_by_it_again(
+    home: ScratchHome, tmp_path: Path
+) -> None:
     manager = ServiceManager(home, older_source(tmp_path))
     caller = None
     try:
@@ -309,7 +324,9 @@ def test_one_that_a_service_manager_started_is_started_by_it_again(home, tmp_pat
     assert len(manager.started) == 2
 
 
-def test_one_of_the_same_version_under_a_service_manager_is_also_started_anew(home):
+def test_one_of_the_same_version_under_a_service_manager_is_also_started_anew(
+    home: ScratchHome,
+) -> None:
     manager = ServiceManager(home, SOURCE)
     try:
         outside = DaemonProcess(home)

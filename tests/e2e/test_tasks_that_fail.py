@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.e2e.test_taking_over import free_port, over_http
+from tests.support.answers import Json
 from tests.support.daemon import DaemonProcess, until
 from tests.support.home import ScratchHome
 
@@ -23,11 +24,14 @@ def another_writer(home: ScratchHome, monkeypatch: pytest.MonkeyPatch) -> Iterat
         database.close()
 
 
-def trouble(daemon: DaemonProcess, task: str) -> dict | None:
-    return daemon.ask({"type": "status"})["tasks"].get(task)
+def trouble(daemon: DaemonProcess, task: str) -> Json | None:
+    found: Json | None = daemon.ask({"type": "status"})["tasks"].get(task)
+    return found
 
 
-def test_a_store_that_was_busy_for_a_while_costs_no_sleep(home, fresh_daemon, monkeypatch):
+def test_a_store_that_was_busy_for_a_while_costs_no_sleep(
+    home: ScratchHome, fresh_daemon: DaemonProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fresh_daemon.call("memory_capture", text="something to sleep on", session_id="s")
     assert fresh_daemon.ask({"type": "status"})["tasks"] == {}
     with another_writer(home, monkeypatch):
@@ -37,7 +41,9 @@ def test_a_store_that_was_busy_for_a_while_costs_no_sleep(home, fresh_daemon, mo
         assert failed["failures"] >= 1
         assert failed["error"] == "BUSY"
     until(lambda: fresh_daemon.ask({"type": "status"})["last_sleep"], "it sleeps as it was asked")
-    assert trouble(fresh_daemon, "lifecycle")["running"] is True
+    known = trouble(fresh_daemon, "lifecycle")
+    assert known is not None
+    assert known["running"] is True
     log = (home.store / "logs/daemon.log").read_text()
     assert "task_failed task='lifecycle' reason='BUSY'" in log
     checks = {check["name"]: check for check in fresh_daemon.call("doctor")["checks"]}
@@ -47,7 +53,7 @@ def test_a_store_that_was_busy_for_a_while_costs_no_sleep(home, fresh_daemon, mo
     assert "lifecycle failed" in home.command("status").stdout
 
 
-def test_http_is_served_as_soon_as_what_was_in_its_way_is_gone(home):
+def test_http_is_served_as_soon_as_what_was_in_its_way_is_gone(home: ScratchHome) -> None:
     in_the_way = home.store / "http-token"
     in_the_way.mkdir(parents=True, mode=0o700)
     port = free_port()

@@ -5,9 +5,10 @@ import signal
 import time
 
 from tests.support.daemon import DaemonProcess, Line, until
+from tests.support.home import ScratchHome
 
 
-def test_a_deleted_socket_is_made_anew(home, fresh_daemon):
+def test_a_deleted_socket_is_made_anew(home: ScratchHome, fresh_daemon: DaemonProcess) -> None:
     fresh_daemon.call("memory_capture", text="the heron nests in april", session_id="s")
     with fresh_daemon.line() as line:
         home.socket.unlink()
@@ -19,14 +20,18 @@ def test_a_deleted_socket_is_made_anew(home, fresh_daemon):
     assert not home.socket.exists()
 
 
-def test_what_stands_in_the_place_of_a_deleted_socket_is_left_alone(home, fresh_daemon):
+def test_what_stands_in_the_place_of_a_deleted_socket_is_left_alone(
+    home: ScratchHome, fresh_daemon: DaemonProcess
+) -> None:
     home.socket.unlink()
     home.socket.write_text("somebody's")
     assert fresh_daemon.stop() == 0
     assert home.socket.read_text() == "somebody's"
 
 
-def test_nothing_is_acknowledged_that_goes_into_a_store_nobody_finds(home, fresh_daemon):
+def test_nothing_is_acknowledged_that_goes_into_a_store_nobody_finds(
+    home: ScratchHome, fresh_daemon: DaemonProcess
+) -> None:
     fresh_daemon.call("memory_capture", text="the heron nests in april", session_id="s")
     away = home.path / "away"
     shutil.move(home.store, away)
@@ -47,7 +52,9 @@ def test_nothing_is_acknowledged_that_goes_into_a_store_nobody_finds(home, fresh
     again.stop()
 
 
-def test_a_stop_in_the_middle_of_a_huge_capture_takes_five_seconds_at_most(home, fresh_daemon):
+def test_a_stop_in_the_middle_of_a_huge_capture_takes_five_seconds_at_most(
+    home: ScratchHome, fresh_daemon: DaemonProcess
+) -> None:
     events = [
         {"id": str(n), "text": f"turn {n} of a long import", "role": "user"} for n in range(20_000)
     ]

@@ -38,7 +38,9 @@ def by_socket(daemon: DaemonProcess) -> Say:
     return say
 
 
-def test_a_newer_client_says_that_the_daemon_is_older(home, old_daemon):
+def test_a_newer_client_says_that_the_daemon_is_older(
+    home: ScratchHome, old_daemon: DaemonProcess
+) -> None:
     told = home.command("status").stdout
     assert f"version {OLD}" in told
     assert f"this is version {__version__}: 'iai-mcp up' swaps the daemon" in told
@@ -47,7 +49,9 @@ def test_a_newer_client_says_that_the_daemon_is_older(home, old_daemon):
     assert "swaps the daemon" not in home.command("status").stdout
 
 
-def test_the_swap_loses_nothing_and_doubles_nothing_of_what_is_said_meanwhile(home, old_daemon):
+def test_the_swap_loses_nothing_and_doubles_nothing_of_what_is_said_meanwhile(
+    home: ScratchHome, old_daemon: DaemonProcess
+) -> None:
     outside = DaemonProcess(home)  # only its questions: the process behind them changes
     speakers = [
         Caller("the command", by_command(home)),
@@ -73,7 +77,7 @@ def test_the_swap_loses_nothing_and_doubles_nothing_of_what_is_said_meanwhile(ho
     assert stored == Counter(words for speaker in speakers for words in speaker.said)
 
 
-def test_a_start_waits_for_a_command_that_has_the_store_to_itself(home):
+def test_a_start_waits_for_a_command_that_has_the_store_to_itself(home: ScratchHome) -> None:
     hold = (
         "import sys; from iai_mcp.concurrency import ProcessLock; "
         "lock = ProcessLock(); print(lock.try_acquire_exclusive(), flush=True); sys.stdin.read()"
@@ -85,6 +89,8 @@ def test_a_start_waits_for_a_command_that_has_the_store_to_itself(home):
         stdout=subprocess.PIPE,
         text=True,
     )
+    assert holder.stdin is not None
+    assert holder.stdout is not None
     assert holder.stdout.readline().strip() == "True"
     threading.Timer(1.0, holder.stdin.close).start()
     started = home.command("up", "--json")

@@ -1,6 +1,7 @@
 """What reaches the store, whoever delivers it: no secrets, nothing private, nothing unwanted."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -23,7 +24,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemorySto
     opened.close()
 
 
-def deliver(store: MemoryStore, *events: dict[str, object], **call: object) -> dict[str, object]:
+def deliver(store: MemoryStore, *events: Mapping[str, object], **call: object) -> dict[str, object]:
     return dispatch(store, "capture_events", {"session_id": "s1", "events": list(events), **call})
 
 
@@ -106,10 +107,10 @@ def test_a_pause_begins_no_later_than_it_was_asked_for(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as clock:
-        clock.setattr(consent.time, "time", lambda: 1_700_000_000.0006)
+        clock.setattr(time, "time", lambda: 1_700_000_000.0006)
         consent.pause()
         assert consent.paused_since() == 1_700_000_000.0
-        clock.setattr(consent.time, "time", lambda: 1_700_000_009.0004)
+        clock.setattr(time, "time", lambda: 1_700_000_009.0004)
         consent.resume()
     assert consent.pauses() == [(1_700_000_000.0, 1_700_000_009.001)]
 

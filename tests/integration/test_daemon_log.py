@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from tests.support.answers import Json
 
 from iai_mcp.adapters.redaction_file import FileRedactor
 from iai_mcp.daemon import logs
@@ -28,7 +29,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     root.setLevel(level)
 
 
-def test_it_rotates_and_old_files_go(directory):
+def test_it_rotates_and_old_files_go(directory: Path) -> None:
     log = logging.getLogger("iai_mcp.test")
     for _ in range(60_000):
         log.info("something_happened", extra={"reason": "x" * 60})
@@ -41,7 +42,7 @@ def test_it_rotates_and_old_files_go(directory):
     assert all(file.stat().st_mode & 0o777 == 0o600 for file in files)
 
 
-def test_of_errors_and_of_what_libraries_say_only_the_place_is_kept(directory):
+def test_of_errors_and_of_what_libraries_say_only_the_place_is_kept(directory: Path) -> None:
     try:
         int(SAID)
     except ValueError:
@@ -55,7 +56,9 @@ def test_of_errors_and_of_what_libraries_say_only_the_place_is_kept(directory):
     assert "birthday" not in text
 
 
-def test_a_tool_that_failed_is_named_with_the_kind_of_its_error_and_its_place(directory):
+def test_a_tool_that_failed_is_named_with_the_kind_of_its_error_and_its_place(
+    directory: Path,
+) -> None:
     client = {"name": "test", "version": "1"}
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
     recall = {"name": "memory_recall", "arguments": {"cue": SAID}}
@@ -72,7 +75,7 @@ def test_a_tool_that_failed_is_named_with_the_kind_of_its_error_and_its_place(di
         if message.get("id") == 2:
             answered.set()
 
-    async def call(method: str, params: dict[str, object], who: Mapping[str, str]) -> dict:
+    async def call(method: str, params: dict[str, object], who: Mapping[str, str]) -> Json:
         raise RuntimeError(SAID)
 
     first = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
@@ -84,7 +87,9 @@ def test_a_tool_that_failed_is_named_with_the_kind_of_its_error_and_its_place(di
     assert "birthday" not in text
 
 
-def test_patterns_that_were_left_out_are_named_by_their_file(directory, tmp_path):
+def test_patterns_that_were_left_out_are_named_by_their_file(
+    directory: Path, tmp_path: Path
+) -> None:
     file = tmp_path / "redaction.toml"
     file.write_text("[[pattern]]\nregex = '('\n")
     assert FileRedactor(lambda: str(file)).problems

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 _GROWTH = """
 import gc
@@ -30,7 +31,7 @@ store.close()
 """
 
 
-def test_ten_megabytes_do_not_stay_in_memory(tmp_path):
+def test_ten_megabytes_do_not_stay_in_memory(tmp_path: Path) -> None:
     environment = {
         **os.environ,
         "HOME": str(tmp_path),

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from tests.support.answers import Json
 
 from iai_mcp.daemon import incoming
 from iai_mcp.socket_server import SocketServer
@@ -35,8 +36,9 @@ def status(size: int) -> bytes:
     return json.dumps({"type": "status", "padding": "x" * size}).encode() + b"\n"
 
 
-async def answer(reader: asyncio.StreamReader) -> dict:
-    return json.loads(await reader.readline())
+async def answer(reader: asyncio.StreamReader) -> Json:
+    told: Json = json.loads(await reader.readline())
+    return told
 
 
 def test_one_who_stops_in_the_middle_of_a_long_line_does_not_keep_the_others_out(

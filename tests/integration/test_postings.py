@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.answers import ask
 
 from iai_mcp.adapters.sqlite.words import SqliteWordIndex
 from iai_mcp.core import dispatch
@@ -88,9 +89,7 @@ def test_repeats_do_not_take_the_places_of_everything_else(store: MemoryStore, t
     dispatch(store, "capture_events", {"session_id": "same", "events": same})
     dispatch(store, "capture_events", {"session_id": "others", "events": others})
 
-    hits = dispatch(store, "memory_recall", {"cue": "deploy migration orders table lock timeout"})[
-        "hits"
-    ]
+    hits = ask(store, "memory_recall", cue="deploy migration orders table lock timeout")["hits"]
 
     assert len(hits) == 10
     assert sum(hit["text"] == said for hit in hits) == 1

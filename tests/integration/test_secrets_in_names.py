@@ -1,6 +1,6 @@
 """Names that come with a turn hold no secret either: who spoke, where, on which branch, in which session."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -30,7 +30,7 @@ def records(store: MemoryStore, **filters: object) -> list[dict[str, object]]:
     return found
 
 
-def deliver(store: MemoryStore, *events: dict[str, object], **call: object) -> dict[str, object]:
+def deliver(store: MemoryStore, *events: Mapping[str, object], **call: object) -> dict[str, object]:
     given: dict[str, object] = {"session_id": "s1", **call, "events": list(events)}
     return dispatch(store, "capture_events", given)
 

@@ -10,9 +10,11 @@ import pytest
 
 from iai_mcp.adapters import service_units
 
+Units = dict[str, service_units.Unit]
+
 
 @pytest.fixture
-def units(monkeypatch, tmp_path):
+def units(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Units:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "my 100% store"))
@@ -22,7 +24,9 @@ def units(monkeypatch, tmp_path):
     return {Path(unit.path).name: unit for unit in service_units.units()}
 
 
-def test_the_socket_and_the_service_name_absolute_paths_and_the_same_store(units, tmp_path):
+def test_the_socket_and_the_service_name_absolute_paths_and_the_same_store(
+    units: Units, tmp_path: Path
+) -> None:
     socket, service = units["iai-mcp.socket"].text, units["iai-mcp.service"].text
     store = str(tmp_path / "my 100%% store")
     assert f"ListenStream={store}/.daemon.sock" in socket
@@ -40,12 +44,12 @@ def test_the_socket_and_the_service_name_absolute_paths_and_the_same_store(units
         "MemoryMax=1G",
     ],
 )
-def test_the_service_is_hardened(units, line):
+def test_the_service_is_hardened(units: Units, line: str) -> None:
     assert line in units["iai-mcp.service"].text.splitlines()
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
-def test_systemd_s_own_checker_accepts_them(units):
+def test_systemd_s_own_checker_accepts_them(units: Units) -> None:
     for unit in units.values():
         path = Path(unit.path)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +64,9 @@ def test_systemd_s_own_checker_accepts_them(units):
     assert complaints == []
 
 
-def test_on_a_mac_there_is_one_agent_file(units, monkeypatch, tmp_path):
+def test_on_a_mac_there_is_one_agent_file(
+    units: Units, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "mine & <yours>"))
     (agent,) = service_units.units()

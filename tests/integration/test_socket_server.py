@@ -6,10 +6,12 @@ import json
 import socket
 import tempfile
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
+from tests.support.answers import Json
 
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.core import UnknownMethodError, dispatch
@@ -17,9 +19,11 @@ from iai_mcp.daemon import socket_server
 from iai_mcp.socket_server import SocketServer
 from iai_mcp.store import MemoryStore
 
+T = TypeVar("T")
+
 
 @pytest.fixture
-def store(monkeypatch, tmp_path):
+def store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MemoryStore]:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "store"))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
@@ -28,18 +32,19 @@ def store(monkeypatch, tmp_path):
     opened.close()
 
 
-async def ask(path: Path, message: object) -> dict:
+async def ask(path: Path, message: object) -> Json:
     reader, writer = await asyncio.open_unix_connection(str(path))
     writer.write(json.dumps(message).encode() + b"\n")
     await writer.drain()
     line = await asyncio.wait_for(reader.readline(), 20)
     writer.close()
     await writer.wait_closed()
-    return json.loads(line)
+    answer: Json = json.loads(line)
+    return answer
 
 
-def served(server: SocketServer, talk: Callable[[Path], Awaitable[object]]) -> object:
-    async def story() -> object:
+def served(server: SocketServer, talk: Callable[[Path], Awaitable[T]]) -> T:
+    async def story() -> T:
         path = Path(tempfile.mkdtemp(prefix="iai-s-")) / "d.sock"
         task = asyncio.create_task(server.serve(socket_path=path))
         while not path.exists():
@@ -54,14 +59,14 @@ def served(server: SocketServer, talk: Callable[[Path], Awaitable[object]]) -> o
     return asyncio.run(story())
 
 
-def test_without_state_the_control_plane_says_that_it_is_unwired():
+def test_without_state_the_control_plane_says_that_it_is_unwired() -> None:
     answer = served(SocketServer(None), lambda path: ask(path, {"type": "status"}))
     assert answer["ok"] is False
     assert answer["reason"] == "control_plane_unwired"
     assert answer["error"]
 
 
-def test_with_state_it_answers_and_only_leaves_requests(tmp_path):
+def test_with_state_it_answers_and_only_leaves_requests(tmp_path: Path) -> None:
     state: dict[str, object] = {"fsm_state": "SLEEP"}
     server = SocketServer(None, lock=ProcessLock(tmp_path / "l"), state=state)
     message = {"type": "user_initiated_sleep", "reason": "tired", "ts": "2026-01-01T00:00:00Z"}
@@ -74,8 +79,8 @@ def test_with_state_it_answers_and_only_leaves_requests(tmp_path):
     assert state["fsm_state"] == "SLEEP"
 
 
-def test_an_exception_in_the_control_plane_becomes_an_answer(tmp_path):
-    class Broken(dict):
+def test_an_exception_in_the_control_plane_becomes_an_answer(tmp_path: Path) -> None:
+    class Broken(dict[str, object]):
         def get(self, *_: object) -> object:
             raise RuntimeError("no")
 
@@ -84,13 +89,13 @@ def test_an_exception_in_the_control_plane_becomes_an_answer(tmp_path):
     assert (answer["ok"], answer["reason"]) == (False, "control_plane_error")
 
 
-def test_methods_are_served_from_an_embedded_store(store):
+def test_methods_are_served_from_an_embedded_store(store: MemoryStore) -> None:
     request = {"jsonrpc": "2.0", "id": 1, "method": "memory_capture", "params": {"text": "hello"}}
     answer = served(SocketServer(store, idle_secs=99999), lambda path: ask(path, request))
     assert answer["result"]["status"] == "inserted"
 
 
-def test_a_cancelled_serve_ends_idle_connections_too():
+def test_a_cancelled_serve_ends_idle_connections_too() -> None:
     async def story() -> None:
         path = Path(tempfile.mkdtemp(prefix="iai-s-")) / "d.sock"
         server = SocketServer(None, idle_secs=99999, state={"fsm_state": "WAKE"})
@@ -109,7 +114,7 @@ def test_a_cancelled_serve_ends_idle_connections_too():
     asyncio.run(story())
 
 
-def test_the_defaults_are_what_others_rely_on(store):
+def test_the_defaults_are_what_others_rely_on(store: MemoryStore) -> None:
     server = SocketServer(store)
     assert server.idle_secs == 1800
     assert "status" in server.CONTROL_MSG_TYPES
@@ -119,7 +124,7 @@ def test_the_defaults_are_what_others_rely_on(store):
     assert not server.shutdown_event.is_set()
 
 
-def test_watching_is_not_activity(store):
+def test_watching_is_not_activity(store: MemoryStore) -> None:
     server = SocketServer(store, state={})
 
     async def talk(path: Path) -> tuple[float, float]:
@@ -136,7 +141,7 @@ def test_watching_is_not_activity(store):
     assert asked > 0
 
 
-def test_dispatch_names_the_unknown_method():
+def test_dispatch_names_the_unknown_method() -> None:
     with pytest.raises(UnknownMethodError) as unknown:
         dispatch(None, "nothing", {})
     assert unknown.value.args[0] == "nothing"
@@ -144,8 +149,8 @@ def test_dispatch_names_the_unknown_method():
 
 @pytest.mark.parametrize("turns", range(6))
 def test_who_was_accepted_at_the_last_moment_is_answered_and_the_others_stay_in_the_queue(
-    store, turns
-):
+    store: MemoryStore, turns: int
+) -> None:
     server = SocketServer(store)
     server.keep_listening = True
     path = Path(tempfile.mkdtemp(prefix="iai-s-")) / "d.sock"
@@ -180,7 +185,7 @@ def test_who_was_accepted_at_the_last_moment_is_answered_and_the_others_stay_in_
     assert answered + waiting == len(clients)
 
 
-def test_a_line_that_was_sent_whole_is_answered_even_while_the_daemon_ends():
+def test_a_line_that_was_sent_whole_is_answered_even_while_the_daemon_ends() -> None:
     server = SocketServer(None)
     sent, answered = [0], [0]
 
@@ -214,7 +219,9 @@ def test_a_line_that_was_sent_whole_is_answered_even_while_the_daemon_ends():
     assert answered == sent
 
 
-def test_a_call_that_takes_longer_than_an_ending_daemon_waits_is_told_so(monkeypatch, store):
+def test_a_call_that_takes_longer_than_an_ending_daemon_waits_is_told_so(
+    monkeypatch: pytest.MonkeyPatch, store: MemoryStore
+) -> None:
     began, may_end = threading.Event(), threading.Event()
 
     def slow(*_: object) -> dict[str, object]:
@@ -226,7 +233,7 @@ def test_a_call_that_takes_longer_than_an_ending_daemon_waits_is_told_so(monkeyp
     monkeypatch.setattr(socket_server, "_DRAIN_SECONDS", 0.1)
     server = SocketServer(store)
 
-    async def talk(path: Path) -> dict:
+    async def talk(path: Path) -> Json:
         request = {"jsonrpc": "2.0", "id": 7, "method": "capture_events", "params": {}}
         asking = asyncio.ensure_future(ask(path, request))
         await asyncio.to_thread(began.wait, 20)

@@ -1,13 +1,14 @@
 """What agents did reaches the store once, without secrets, where people want it, and leaves when told."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 from bench.planted import planted
+from tests.support.answers import ask
 
 from iai_mcp.adapters.keys import backup
 from iai_mcp.capture import consent
@@ -47,7 +48,7 @@ def ran(mark: str, command: str, status: int = 0, output: str = "") -> dict[str,
     return event("command", mark, command=command, exit=status, output=output)
 
 
-def deliver(store: MemoryStore, *events: dict[str, object], **call: object) -> dict[str, object]:
+def deliver(store: MemoryStore, *events: Mapping[str, object], **call: object) -> dict[str, object]:
     return dispatch(store, "capture_events", {"session_id": "s1", "events": list(events), **call})
 
 
@@ -204,11 +205,11 @@ def test_an_export_brings_work_to_another_store_on_its_request(
     failed = ran("t1", "pytest -q", 1, "cart.py:3: undefined name total_of")
     deliver(store, asked(), failed, event("edit", "t2", path="a.py", names=["f"]), cwd="/shop")
     deliver(store, ran("t3", "pytest -q", 0, "3 passed"), cwd="/shop")
-    said = dispatch(store, "export_page", {})
-    done = dispatch(store, "export_work_page", {})
+    said = ask(store, "export_page")
+    done = ask(store, "export_work_page")
     other = MemoryStore(tmp_path / "other")
 
-    records = [*said["records"], *done["records"]]  # type: ignore[misc]  # lists
+    records = [*said["records"], *done["records"]]
     first = dispatch(other, "import_records", {"records": records, "salt": said["salt"]})
     again = dispatch(other, "import_records", {"records": records, "salt": said["salt"]})
 
@@ -216,7 +217,7 @@ def test_an_export_brings_work_to_another_store_on_its_request(
     assert [(one.id, one.done, one.turn) for one in kept(other)] == [
         (one.id, one.done, one.turn) for one in kept(store)
     ]
-    (mending,) = dispatch(other, "fix", {"error": "undefined name total_of"})["mendings"]  # type: ignore[misc]
+    (mending,) = ask(other, "fix", error="undefined name total_of")["mendings"]
     assert (mending["mended_by"], mending["request"]) == ("changed a.py f", "fix the basket")
     assert deliver(other, failed, cwd="/shop")["duplicates"] == 1
     other.close()
@@ -242,7 +243,7 @@ def test_what_is_mended_in_a_later_session_is_found_asleep(store: MemoryStore) -
 
     store.sleep.run()
 
-    (mending,) = dispatch(store, "fix", {"error": "undefined name total_of"})["mendings"]  # type: ignore[misc]
+    (mending,) = ask(store, "fix", error="undefined name total_of")["mendings"]
     assert mending["mended_by"] == "changed a.py"
 
 
@@ -299,3 +300,17 @@ def test_a_new_session_is_told_how_the_project_is_tested(store: MemoryStore) -> 
 
     assert "pytest tests/unit -q" in str(told["text"])
     assert "make deploy" not in str(told["text"])
+
+
+def test_how_tells_no_command_that_a_person_refused_unless_refusals_are_asked_for(
+    store: MemoryStore,
+) -> None:
+    refused = event("command", "c1", command="make flock", exit=None, rejected=True)
+    deliver(store, refused, ran("c2", "make heron"))
+
+    def how(question: str) -> list[object]:
+        answers = store.work_answers.how(question, Scope(), "", 5)
+        return [one["command"] for one in answers]
+
+    assert how("make") == ["make heron"]
+    assert how("which flock was refused?") == ["make flock"]

@@ -9,7 +9,7 @@ from hypothesis import settings as run_with
 from hypothesis import strategies as st
 
 from iai_mcp.hosts.editing import json_file, toml_file
-from iai_mcp.hosts.editing.jsonc import parse
+from iai_mcp.hosts.editing.jsonc import NotJson, parse
 from iai_mcp.hosts.editing.wanted import Entry, Hooks, JsonFile, TomlFile
 
 BRIDGE: dict[str, Any] = {"command": "/v/python", "args": ["-I", "-m", "iai_mcp.bridge"]}
@@ -72,7 +72,8 @@ def test_ours_come_and_go_and_every_byte_of_theirs_stays(
     with_us = json_file.installed(text, OURS)
     without = json_file.removed(with_us, OURS, data)
 
-    assert parse(with_us).data["mcpServers"]["iai-mcp"] == BRIDGE  # type: ignore[index,call-overload]
+    installed: Any = parse(with_us).data
+    assert installed["mcpServers"]["iai-mcp"] == BRIDGE
     assert json_file.installed(with_us, OURS) == with_us
     assert json_file.agree(text, with_us, OURS)
     assert json_file.data_of(without) == data
@@ -84,9 +85,9 @@ def test_ours_come_and_go_and_every_byte_of_theirs_stays(
 def test_any_text_is_read_or_refused_with_a_place(text: str) -> None:
     try:
         found = parse(text)
-    except ValueError as broken:
-        assert broken.line >= 1  # type: ignore[attr-defined]
-        assert broken.column >= 1  # type: ignore[attr-defined]
+    except NotJson as broken:
+        assert broken.line >= 1
+        assert broken.column >= 1
     else:
         assert 0 <= found.start < found.end <= len(text)
 
@@ -107,6 +108,7 @@ def test_our_table_comes_and_goes_in_toml(
     with_us = toml_file.installed(text, TABLE)
     without = toml_file.removed(with_us, TABLE, data)
 
-    assert toml_file.data_of(with_us)["mcp_servers"]["iai-mcp"] == BRIDGE  # type: ignore[index,call-overload]
+    installed: Any = toml_file.data_of(with_us)
+    assert installed["mcp_servers"]["iai-mcp"] == BRIDGE
     assert toml_file.data_of(without) == data
     assert without == text

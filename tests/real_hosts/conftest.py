@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,12 +32,16 @@ class Machine:
         program.prepare(self.home, self.model.url)
 
     def talk(
-        self, program: Program, prompt: str, *replies: Reply, resume: bool = False
+        self,
+        program: Program,
+        prompt: str,
+        *replies: Reply,
+        words: Callable[[str], list[str]] | None = None,
     ) -> list[str]:
         """One session; returns every request the model got, each as one text."""
         self.model.expect(*replies)
-        words = program.resume(prompt) if resume else program.words(prompt)
-        program.run(words, self.home, self.project, self.model.url, self.cache)
+        line = (words or program.words)(prompt)
+        program.run(line, self.home, self.project, self.model.url, self.cache)
         return [json.dumps(request, ensure_ascii=False) for request in self.model.requests]
 
     def iai(self, *words: str) -> dict[str, Any]:

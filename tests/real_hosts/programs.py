@@ -99,7 +99,12 @@ CLAUDE = Program(
     id="claude-code",
     binary="claude",
     prepare=_prepare_claude,
-    words=lambda prompt: ["-p", prompt, "--allowedTools", "mcp__iai-mcp__memory_recall"],
+    words=lambda prompt: [
+        "-p",
+        prompt,
+        "--allowedTools",
+        "mcp__iai-mcp__memory_recall,Bash,Write",
+    ],
     environment=lambda url: {
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": "sk-ant-stub",
@@ -120,6 +125,8 @@ CODEX = Program(
         "exec",
         "--skip-git-repo-check",
         "--dangerously-bypass-hook-trust",
+        "--sandbox",
+        "danger-full-access",
         prompt,
     ],
     environment=lambda url: {"STUB_KEY": "x"},
@@ -145,7 +152,7 @@ GEMINI = Program(
         "-m",
         "gemini-2.5-pro",
         "--allowed-tools",
-        "mcp_iai-mcp_memory_recall",
+        "mcp_iai-mcp_memory_recall,run_shell_command,write_file",
         "-p",
         prompt,
     ],
@@ -237,6 +244,6 @@ OPENCODE = Program(
 )
 
 # scripts/test-hosts --all installs the second half too.
-PROGRAMS = (CLAUDE, CODEX, GEMINI)
+PROGRAMS: tuple[Program, ...] = (CLAUDE, CODEX, GEMINI)
 if os.environ.get("IAI_MCP_HOSTS_ALL"):
     PROGRAMS += (QWEN, COPILOT, OPENCODE)

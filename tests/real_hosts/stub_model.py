@@ -7,6 +7,7 @@ side requests (titles, quotas, token counts) get a filler. Every request body is
 
 import json
 import threading
+import uuid
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -79,6 +80,11 @@ class ScriptedModel:
             return reply, self._taken
 
 
+def _call_id(kind: str) -> str:
+    """As the real ones: no two calls share one, in whatever session."""
+    return f"{kind}_{uuid.uuid4().hex[:24]}"
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     owner: ScriptedModel
@@ -111,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
         reply, number = self.owner.next_reply(body, conversation=bool(body.get("tools")))
         block: dict[str, Any]
         if isinstance(reply, Use):
-            name = f"toolu_{number:04d}"
+            name = _call_id("toolu")
             block = {"type": "tool_use", "id": name, "name": reply.tool, "input": reply.arguments}
             start = {**block, "input": {}}
             delta = {"type": "input_json_delta", "partial_json": json.dumps(reply.arguments)}
@@ -156,7 +162,7 @@ class _Handler(BaseHTTPRequestHandler):
             item = {
                 "type": "function_call",
                 "id": f"fc_{number}",
-                "call_id": f"call_{number}",
+                "call_id": _call_id("call"),
                 "name": reply.tool,
                 "arguments": json.dumps(reply.arguments),
             }
@@ -178,7 +184,7 @@ class _Handler(BaseHTTPRequestHandler):
         message: dict[str, Any] = {"role": "assistant"}
         if isinstance(reply, Use):
             function = {"name": reply.tool, "arguments": json.dumps(reply.arguments)}
-            call = {"index": 0, "id": f"call_{number}", "type": "function", "function": function}
+            call = {"index": 0, "id": _call_id("call"), "type": "function", "function": function}
             message |= {"content": None, "tool_calls": [call]}
             reason = "tool_calls"
         else:

@@ -14,6 +14,7 @@ import pytest
 from tests.real_hosts.conftest import Machine
 from tests.real_hosts.programs import CLAUDE, CODEX, GEMINI, Program
 from tests.real_hosts.stub_model import Reply, Say, Use
+from tests.terminal_kit import Terminal
 
 pytestmark = pytest.mark.real_hosts
 
@@ -22,6 +23,7 @@ NOTED = "Noted: Heron's staging database is on 5433."
 QUESTION = "Which port does the Heron staging database use?"
 ANSWER = "It listens on 5433."
 PATIENCE = 60.0
+DOWN = b"\x1b[B"
 
 
 @pytest.fixture
@@ -223,3 +225,35 @@ def test_a_broadcast_answers_no_question_that_a_program_asks_at_its_start(
 
     assert (done.returncode, "not ready to read" in done.stdout) == (1, True), done.stdout
     assert "rust this folder" in screen(workshop, launched)
+
+
+def test_what_a_person_says_when_they_refuse_a_tool_call_was_said_by_them(
+    workshop: Machine,
+) -> None:
+    hire(workshop, "Ada", CLAUDE, "You are Ada.\n")
+    use = Use("Bash", {"command": "touch built", "description": "Build it"})
+    launched = tell(workshop, "ada", "Build the heron.", use, Say("I leave it."))
+    attach = ("session", "attach", launched["session"]["id"])
+    window = Terminal([sys.executable, "-m", "iai_mcp.cli", *attach], rows=40)
+    try:
+        for shown, key in (
+            ("Do you want to proceed?", DOWN),
+            ("❯ 2. Yes", DOWN),
+            ("❯ 3. No", b"\t"),
+            ("tell Claude what to do differently", b"never build herons here"),
+            ("never build herons here", b"\r"),
+        ):
+            window.shows(shown)
+            window.type(key)
+        window.shows("I leave it.")
+    finally:
+        window.close()
+
+    said = records(workshop, 3)
+    assert [(one["role"], one["text"]) for one in said] == [
+        ("user", "Build the heron."),
+        ("user", "never build herons here"),
+        ("assistant", "I leave it."),
+    ]
+    assert said[1]["meta"]["rejected"] == "touch built"
+    assert workshop.iai("how", "build it")["commands"] == []

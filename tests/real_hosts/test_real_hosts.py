@@ -66,12 +66,35 @@ def test_a_session_that_is_taken_up_again_adds_only_what_is_new(
 
     machine.talk(program, FACT, Say(NOTED))
     machine.turns(2)
-    machine.talk(program, "continue", Say("Going on."), resume=True)
+    machine.talk(program, "continue", Say("Going on."), words=program.resume)
     machine.turns(4)
-    machine.talk(program, "continue", Say("Going on."), resume=True)
+    machine.talk(program, "continue", Say("Going on."), words=program.resume)
 
     again = ["continue", "Going on."]
     assert machine.turns(6) == [program.said(FACT), NOTED, *again, *again]
+
+
+def test_a_fork_stores_nothing_twice_and_is_not_told_what_it_was_forked_from(
+    machine: Machine,
+) -> None:
+    machine.prepare(CLAUDE)
+    machine.iai("hosts", "install", "claude-code", "--yes")
+    look = Use("Bash", {"command": "echo 5433", "description": "Look at the heron port"})
+    machine.talk(CLAUDE, FACT, look, Say(NOTED))
+    machine.turns(2)
+
+    forked = machine.talk(CLAUDE, QUESTION, Say(ANSWER), words=_fork)
+    everything = machine.turns(4)
+    (command,) = machine.iai("how", "heron port")["commands"]
+    of_the_fork = machine.talk(CLAUDE, QUESTION, Say(ANSWER), words=_fork)
+    anew = machine.talk(CLAUDE, QUESTION, Say(ANSWER))
+
+    assert everything == [FACT, NOTED, QUESTION, ANSWER]
+    assert command["uses"] == 1
+    for asked in (forked, of_the_fork):
+        assert asked[0].count(FACT) == 1, "its own history, and nothing from us"
+    assert FACT in anew[0], "another session is told"
+    assert machine.turns(8) == [*everything, QUESTION, ANSWER, QUESTION, ANSWER]
 
 
 def test_a_sub_agent_of_claude_code_is_captured_once(machine: Machine) -> None:
@@ -113,6 +136,10 @@ def test_without_the_daemon_a_session_is_undisturbed_and_captured_later(
     assert OPEN not in asked[0]
     assert OPEN.replace("<", "&lt;").replace(">", "&gt;") not in asked[0]
     assert machine.turns(2) == [program.said(FACT), NOTED]
+
+
+def _fork(prompt: str) -> list[str]:
+    return ["--continue", "--fork-session", "-p", prompt]
 
 
 def _injected(request: str) -> str:

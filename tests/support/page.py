@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlsplit
 
+from tests.support.answers import Json
 from tests.support.home import ScratchHome
 
 
@@ -15,15 +16,16 @@ class Answer:
     body: bytes
 
     @property
-    def json(self) -> dict:
-        return json.loads(self.body)
+    def json(self) -> Json:
+        told: Json = json.loads(self.body)
+        return told
 
 
 def opened(home: ScratchHome, *arguments: str) -> str:
     """The URL that `iai-mcp page` gives."""
     done = home.command("page", "--no-open", "--json", *arguments)
     assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout)["url"]
+    return str(json.loads(done.stdout)["url"])
 
 
 @dataclass
@@ -53,7 +55,11 @@ class Visitor:
     def ask(
         self, method: str, path: str, body: bytes | None = None, **headers: str | None
     ) -> Answer:
-        given = {"Cookie": self.cookie, "X-IAI-CSRF": self.secret, **self.headers}
+        given: dict[str, str | None] = {
+            "Cookie": self.cookie,
+            "X-IAI-CSRF": self.secret,
+            **self.headers,
+        }
         given |= {name.replace("_", "-"): value for name, value in headers.items()}
         sent = {name: value for name, value in given.items() if value}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)

@@ -14,7 +14,9 @@ from iai_mcp import concurrency
 from iai_mcp.concurrency import ProcessLock, cleanup_stale_socket
 
 
-def test_the_paths_follow_the_environment_of_the_moment(monkeypatch, tmp_path):
+def test_the_paths_follow_the_environment_of_the_moment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "one"))
     monkeypatch.delenv("IAI_DAEMON_SOCKET_PATH", raising=False)
     assert tmp_path / "one" / ".daemon.sock" == concurrency.SOCKET_PATH
@@ -24,7 +26,9 @@ def test_the_paths_follow_the_environment_of_the_moment(monkeypatch, tmp_path):
     assert tmp_path / "s" == concurrency.SOCKET_PATH
 
 
-def test_an_override_counts_and_undoing_it_does_not_freeze_a_path(monkeypatch, tmp_path):
+def test_an_override_counts_and_undoing_it_does_not_freeze_a_path(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("IAI_DAEMON_SOCKET_PATH", str(tmp_path / "a"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(concurrency, "SOCKET_PATH", tmp_path / "mine")
@@ -33,7 +37,7 @@ def test_an_override_counts_and_undoing_it_does_not_freeze_a_path(monkeypatch, t
     assert tmp_path / "b" == concurrency.SOCKET_PATH
 
 
-def test_one_holder_keeps_another_out_until_it_lets_go(tmp_path):
+def test_one_holder_keeps_another_out_until_it_lets_go(tmp_path: Path) -> None:
     first, second = ProcessLock(tmp_path / "l"), ProcessLock(tmp_path / "l")
     assert first.try_acquire_exclusive() is True
     assert second.try_acquire_exclusive() is False
@@ -44,7 +48,7 @@ def test_one_holder_keeps_another_out_until_it_lets_go(tmp_path):
         lock.close()
 
 
-def test_a_killed_holder_releases_the_lock(tmp_path):
+def test_a_killed_holder_releases_the_lock(tmp_path: Path) -> None:
     hold = (
         "import sys, time; from iai_mcp.concurrency import ProcessLock; lock = ProcessLock(sys.argv[1]); "
         "print(lock.try_acquire_exclusive(), flush=True); time.sleep(60)"
@@ -55,6 +59,7 @@ def test_a_killed_holder_releases_the_lock(tmp_path):
         env={**os.environ, "PYTHONPATH": str(SOURCE)},
         text=True,
     )
+    assert holder.stdout is not None
     assert holder.stdout.readline().strip() == "True"
     mine = ProcessLock(tmp_path / "l")
     assert mine.try_acquire_exclusive() is False
@@ -66,7 +71,7 @@ def test_a_killed_holder_releases_the_lock(tmp_path):
     mine.close()
 
 
-def test_the_lock_file_is_private_even_where_it_was_not(tmp_path):
+def test_the_lock_file_is_private_even_where_it_was_not(tmp_path: Path) -> None:
     place = tmp_path / "l"
     place.touch(mode=0o644)
     os.chmod(place, 0o644)
@@ -76,7 +81,7 @@ def test_the_lock_file_is_private_even_where_it_was_not(tmp_path):
     lock.close()
 
 
-def test_only_what_nobody_serves_is_cleaned_up():
+def test_only_what_nobody_serves_is_cleaned_up() -> None:
     short = Path(tempfile.mkdtemp(prefix="iai-c-"))
     live = socket.socket(socket.AF_UNIX)
     live.bind(str(short / "live"))
@@ -93,7 +98,7 @@ def test_only_what_nobody_serves_is_cleaned_up():
     live.close()
 
 
-def test_a_file_with_somebodys_words_in_it_is_not_a_leftover(tmp_path):
+def test_a_file_with_somebodys_words_in_it_is_not_a_leftover(tmp_path: Path) -> None:
     for words in ("dear reader", "dear other reader"):
         (tmp_path / "letter").write_text(words)
         assert cleanup_stale_socket(tmp_path / "letter") is True
@@ -102,7 +107,7 @@ def test_a_file_with_somebodys_words_in_it_is_not_a_leftover(tmp_path):
     assert (tmp_path / "letter.kept-2").read_text() == "dear other reader"
 
 
-def test_the_way_to_a_socket_that_is_served_is_kept_too():
+def test_the_way_to_a_socket_that_is_served_is_kept_too() -> None:
     short = Path(tempfile.mkdtemp(prefix="iai-c-"))
     with socket.socket(socket.AF_UNIX) as live:
         live.bind(str(short / "live"))
@@ -113,7 +118,7 @@ def test_the_way_to_a_socket_that_is_served_is_kept_too():
         assert cleanup_stale_socket(short / "gone") is True
 
 
-def test_a_socket_of_another_kind_is_somebodys():
+def test_a_socket_of_another_kind_is_somebodys() -> None:
     short = Path(tempfile.mkdtemp(prefix="iai-c-"))
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
         other.bind(str(short / "datagrams"))

@@ -1,5 +1,7 @@
 """Settings: the environment wins over the file, and a bad value is named with its place."""
 
+from pathlib import Path
+
 import pytest
 
 from iai_mcp import settings
@@ -7,12 +9,14 @@ from iai_mcp.domain.errors import InvalidInput
 
 
 @pytest.fixture(autouse=True)
-def _home(monkeypatch, tmp_path):
+def _home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path))
     return tmp_path
 
 
-def test_the_environment_wins_over_the_file_and_that_over_the_default(_home, monkeypatch):
+def test_the_environment_wins_over_the_file_and_that_over_the_default(
+    _home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert settings.load({}).sleep_after == 1800
     (_home / "config.toml").write_text("sleep_after = 60\nlog_level = 'DEBUG'\n")
     assert settings.load({}).sleep_after == 60
@@ -21,30 +25,30 @@ def test_the_environment_wins_over_the_file_and_that_over_the_default(_home, mon
 
 
 @pytest.mark.parametrize("value", ["soon", "-1", "1.5", ""])
-def test_a_value_that_can_not_be_used_is_named(value):
+def test_a_value_that_can_not_be_used_is_named(value: str) -> None:
     with pytest.raises(InvalidInput, match="IAI_MCP_WORKERS"):
         settings.load({"IAI_MCP_WORKERS": value})
 
 
-def test_a_broken_file_is_named(_home):
+def test_a_broken_file_is_named(_home: Path) -> None:
     (_home / "config.toml").write_text("sleep_after = = 3")
     with pytest.raises(InvalidInput, match=r"config\.toml"):
         settings.load({})
 
 
 @pytest.mark.parametrize("name", ["WORKERS", "CALLS_PER_CONNECTION", "CALLS_IN_ALL", "EMBED_PAGE"])
-def test_what_would_keep_the_daemon_from_ever_answering_is_refused(name):
+def test_what_would_keep_the_daemon_from_ever_answering_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput, match=name.lower()):
         settings.load({f"IAI_MCP_{name}": "0"})
 
 
-def test_a_log_level_is_one_of_those_there_are_in_any_case():
+def test_a_log_level_is_one_of_those_there_are_in_any_case() -> None:
     assert settings.load({"IAI_MCP_LOG_LEVEL": "debug"}).log_level == "DEBUG"
     with pytest.raises(InvalidInput, match="WARNING"):
         settings.load({"IAI_MCP_LOG_LEVEL": "loud"})
 
 
-def test_a_file_that_is_not_text_is_named(_home):
+def test_a_file_that_is_not_text_is_named(_home: Path) -> None:
     (_home / "config.toml").write_bytes(b"log_level = '\xff'")
     with pytest.raises(InvalidInput, match=r"config\.toml"):
         settings.load({})

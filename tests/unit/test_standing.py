@@ -89,7 +89,7 @@ def test_the_topic_is_what_the_wish_is_about(sentence: str, topic: str) -> None:
     assert wish.topic == topic
 
 
-def test_a_wish_is_looked_for_where_it_is_spoken_not_all_through_a_pasted_log():
+def test_a_wish_is_looked_for_where_it_is_spoken_not_all_through_a_pasted_log() -> None:
     wish = "From now on answer in German."
     assert [found.sentence for found in standing_wishes(wish + "\n" + "log line\n" * 9, "user")]
     assert standing_wishes("x" * 60_000 + "\n" + wish, "user") == []

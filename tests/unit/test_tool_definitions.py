@@ -7,11 +7,12 @@ import sys
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.support.answers import Json
 from tests.support.home import SOURCE
 
 from iai_mcp.protocol.tools import DEFINITIONS, NAMES
 
-TOOLS = {str(tool["name"]): tool for tool in DEFINITIONS}
+TOOLS: dict[str, Json] = {str(tool["name"]): tool for tool in DEFINITIONS}
 
 # o200k gives 3.5 characters a token on this very text, spaces after commas included.
 CHARACTERS_FOR_1500_TOKENS = 5_250
@@ -51,7 +52,7 @@ def test_a_tool_has_title_description_hints_and_valid_schemas(name: str) -> None
 
 
 def test_only_forgetting_is_called_destructive() -> None:
-    def destroys(tool: dict) -> bool:
+    def destroys(tool: Json) -> bool:
         hints = tool["annotations"]
         return not hints.get("readOnlyHint", False) and hints.get("destructiveHint", True)
 

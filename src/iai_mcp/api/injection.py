@@ -18,6 +18,7 @@ def _session_start(store: MemoryStore, params: Params) -> Json:
     budget = params.integer("budget_tokens", 0, 0, 100_000) if params.has("budget_tokens") else None
     new = NewSession(
         session_id=params.text("session_id", ""),
+        fork=params.text("fork", ""),
         agent_id=params.text("agent_id", ""),
         project=params.text("project", ""),
         caller=caller_of(params),

@@ -37,6 +37,9 @@ def context_for(event: HookEvent, given: "HookInput") -> str | None:
         return None
     params = _place(given)
     if event is HookEvent.START:
+        fork = given.hooks.fork()
+        if fork and given.session_id and fork != given.session_id:
+            params["fork"] = fork
         answer = ask("session_start_payload", params, START_WITHIN)
     else:
         prompt = markers.without_hook_context(given.text("prompt") or "")

@@ -34,11 +34,12 @@ def rank_commands(
 ) -> list[Ranked]:
     """Commands, each once, best first: how well it fits, how often it was used, where, and whether it worked.
 
-    The run that is shown is the newest that succeeded, if one did.
+    The run that is shown is the newest that succeeded, if one did. What a person refused was never
+    run: it is an answer only where failures are asked for.
     """
     groups: dict[str, list[tuple[Record, float]]] = {}
     for record, strength in found:
-        if isinstance(record.done, Command):
+        if isinstance(record.done, Command) and not (worked_first and record.done.rejected):
             groups.setdefault(same_command(record.done.command), []).append((record, strength))
     ranked = [
         _ranked(runs, uses.get(same, len(runs)), here, worked_first=worked_first)

@@ -72,6 +72,9 @@ class Hooks:
     `matchers` are the tools that an installed hook asks for, where not all of them. `failed_call` gives
     the command of a hook's input and what it printed, if the input tells of a command that failed.
 
+    `fork` is the session that goes on, as the hook of a session's start finds it in its environment,
+    where the host names there only the one that it was forked from.
+
     `borrowed_by`: another host that runs these hooks too, by the field that gives it away. It has
     done the work if its own hooks `are_installed`.
     """
@@ -88,6 +91,7 @@ class Hooks:
         await_transcript: "Callable[[str, str], None] | None" = None,
         matchers: "Mapping[str, str] | None" = None,
         failed_call: "Callable[[Record], tuple[str, str] | None]" = lambda _given: None,
+        fork: "Callable[[], str]" = lambda: "",
         borrowed_by: "Mapping[str, str] | None" = None,
         are_installed: "Callable[[], bool]" = lambda: False,
     ) -> None:
@@ -100,6 +104,7 @@ class Hooks:
         self.await_transcript = await_transcript
         self.matchers = matchers or {}
         self.failed_call = failed_call
+        self.fork = fork
         self.borrowed_by = borrowed_by or {}
         self.are_installed = are_installed
 

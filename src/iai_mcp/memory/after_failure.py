@@ -66,11 +66,12 @@ class AfterFailure:
         if not errors:
             return []
         found = self.works.get(self.works.failing_with(errors[:1], scope, _FAILURES))
+        own = self.injections.lineage(failed.session_id)
         return [
             one
             for one in found
             if isinstance(one.done, Command)
-            and one.provenance.session_id != failed.session_id
+            and one.provenance.session_id not in own
             and family(one.done.command) == family(failed.command)
             and errors_in(one.done.output)[:1] == errors[:1]
         ]

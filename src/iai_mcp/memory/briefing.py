@@ -28,6 +28,7 @@ class NewSession:
     """A session that begins."""
 
     session_id: str = ""
+    fork: str = ""  # the session that will go on, where `session_id` is what it is forked from
     agent_id: str = ""
     project: str = ""  # a name or a path
     caller: Caller = field(default_factory=Caller)
@@ -58,6 +59,8 @@ class SessionStart:
             not_members=tuple(self.memories.members(untrusted=True)),
         )
         made = self._briefing(key, scope, new.session_id, new.agent_id, budget)
+        if new.fork:
+            self.injections.fork(new.fork, new.session_id)
         self.injections.record("session_start", new.session_id, key, made)
         return made
 
@@ -68,7 +71,7 @@ class SessionStart:
         unfiled = briefing.holding(self.memories.timeline(nowhere, _UNFILED_AT_MOST))
         recent = self.memories.timeline(scope, _RECENT)
         # A session that goes on has its own words before it already, and those it was forked from.
-        own = self.memories.lineage(session)
+        own = self.injections.lineage(session)
         held = [memory for memory in briefing.holding(recent) if not is_from(memory, own)]
         register = self.rules.of(scope)
         known = [*held, *(m for m in unfiled if not _runs_elsewhere(m))]

@@ -48,6 +48,7 @@ class Injections:
     clock: Clock
     later: Callable[[Callable[[], None]], None]  # runs it soon, in order, off the caller's path
     _given: "OrderedDict[str, set[str]]" = field(default_factory=OrderedDict)
+    _forks: "OrderedDict[str, str]" = field(default_factory=OrderedDict)
     _turnstile: Lock = field(default_factory=Lock)
 
     def record(self, moment: str, session_id: str, project: str, made: Briefing) -> None:
@@ -57,9 +58,7 @@ class Injections:
         with self._turnstile:
             ids = self._given.setdefault(session_id, set())
             ids.update(source.id for source in made.sources)
-            self._given.move_to_end(session_id)
-            while len(self._given) > _SESSIONS_IN_MIND:
-                self._given.popitem(last=False)
+            _keep_newest(self._given, session_id)
         data = {
             "moment": moment,
             "session_id": session_id,
@@ -70,10 +69,24 @@ class Injections:
         at = self.clock.now()
         self.later(lambda: self.journal.record_event(KIND, data, at))
 
-    def given_to(self, session_id: str) -> frozenset[str]:
-        """The ids that this session was given since the daemon started."""
+    def fork(self, session_id: str, parent: str) -> None:
+        """Remember what a session was forked from, until it is captured with the turns it repeats."""
         with self._turnstile:
-            return frozenset(self._given.get(session_id, ())) if session_id else frozenset()
+            self._forks[session_id] = parent
+            _keep_newest(self._forks, session_id)
+
+    def lineage(self, session_id: str) -> frozenset[str]:
+        """The session and those whose turns it has before it already."""
+        own = self.memories.lineage(session_id)
+        with self._turnstile:
+            parent = self._forks.get(session_id)
+        return own if parent is None else own | self.memories.lineage(parent)
+
+    def given_to(self, session_id: str) -> frozenset[str]:
+        """The ids that this session was given since the daemon started, or what it was forked from."""
+        with self._turnstile:
+            names = filter(None, (session_id, self._forks.get(session_id)))
+            return frozenset(one for name in names for one in self._given.get(name, ()))
 
     def latest(
         self, limit: int = 20, session_id: str = "", project: str = ""
@@ -116,6 +129,14 @@ class Injections:
             used=tuple(Used(source, known.get(source.id)) for source in sources),
             at=at,
         )
+
+
+def _keep_newest(
+    kept: "OrderedDict[str, set[str]] | OrderedDict[str, str]", session_id: str
+) -> None:
+    kept.move_to_end(session_id)
+    while len(kept) > _SESSIONS_IN_MIND:
+        kept.popitem(last=False)
 
 
 def _weight(told: Injection) -> int:

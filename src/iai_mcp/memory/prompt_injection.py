@@ -83,7 +83,7 @@ class PromptInjection:
         page = _Page(asked.budget, self.count_tokens())
         given = self.injections.given_to(asked.session_id)
         # What the session has before it already, and those that it was resumed or forked from.
-        own = self.memories.lineage(asked.session_id)
+        own = self.injections.lineage(asked.session_id)
         for rule in self._applying(asked, project):
             if rule.memory.id not in given and not is_from(rule.memory, own):
                 page.add(_RULES, f"- “{in_line(rule.ruling.sentence)}”", [_source(rule)])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.support.answers import Json
 
 from iai_mcp.cli import main
 from iai_mcp.terminal.pty import HolderPty
@@ -51,7 +52,7 @@ class Machine:
         out, err = self.capture.readouterr()
         return code, out, err
 
-    def json(self, *arguments: str) -> dict[str, object]:
+    def json(self, *arguments: str) -> Json:
         """The one JSON object that a successful command prints."""
         code, out, err = self.run(*arguments, "--json")
         assert code == 0, out + err

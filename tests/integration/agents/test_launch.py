@@ -124,7 +124,7 @@ def test_everything_in_the_run_directory_is_private_and_nothing_is_at_the_root(
         allowed = 0o700 if path.is_dir() else 0o600
         assert stat.S_IMODE(path.stat().st_mode) == allowed, path
     written = {str(p) for p in run_dir.rglob("*") if p.is_file()}
-    assert written == set(result["files"])  # type: ignore[call-overload]
+    assert written == set(result["files"])
     assert sorted(p.name for p in machine.project.iterdir()) == [".git", ".ideai"]
 
 
@@ -497,7 +497,7 @@ def test_a_second_one_has_a_name_a_persona_and_a_run_directory_of_its_own(
     machine.program("claude", TELLER)
     ada = agent(machine, "Ada", "claude-code", "I like proofs.\n")
     machine.json("agent", "launch", "ada", "--detach", "--again")
-    assert len(machine.json("agent", "list")["agents"]) == 1  # type: ignore[arg-type]
+    assert len(machine.json("agent", "list")["agents"]) == 1
 
     names = []
     for _ in range(2):

@@ -362,7 +362,7 @@ def test_a_repository_whose_own_configuration_changes_files_is_refused(
         assert key in machine.error(*words)["message"], words
     assert not ran.exists()
     assert ada.exists()
-    assert len(machine.json("agent", "list")["agents"]) == 1  # type: ignore[arg-type]
+    assert len(machine.json("agent", "list")["agents"]) == 1
     # What the person has configured for everything they do is theirs.
     if key.startswith("filter.evil.smudge"):
         git(repo, "config", "--global", key, str(program))
@@ -391,7 +391,7 @@ def test_a_worktree_that_came_with_the_project_is_not_taken_for_one_of_its_own(
     words = ("agent", "create", "Ada", "--profile", "shell", "--worktree")
     assert "no worktree of this repository" in machine.error(*words)["message"]
     found = machine.json("agent", "prune")
-    assert (found["worktrees"], len(found["worktrees_kept"])) == ([], 1)  # type: ignore[arg-type]
+    assert (found["worktrees"], len(found["worktrees_kept"])) == ([], 1)
     assert not ran.exists()
 
 

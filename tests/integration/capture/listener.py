@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from tests.support.answers import Json
+
 Answer = Callable[[dict[str, object]], dict[str, object] | None]
 
 
@@ -72,7 +74,7 @@ class Listener:
             return
 
 
-def params(request: dict[str, object]) -> dict[str, list[dict[str, object]]]:
+def params(request: dict[str, object]) -> Json:
     found = request["params"]
     assert isinstance(found, dict)
     return found

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -200,7 +201,7 @@ def test_what_is_no_regular_file_is_set_aside_and_holds_nobody_up(
             made.bind(str(short))
         short.rename(odd)
     else:
-        odd.symlink_to({"dangling": "nowhere", "link": elsewhere, "loop": odd}[kind])
+        odd.symlink_to({"dangling": Path("nowhere"), "link": elsewhere, "loop": odd}[kind])
     os.utime(odd, (1, 1), follow_symlinks=False)
 
     done = drain.drain_once()
@@ -302,15 +303,18 @@ def test_the_watcher_drains_at_start_and_whenever_something_appears(
 ) -> None:
     put("a", "before the start")
 
+    def arrived(number: int) -> bool:
+        return len(store.texts) == number
+
     async def watch() -> float:
         stop = asyncio.Event()
         task = asyncio.create_task(drain.run(stop))
-        await until(lambda: len(store.texts) == 1)
+        await until(partial(arrived, 1))
         longest = 0.0
         for number in range(3):
             put("b", f"while it runs {number}")
             began = time.monotonic()
-            await until(lambda expected=number + 2: len(store.texts) == expected)
+            await until(partial(arrived, number + 2))
             longest = max(longest, time.monotonic() - began)
         stop.set()
         await asyncio.wait_for(task, 5)

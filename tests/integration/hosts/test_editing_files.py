@@ -9,9 +9,10 @@ import pytest
 
 from iai_mcp.domain.errors import InvalidInput, IoFailed
 from iai_mcp.hosts.editing import edits, receipts
+from iai_mcp.hosts.editing.jsonc import Json
 from iai_mcp.hosts.editing.wanted import Entry, Hooks, JsonFile, OwnFile, TomlFile, WantedFile
 
-BRIDGE = {"command": "/v/python", "args": ["-m", "iai_mcp.bridge"]}
+BRIDGE: dict[str, Json] = {"command": "/v/python", "args": ["-m", "iai_mcp.bridge"]}
 SERVER = Entry(("mcpServers", "iai-mcp"), BRIDGE)
 TABLE = Entry(("mcp_servers", "iai-mcp"), BRIDGE)
 HOOKS = Hooks(

@@ -43,6 +43,7 @@ def test_each_host_is_connected_once_and_leaves_nothing_behind(home: Path, confi
 def test_our_server_is_started_by_this_very_interpreter(home: Path, config: Host) -> None:
     registry.install([config])
 
+    assert config.files is not None
     texts = [Path(wanted.path).read_text() for wanted in config.files(wiring.current())]
     everything = "\n".join(texts)
 
@@ -60,6 +61,7 @@ def test_a_store_elsewhere_is_written_into_the_entries(
     monkeypatch.setenv("IAI_DAEMON_SOCKET_PATH", str(home / "s.sock"))
     registry.install([config])
 
+    assert config.files is not None
     texts = [Path(wanted.path).read_text() for wanted in config.files(wiring.current())]
 
     for text in texts:

@@ -10,6 +10,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.support.answers import Json
+
 ROOT = Path(__file__).parents[3]
 DEADLINE_SECONDS = 20.0
 
@@ -71,7 +73,7 @@ class BridgeProcess:
     def say(self, *messages: object) -> None:
         self.write(b"".join(json.dumps(m).encode() + b"\n" for m in messages))
 
-    def hear(self) -> dict:
+    def hear(self) -> Json:
         assert self.process.stdout is not None
         ends_at = time.monotonic() + DEADLINE_SECONDS
         while b"\n" not in self._heard:
@@ -81,7 +83,8 @@ class BridgeProcess:
             assert data, "the bridge closed its stdout"
             self._heard += data
         line, _, self._heard = self._heard.partition(b"\n")
-        return json.loads(line)
+        heard: Json = json.loads(line)
+        return heard
 
     def resident_megabytes(self) -> float:
         status = Path(f"/proc/{self.process.pid}/status").read_text()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.mcp_sessions.processes import BridgeProcess, StandinProcess
+from tests.support.answers import Json
 
 Start = Callable[..., BridgeProcess]
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
@@ -27,8 +28,9 @@ def recall(identity: int, cue: str = "port") -> dict[str, object]:
     return {"jsonrpc": "2.0", "id": identity, "method": "tools/call", "params": params}
 
 
-def content(answer: dict) -> dict:
-    return answer["result"]["structuredContent"]
+def content(answer: Json) -> Json:
+    found: Json = answer["result"]["structuredContent"]
+    return found
 
 
 def opened(start_bridge: Start, **more: str) -> BridgeProcess:

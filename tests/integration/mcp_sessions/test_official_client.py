@@ -8,6 +8,7 @@ import pytest
 from mcp import Client, ClientSession, MCPError, StdioServerParameters, stdio_client
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from tests.integration.mcp_sessions.processes import StandinProcess
+from tests.support.answers import Json
 
 from iai_mcp.protocol.mcp import HANDSHAKE_VERSIONS
 from iai_mcp.protocol.tools import DEFINITIONS, NAMES
@@ -109,12 +110,13 @@ def test_every_tool_answers_what_its_output_schema_promises(
     name: str, env: dict[str, str], daemon: StandinProcess
 ) -> None:
     daemon.start()
-    arguments = {
+    needed: dict[str, Json] = {
         "memory_recall": {"cue": "x"},
         "memory_capture": {"text": "x"},
         "memory_contradict": {"id": "1", "new_fact": "x"},
         "memory_reinforce": {"ids": ["1"]},
-    }.get(name, {})
+    }
+    arguments = needed.get(name, {})
 
     async def scenario() -> None:
         async with stdio_client(server(env)) as streams, ClientSession(*streams) as session:

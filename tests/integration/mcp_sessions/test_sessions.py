@@ -5,9 +5,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 from tests.integration.mcp_sessions.standin import Standin
+from tests.support.answers import Json
 from tests.support.home import SOURCE
 
 from iai_mcp.daemon.mcp_session import ParseFailure, serve_session
@@ -16,13 +18,13 @@ from iai_mcp.protocol.mcp import CONTEXT_META, HANDSHAKE_VERSIONS, initialize_re
 Scenario = Callable[["Session"], Awaitable[None]]
 
 
-def initialize(version: str = "2025-11-25", **meta: object) -> dict[str, object]:
+def initialize(version: str = "2025-11-25", **meta: object) -> Json:
     client = {"name": "test", "version": "1"}
     params = {"protocolVersion": version, "capabilities": {}, "clientInfo": client, "_meta": meta}
     return {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
 
 
-def recall(cue: object, identity: int = 1, **more: object) -> dict[str, object]:
+def recall(cue: object, identity: int = 1, **more: object) -> Json:
     params = {"name": "memory_recall", "arguments": {"cue": cue, **more}}
     return {"jsonrpc": "2.0", "id": identity, "method": "tools/call", "params": params}
 
@@ -32,7 +34,7 @@ class Session:
 
     def __init__(self, core: Standin) -> None:
         self.core = core
-        self.heard: list[dict] = []
+        self.heard: list[Json] = []
         self.gone = False
         self._inbox: asyncio.Queue[object] = asyncio.Queue()
         self._news = asyncio.Condition()
@@ -41,8 +43,8 @@ class Session:
         for message in messages:
             self._inbox.put_nowait(message)
 
-    async def answer(self, identity: object) -> dict:
-        def found() -> list[dict]:
+    async def answer(self, identity: object) -> Json:
+        def found() -> list[Json]:
             return [m for m in self.heard if m.get("id") == identity]
 
         async with asyncio.timeout(10), self._news:
@@ -52,7 +54,7 @@ class Session:
     async def receive(self) -> object:
         return await self._inbox.get()
 
-    async def send(self, message: dict) -> None:
+    async def send(self, message: Json) -> None:
         if self.gone:
             raise BrokenPipeError
         async with self._news:
@@ -65,7 +67,7 @@ class Session:
                 await asyncio.sleep(0.005)
 
 
-def run(scenario: Scenario, first: dict | None = None) -> Session:
+def run(scenario: Scenario, first: Json | None = None) -> Session:
     """Run a whole session: handshake, scenario, end of input."""
 
     async def play() -> Session:
@@ -133,7 +135,7 @@ def test_clients_of_old_versions_get_the_text() -> None:
         ({"cue": "  "}, "ask about something: the cue was blank"),
     ],
 )
-def test_bad_arguments_are_invalid_params(arguments: dict, message: str) -> None:
+def test_bad_arguments_are_invalid_params(arguments: Json, message: str) -> None:
     async def ask(session: Session) -> None:
         call = recall("")
         call["params"]["arguments"] = arguments
@@ -261,7 +263,7 @@ def test_the_session_remembers_who_the_first_message_said_is_calling() -> None:
         session.say(recall("port"))
         await session.answer(1)
 
-    context = {"cwd": "/home/me/app", "agent_name": "backend", "unknown": "x", "project": 7}
+    context: Any = {"cwd": "/home/me/app", "agent_name": "backend", "unknown": "x", "project": 7}
     hit = run(ask, initialize(**{CONTEXT_META: context})).heard[-1]["result"]
 
     assert hit["structuredContent"]["hits"][0]["meta"] == {

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.answers import Json
 
 from iai_mcp.core import dispatch
 from iai_mcp.store import MemoryStore
@@ -16,7 +17,7 @@ class Machine:
         self.directory, self.name = directory, name
         self.store = MemoryStore(directory)
 
-    def call(self, method: str, **params: object) -> dict[str, object]:
+    def call(self, method: str, **params: object) -> Json:
         return dispatch(self.store, method, params)
 
     def hears(self, *texts: str, project: str = "/work/pond", session: str = "s") -> None:

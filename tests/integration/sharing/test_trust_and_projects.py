@@ -49,7 +49,7 @@ def test_what_one_said_on_another_machine_is_ones_own(machine: Machines, place: 
     laptop.now()
     project = bobs_pond(laptop)
     assert WISH in briefed(laptop, project)
-    assert len(laptop.call("memory_recall", cue="linter", **{"from": "me"})["hits"]) == 1  # type: ignore[arg-type]
+    assert len(laptop.call("memory_recall", cue="linter", **{"from": "me"})["hits"]) == 1
 
 
 def test_who_told_it_narrows_a_recall(pair: Pair) -> None:
@@ -156,14 +156,14 @@ def test_a_damaged_record_is_shown_and_heard_when_it_is_whole(pair: Pair, place:
     newest.write_bytes(whole[:-20])
     (Path(place) / "stray.txt").write_text("not ours")
     bob.now()
-    (circle,) = bob.call("share_status")["circles"]  # type: ignore[misc]
+    (circle,) = bob.call("share_status")["circles"]
     assert [one["number"] for one in circle["set_aside"]] == [int(newest.stem)]
-    told = {one["name"]: one for one in bob.call("doctor", store_only=True)["checks"]}  # type: ignore[union-attr]
+    told = {one["name"]: one for one in bob.call("doctor", store_only=True)["checks"]}
     assert told["circles"]["status"] == "WARN" and "set aside" in told["circles"]["detail"]
     newest.write_bytes(whole)
     bob.now()
     assert bob.texts() == ["one"]
-    told = {one["name"]: one for one in bob.call("doctor", store_only=True)["checks"]}  # type: ignore[union-attr]
+    told = {one["name"]: one for one in bob.call("doctor", store_only=True)["checks"]}
     assert told["circles"]["status"] == "PASS"
 
 

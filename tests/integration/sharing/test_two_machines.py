@@ -154,18 +154,18 @@ def test_who_left_neither_tells_nor_hears(pair: Pair) -> None:
     ann.now()
     bob.now()
     assert bob.texts() == []
-    assert [one["member"] for one in ann.call("share_members", name="team")["members"]] == ["ann"]  # type: ignore[index, union-attr]
+    assert [one["member"] for one in ann.call("share_members", name="team")["members"]] == ["ann"]
 
 
 def test_status_says_what_waits_and_who_is_there(pair: Pair) -> None:
     ann, bob = pair
     ann.hears("one", "two")
-    (circle,) = ann.call("share_status")["circles"]  # type: ignore[misc]
+    (circle,) = ann.call("share_status")["circles"]
     assert (circle["name"], circle["pending_out"], circle["set_aside"]) == ("team", 2, [])
     assert {one["member"] for one in circle["devices"]} == {"ann", "bob"}
     ann.now()
     bob.now()
-    (circle,) = bob.call("share_status", name="team")["circles"]  # type: ignore[misc]
+    (circle,) = bob.call("share_status", name="team")["circles"]
     assert (circle["pending_out"], circle["applied"], circle["behind"]) == (0, 2, 0)
     assert circle["last_contact"]
     with pytest.raises(IaiError, match="no circle"):
@@ -225,7 +225,7 @@ def test_a_place_that_is_away_is_told_and_memory_goes_on(pair: Pair, place: str)
     with pytest.raises(IaiError, match="is not there"):
         ann.now()
     assert ann.texts() == ["said meanwhile"]
-    (circle,) = ann.call("share_status")["circles"]  # type: ignore[misc]
+    (circle,) = ann.call("share_status")["circles"]
     assert "is not there" in circle["trouble"] and circle["pending_out"] == 1
     os.rename(f"{place}-away", place)
     assert ann.now()["sent"] == 1

@@ -1,18 +1,13 @@
 """Every knob changes what the memory does, and stays turned."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
+from tests.support.answers import ask
 from tests.support.home import ScratchHome
 
-from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.store import MemoryStore
-
-
-def ask(store: MemoryStore, method: str, **params: object) -> Any:
-    return dispatch(store, method, params)
 
 
 def turn(store: MemoryStore, knob: str, value: object) -> None:
@@ -21,11 +16,11 @@ def turn(store: MemoryStore, knob: str, value: object) -> None:
 
 def say(store: MemoryStore, text: str, *, days_ago: float = 0, **more: object) -> str:
     ts = (datetime.now(UTC) - timedelta(days=days_ago)).isoformat()
-    return ask(store, "memory_capture", text=text, ts=ts, **more)["record_id"]
+    return str(ask(store, "memory_capture", text=text, ts=ts, **more)["record_id"])
 
 
 def first(store: MemoryStore, cue: str, **more: object) -> str:
-    return ask(store, "memory_recall", cue=cue, **more)["hits"][0]["id"]
+    return str(ask(store, "memory_recall", cue=cue, **more)["hits"][0]["id"])
 
 
 def test_without_a_name_all_values_come_and_with_one_its_own(store: MemoryStore) -> None:

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
+from tests.support.answers import ask
 
-from iai_mcp.core import dispatch
 from iai_mcp.store import MemoryStore
 
 STAGING = (
@@ -19,10 +19,6 @@ HERONS = (
     "Pond names in the zoo dashboard come from the heron table.",
     "The heron counter of the zoo dashboard must not round numbers.",
 )
-
-
-def ask(store: MemoryStore, method: str, **params: object) -> Any:
-    return dispatch(store, method, params)
 
 
 def tell(store: MemoryStore, session: str, *turns: str, role: str = "user", **call: object) -> None:
@@ -347,7 +343,7 @@ def test_retention_forgets_what_is_older_and_spares_what_is_pinned(store: Memory
     assert (again["status"], again["record_id"]) == ("skipped", old["record_id"])
 
 
-def tell_much(store: MemoryStore, count: int = 26) -> list[dict[str, object]]:
+def tell_much(store: MemoryStore, count: int = 26) -> list[dict[str, str]]:
     """So many memories of a hundred kilobytes each, oldest first; the turns, to be told again."""
     events = [
         {

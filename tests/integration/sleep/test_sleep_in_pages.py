@@ -7,7 +7,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from iai_mcp.core import dispatch
+from tests.support.answers import Json, ask
+
 from iai_mcp.domain.errors import DiskFull
 from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.memory.sleep.sleep import Sleep
@@ -30,10 +31,6 @@ for _ in range(int(sys.argv[1])):
         os._exit(9)
 os._exit(7)
 """
-
-
-def ask(store: MemoryStore, method: str, **params: object) -> Any:
-    return dispatch(store, method, params)
 
 
 def fill(store: MemoryStore, sessions: int = 30) -> None:
@@ -115,7 +112,7 @@ def test_between_two_pages_everything_can_be_asked_and_changed(store: MemoryStor
 
 def test_however_short_the_pages_are_the_outcome_is_the_same(store: MemoryStore) -> None:
     fill(store)
-    whole = store.sleep.run()
+    whole: Json = store.sleep.run()
     expected = outcome(store)
     with store.database.writing() as db:  # as on the first night
         for table in ("folds", "topic_members", "windows", "suggestions", "habits", "sleep_steps"):
@@ -124,7 +121,7 @@ def test_however_short_the_pages_are_the_outcome_is_the_same(store: MemoryStore)
     busy = Courtesy(patience=0)
     slept = Sleep(store.sleep.steps, store.sleep.ledger, store.memories, store.clock, busy)
     with busy.answering():  # so that every page breaks off as soon as it can
-        brief = slept.run()
+        brief: Json = slept.run()
     assert brief["pages"] > whole["pages"] * 1.3
     assert outcome(store) == expected
     numbers = ("folded", "derived", "suggestions")
@@ -166,9 +163,10 @@ def test_a_new_sleep_begins_only_when_the_last_one_is_done(store: MemoryStore) -
     before = store.sleep.report()
     store.sleep.begin()
     assert store.sleep.report() == before
-    report = store.sleep.run()
+    report: Json = store.sleep.run()
     assert report["started"] == before["started"]
-    assert store.sleep.run()["started"] > report["started"]
+    later: Json = store.sleep.run()
+    assert later["started"] > report["started"]
 
 
 def test_a_step_that_fails_is_reported_and_the_others_go_on(store: MemoryStore) -> None:
@@ -191,7 +189,7 @@ def test_a_step_that_fails_is_reported_and_the_others_go_on(store: MemoryStore) 
             return Page(done=True, counts={"changed": 1})
 
     steps: tuple[Step, ...] = (Breaks(), Works())
-    report = Sleep(steps, store.sleep.ledger, store.memories, store.clock).run()
+    report: Json = Sleep(steps, store.sleep.ledger, store.memories, store.clock).run()
     assert report["state"] == "done"
     broken, works = report["steps"]
     assert broken["failed"] == "DISK_FULL"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.answers import ask
 
 from iai_mcp.adapters.sqlite import journal as sqlite_journal
 from iai_mcp.core import dispatch
@@ -37,7 +38,7 @@ def test_who_asks_for_events_sees_what_just_happened(opened: Open) -> None:
     write(store, "b")
 
     assert told(store) == ["a", "b"]
-    event = dispatch(store, "events_query", {"kind": "SessionExited", "limit": 1})["events"][0]  # type: ignore[index]
+    event = ask(store, "events_query", kind="SessionExited", limit=1)["events"][0]
     assert event["ts"].startswith("1970-01-01T00:00:00.005")
     assert event["data"] == {"session_id": "b", "exit_code": 0}
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from tests.support.answers import Json
 
 from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import InvalidInput
@@ -30,7 +31,7 @@ def test_an_agent_forgets_a_few_and_a_person_many(store: MemoryStore) -> None:
 
 def test_a_dry_run_of_an_agent_shows_samples_and_counts(store: MemoryStore) -> None:
     asked = {"query": "heron", "visitor": True, "dry_run": True}
-    told = dispatch(store, "memory_forget", asked)
+    told: Json = dispatch(store, "memory_forget", asked)
     assert told["matches"] == 110
     assert [shown["sample"] for shown in told["records"]][:2] == [
         "heron number 0",

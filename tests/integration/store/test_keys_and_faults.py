@@ -6,10 +6,12 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
 import pytest
+from tests.support.answers import ask
 from tests.support.home import SOURCE
 
 from iai_mcp.adapters.keys import backup, custody, descriptor
@@ -37,7 +39,7 @@ def remember(store: MemoryStore, text: str) -> None:
 
 
 def remembered(store: MemoryStore) -> list[str]:
-    records = dispatch(store, "memory_timeline", {"limit": 1000})["records"]
+    records = ask(store, "memory_timeline", limit=1000)["records"]
     return [record["text"] for record in records]
 
 
@@ -45,7 +47,9 @@ def everything(directory: Path) -> dict[str, bytes]:
     return {p.name: p.read_bytes() for p in sorted(directory.iterdir()) if p.is_file()}
 
 
-def test_nothing_that_was_said_can_be_read_from_the_files(opened, tmp_path):
+def test_nothing_that_was_said_can_be_read_from_the_files(
+    opened: Callable[[], MemoryStore], tmp_path: Path
+) -> None:
     store = opened()
     remember(store, "the mongoose eats at midnight")
     for content in everything(tmp_path / "store").values():
@@ -56,14 +60,18 @@ def test_nothing_that_was_said_can_be_read_from_the_files(opened, tmp_path):
         assert b"mongoose" not in content
 
 
-def test_without_passphrase_or_keyring_the_key_is_a_private_file(opened, tmp_path):
+def test_without_passphrase_or_keyring_the_key_is_a_private_file(
+    opened: Callable[[], MemoryStore], tmp_path: Path
+) -> None:
     opened()
     (key_file,) = (tmp_path / "store").glob("*.key")
     assert key_file.stat().st_mode & 0o777 == 0o600
     assert custody.status(tmp_path / "store")["source"] == "file"
 
 
-def test_a_passphrase_opens_what_it_made(opened, monkeypatch):
+def test_a_passphrase_opens_what_it_made(
+    opened: Callable[[], MemoryStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(PASSPHRASE, "correct horse")
     store = opened()
     remember(store, "kept")
@@ -72,8 +80,8 @@ def test_a_passphrase_opens_what_it_made(opened, monkeypatch):
 
 
 def test_a_passphrase_that_is_absent_later_is_an_error_and_never_a_new_key(
-    opened, monkeypatch, tmp_path
-):
+    opened: Callable[[], MemoryStore], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv(PASSPHRASE, "correct horse")
     opened().close()
     before = everything(tmp_path / "store")
@@ -83,7 +91,9 @@ def test_a_passphrase_that_is_absent_later_is_an_error_and_never_a_new_key(
     assert everything(tmp_path / "store") == before
 
 
-def test_a_wrong_passphrase_is_told_from_damage_and_changes_nothing(opened, monkeypatch, tmp_path):
+def test_a_wrong_passphrase_is_told_from_damage_and_changes_nothing(
+    opened: Callable[[], MemoryStore], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv(PASSPHRASE, "correct horse")
     opened().close()
     before = everything(tmp_path / "store")
@@ -93,7 +103,7 @@ def test_a_wrong_passphrase_is_told_from_damage_and_changes_nothing(opened, monk
     assert everything(tmp_path / "store") == before
 
 
-def test_a_lost_key_file_is_named(opened, tmp_path):
+def test_a_lost_key_file_is_named(opened: Callable[[], MemoryStore], tmp_path: Path) -> None:
     opened().close()
     (key_file,) = (tmp_path / "store").glob("*.key")
     key_file.unlink()
@@ -101,7 +111,9 @@ def test_a_lost_key_file_is_named(opened, tmp_path):
         opened()
 
 
-def test_a_store_without_its_key_description_is_not_given_a_new_key(opened, tmp_path):
+def test_a_store_without_its_key_description_is_not_given_a_new_key(
+    opened: Callable[[], MemoryStore], tmp_path: Path
+) -> None:
     store = opened()
     remember(store, "precious")
     store.close()
@@ -111,7 +123,9 @@ def test_a_store_without_its_key_description_is_not_given_a_new_key(opened, tmp_
     assert not (tmp_path / "store" / "key.json").exists()
 
 
-def test_a_damaged_file_is_told_and_left_as_it_is(opened, tmp_path):
+def test_a_damaged_file_is_told_and_left_as_it_is(
+    opened: Callable[[], MemoryStore], tmp_path: Path
+) -> None:
     store = opened()
     remember(store, "precious")
     store.close()
@@ -123,7 +137,9 @@ def test_a_damaged_file_is_told_and_left_as_it_is(opened, tmp_path):
     assert everything(tmp_path / "store") == before
 
 
-def test_a_store_of_a_newer_version_is_refused_with_a_sentence(opened, tmp_path):
+def test_a_store_of_a_newer_version_is_refused_with_a_sentence(
+    opened: Callable[[], MemoryStore], tmp_path: Path
+) -> None:
     store = opened()
     with store.database.writing() as db:
         db.pragma("user_version", 999)
@@ -133,13 +149,15 @@ def test_a_store_of_a_newer_version_is_refused_with_a_sentence(opened, tmp_path)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a place where even root may not write")
-def test_a_read_only_directory_is_a_clear_error(opened, monkeypatch):
+def test_a_read_only_directory_is_a_clear_error(
+    opened: Callable[[], MemoryStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("IAI_MCP_STORE", "/sys/iai-mcp-store")
     with pytest.raises(ReadOnly, match="write"):
         opened()
 
 
-def test_a_full_disk_loses_nothing_that_was_acknowledged(opened):
+def test_a_full_disk_loses_nothing_that_was_acknowledged(opened: Callable[[], MemoryStore]) -> None:
     store = opened()
     remember(store, "before the disk was full")
     with store.database.outside_transactions() as db:
@@ -156,7 +174,9 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(opened):
     assert remembered(store) == [*kept, "after there was room again"]
 
 
-def test_rotation_keeps_everything_and_the_old_key_no_longer_opens_it(opened, tmp_path):
+def test_rotation_keeps_everything_and_the_old_key_no_longer_opens_it(
+    opened: Callable[[], MemoryStore], tmp_path: Path
+) -> None:
     store = opened()
     remember(store, "survives the new key")
     store.close()
@@ -172,7 +192,9 @@ def test_rotation_keeps_everything_and_the_old_key_no_longer_opens_it(opened, tm
     raw.close()
 
 
-def test_a_store_of_an_earlier_cipher_opens_rotates_and_is_backed_up(opened, monkeypatch, tmp_path):
+def test_a_store_of_an_earlier_cipher_opens_rotates_and_is_backed_up(
+    opened: Callable[[], MemoryStore], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     with monkeypatch.context() as earlier:
         earlier.setattr(database, "CIPHER", "chacha20")
         store = opened()
@@ -194,8 +216,8 @@ def test_a_store_of_an_earlier_cipher_opens_rotates_and_is_backed_up(opened, mon
 
 
 def test_rotation_can_move_from_a_file_to_a_passphrase_and_on_to_another(
-    opened, monkeypatch, tmp_path
-):
+    opened: Callable[[], MemoryStore], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     store = opened()
     remember(store, "kept")
     store.close()
@@ -218,7 +240,9 @@ os.kill(os.getpid(), 9)
 """
 
 
-def test_a_rotation_killed_at_any_moment_leaves_a_store_that_opens(opened, tmp_path):
+def test_a_rotation_killed_at_any_moment_leaves_a_store_that_opens(
+    opened: Callable[[], MemoryStore], tmp_path: Path
+) -> None:
     store = opened()
     for n in range(50):
         remember(store, f"memory {n} " + "word " * 200)
@@ -248,7 +272,9 @@ os.kill(os.getpid(), 9)
 """
 
 
-def test_a_first_opening_killed_at_any_moment_is_no_loss(opened, tmp_path):
+def test_a_first_opening_killed_at_any_moment_is_no_loss(
+    opened: Callable[[], MemoryStore], tmp_path: Path
+) -> None:
     for step in range(20):
         killed = subprocess.run(
             [sys.executable, "-c", OPEN, str(0.001 * step)],
@@ -262,7 +288,9 @@ def test_a_first_opening_killed_at_any_moment_is_no_loss(opened, tmp_path):
         shutil.rmtree(tmp_path / "store")
 
 
-def test_a_store_whose_tables_are_gone_is_lost_and_can_be_begun_anew(opened, tmp_path):
+def test_a_store_whose_tables_are_gone_is_lost_and_can_be_begun_anew(
+    opened: Callable[[], MemoryStore], tmp_path: Path
+) -> None:
     directory = tmp_path / "store"
     opened().close()
     (key_file,) = directory.glob("*.key")
@@ -276,7 +304,9 @@ def test_a_store_whose_tables_are_gone_is_lost_and_can_be_begun_anew(opened, tmp
     remember(opened(), "a new beginning")
 
 
-def test_a_key_of_an_earlier_version_stands_for_a_store(opened, tmp_path):
+def test_a_key_of_an_earlier_version_stands_for_a_store(
+    opened: Callable[[], MemoryStore], tmp_path: Path
+) -> None:
     opened().close()
     assert "unused" not in json.loads((tmp_path / "store" / "key.json").read_text())
     (tmp_path / "store" / "memory.db").unlink()
@@ -284,10 +314,13 @@ def test_a_key_of_an_earlier_version_stands_for_a_store(opened, tmp_path):
         opened()
 
 
-def test_a_rotation_of_a_lost_store_touches_nothing(opened, tmp_path):
+def test_a_rotation_of_a_lost_store_touches_nothing(
+    opened: Callable[[], MemoryStore], tmp_path: Path
+) -> None:
     directory = tmp_path / "store"
     opened().close()
     record = descriptor.load(directory)
+    assert record is not None
     descriptor.save(directory, descriptor.KeyRecord(record.current, record.current))
     (directory / "memory.db").rename(directory / "memory.next.db")
     before = everything(directory)
@@ -296,13 +329,13 @@ def test_a_rotation_of_a_lost_store_touches_nothing(opened, tmp_path):
     assert everything(directory) == before
 
 
-def test_a_key_is_made_once(opened, tmp_path):
+def test_a_key_is_made_once(opened: Callable[[], MemoryStore], tmp_path: Path) -> None:
     custody.init(tmp_path / "store", None)
     with pytest.raises(AlreadyExists, match="rotate"):
         custody.init(tmp_path / "store", None)
 
 
-def test_many_first_openings_at_once_agree_on_one_key(tmp_path):
+def test_many_first_openings_at_once_agree_on_one_key(tmp_path: Path) -> None:
     code = "from iai_mcp.store import MemoryStore; MemoryStore().close()"
     running = [
         subprocess.Popen(

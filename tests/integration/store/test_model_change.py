@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.fakes.embedder import FakeEmbedder
+from tests.support.answers import ask
 
 from iai_mcp.core import dispatch
 from iai_mcp.ports.embedder import Embedder
@@ -47,8 +48,10 @@ def _opened(load: Callable[[], Embedder]) -> MemoryStore:
     return store
 
 
-def _degraded(store: MemoryStore) -> object:
-    return dispatch(store, "memory_recall", {"cue": "which port does server 7 use?"})["degraded"]
+def _degraded(store: MemoryStore) -> list[str]:
+    told = ask(store, "memory_recall", cue="which port does server 7 use?")["degraded"]
+    assert isinstance(told, list)
+    return told
 
 
 def _fill(store: MemoryStore, count: int) -> None:
@@ -72,7 +75,7 @@ def test_until_most_have_a_vector_of_the_new_model_recall_says_so() -> None:
 
     changed = _opened(other_embedder)
     assert len(changed.vectors or ()) == 0
-    (said,) = _degraded(changed)  # type: ignore[misc] # a list of one sentence
+    (said,) = _degraded(changed)
     assert "have no vector of this model yet" in said
     _embed(changed)
 

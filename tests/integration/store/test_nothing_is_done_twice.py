@@ -1,7 +1,7 @@
 """On the way from a cue or a prompt to its answer nothing is embedded or looked for again."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 from tests.fakes.embedder import FakeEmbedder
 
 from iai_mcp.core import dispatch
-from iai_mcp.domain.exchanges import ExchangeTurns
-from iai_mcp.engine.finder import Finder, Looked, People, Sought
-from iai_mcp.ports.memories import Scope
+from iai_mcp.engine.finder import Finder, Looked, Sought
 from iai_mcp.store import MemoryStore
 
 
@@ -23,23 +21,13 @@ class CountingEmbedder(FakeEmbedder):
         return super().embed(texts)
 
 
-@dataclass
-class CountingFinder:
-    finder: Finder
-    looked_for: int = 0
+@dataclass(frozen=True)
+class CountingFinder(Finder):
+    looked_for: list[Sought] = field(default_factory=list)
 
     def find(self, sought: Sought) -> Looked:
-        self.looked_for += 1
-        return self.finder.find(sought)
-
-    def turns(self, heads: Sequence[int], scope: Scope) -> list[ExchangeTurns]:
-        return self.finder.turns(heads, scope)
-
-    def people(self, scope: Scope) -> People:
-        return self.finder.people(scope)
-
-    def number(self, column: str, name: str) -> int:
-        return self.finder.number(column, name)
+        self.looked_for.append(sought)
+        return super().find(sought)
 
 
 @pytest.fixture
@@ -66,12 +54,13 @@ def remember(store: MemoryStore, *texts: str, **call: object) -> None:
 
 
 def looked_for(store: MemoryStore, **question: object) -> tuple[int, list[str]]:
-    finder = CountingFinder(store.recall.finder)
+    real = store.recall.finder
+    finder = CountingFinder(real.columns, real.index, real.vectors, real.crowds)
     before, store.recall = store.recall, replace(store.recall, finder=finder)
     hits = dispatch(store, "memory_recall", question)["hits"]
     store.recall = before
     assert isinstance(hits, list)
-    return finder.looked_for, [hit["id"] for hit in hits]
+    return len(finder.looked_for), [hit["id"] for hit in hits]
 
 
 def test_a_prompt_is_embedded_once(store: MemoryStore, embedder: CountingEmbedder) -> None:

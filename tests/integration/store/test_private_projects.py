@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.answers import ask
 from tests.support.git import git, repository
 
 from iai_mcp import project_aliases
@@ -53,7 +54,7 @@ def test_turns_around_a_hit_end_where_a_private_project_begins(
 
     for where in ({}, {"cwd": str(tmp_path / "open")}, {"visitor": True}):
         assert not seen(store, "memory_recall", **asked, **where)
-    (hit,) = dispatch(store, "memory_recall", asked)["hits"]
+    (hit,) = ask(store, "memory_recall", **asked)["hits"]
     assert [turn["text"] for turn in hit["before"]] == ["we begin"]
 
 
@@ -87,7 +88,7 @@ def test_a_private_checkout_that_moved_is_private_where_it_is_now(
     tell(store, SECRET, after)
 
     assert seen(store, "memory_recall", cwd=str(after), visitor=True)
-    told = dispatch(store, "memory_timeline", {"cwd": str(after), "visitor": True})["records"]
+    told = ask(store, "memory_timeline", cwd=str(after), visitor=True)["records"]
     assert len(told) == 2
     for where in ({}, {"cwd": str(tmp_path)}, {"project": str(after), "visitor": True}):
         assert not seen(store, "memory_timeline", **where)
@@ -136,7 +137,7 @@ def test_a_worktree_whose_checkout_is_gone_adds_to_it_and_is_told_nothing_privat
     for method in ("memory_recall", "memory_timeline", "session_start_payload"):
         assert not seen(store, method, cwd=feature)
     tell(store, "one more thing", feature)
-    (record,) = dispatch(store, "memory_timeline", {"project": feature, "limit": 1})["records"]
+    (record,) = ask(store, "memory_timeline", project=feature, limit=1)["records"]
     assert record["project"] == str(shop)
 
 

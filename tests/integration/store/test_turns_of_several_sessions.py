@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from tests.support.answers import ask
 from tests.support.circles import take_out_sharing
 
 from iai_mcp.core import dispatch
@@ -84,9 +85,7 @@ def test_a_turn_that_a_second_session_repeats_is_stored_once_and_belongs_to_both
     assert said(store, "first") == list(TALK)
     assert said(store, "fork") == [*TALK, "and the egret?"]
     for session in ("first", "fork"):
-        hits = dispatch(store, "memory_recall", {"cue": "heron port", "session_id": session})[
-            "hits"
-        ]
+        hits = ask(store, "memory_recall", cue="heron port", session_id=session)["hits"]
         assert "5433, as before." in [hit["text"] for hit in hits]
         assert {hit["session_id"] for hit in hits} == {session}
     (shown,) = [one for one in records(store, session_id="fork") if one["text"] == TALK[0]]
@@ -141,7 +140,7 @@ def test_a_store_that_holds_a_turn_several_times_is_mended(opened: Opened) -> No
     # An id that somebody noted still leads to the memory.
     shown = dispatch(store, "memory_show", {"id": copies[2]["id"]})
     assert TALK[2] in repr(shown)
-    answer = dispatch(store, "memory_recall", {"cue": "5433, as before."})
+    answer = ask(store, "memory_recall", cue="5433, as before.")
     assert told["new_record_id"] in [hit["id"] for hit in answer["hits"]]
     assert capture(store, "later", turns(*TALK, "yes", "yes")) == (0, 6)
 
@@ -196,7 +195,7 @@ def test_the_session_that_came_first_can_be_forgotten_too(opened: Opened) -> Non
     capture(store, "fork", turns(*TALK))
     dispatch(store, "memory_forget", {"session_id": "first"})
     assert (said(store, "first"), said(store, "fork")) == ([], list(TALK))
-    hits = dispatch(store, "memory_recall", {"cue": "heron port", "session_id": "fork"})["hits"]
+    hits = ask(store, "memory_recall", cue="heron port", session_id="fork")["hits"]
     assert {hit["session_id"] for hit in hits} == {"fork"}
     capture(store, "first", turns(*TALK))
     assert said(store, "first") == []

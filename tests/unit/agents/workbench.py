@@ -1,5 +1,7 @@
 """The use cases of the agents half on fakes."""
 
+from typing import Any
+
 from tests.fakes.agent_contexts import FakeAgentContextStore
 from tests.fakes.agent_runtime import FakeRuntime
 from tests.fakes.clock import FakeClock
@@ -94,8 +96,8 @@ class Workbench:
     ) -> Agent:
         return self.agents.create(PROJECT, NewAgent(name, profile, context))
 
-    def planned(self, agent: Agent, **more: object) -> LaunchPlan:
-        return self.plan(LaunchRequest(PROJECT, agent.id, **more))  # type: ignore[arg-type]
+    def planned(self, agent: Agent, **more: Any) -> LaunchPlan:
+        return self.plan(LaunchRequest(PROJECT, agent.id, **more))
 
     def launch(self, agent: Agent, **more: object) -> TerminalSession:
         return self.execute(self.planned(agent, **more))

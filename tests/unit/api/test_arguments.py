@@ -1,15 +1,17 @@
 """A tool's arguments at the door."""
 
 import pytest
+from tests.support.answers import Json
 
 from iai_mcp.api.tools import checked, method_and_params
 from iai_mcp.domain.errors import InvalidInput, MissingParam
 from iai_mcp.protocol.tools import DEFINITIONS, NAMES
 
 
-def taken(tool: str) -> dict:
-    (schema,) = (one["inputSchema"] for one in DEFINITIONS if one["name"] == tool)
-    return schema["properties"]
+def taken(tool: str) -> set[str]:
+    definitions: tuple[Json, ...] = DEFINITIONS
+    (schema,) = (one["inputSchema"] for one in definitions if one["name"] == tool)
+    return set(schema["properties"])
 
 
 def test_nulls_count_as_absent() -> None:

@@ -31,7 +31,7 @@ def test_an_answer_of_any_characters_fits_a_line_or_is_refused(character: str) -
 
 
 def test_what_does_not_fit_twice_is_sent_as_the_object_alone() -> None:
-    result = {"text": "x" * (MAX_LINE * 2 // 3)}
+    result: dict[str, object] = {"text": "x" * (MAX_LINE * 2 // 3)}
     said = answer(result)
     assert said.structured is result
     assert len(said.text) < 200

@@ -1,6 +1,7 @@
 """One table says of every method who may call it and what a call of it means to the daemon."""
 
 import inspect
+from typing import Any
 
 from iai_mcp.api import table
 from iai_mcp.protocol.tools import NAMES
@@ -30,7 +31,7 @@ def test_watching_does_not_keep_the_daemon_awake_and_everything_else_does() -> N
 
 
 def test_a_page_types_into_no_terminal_and_takes_nothing_in_or_out_past_its_gate() -> None:
-    every = {**table.memory_methods(), **table.agent_methods()}
+    every: dict[str, table.Method[Any]] = {**table.memory_methods(), **table.agent_methods()}
     kept_from_pages = {
         *("memory_capture", "capture_events", "import_records", "export_page", "backup"),
         *("sessions_write", "sessions_broadcast", "sessions_resize"),

@@ -1,8 +1,10 @@
 """What the bridge answers, forwards and remembers; no process, no socket, no clock."""
 
 import json
+from typing import Any
 
 import pytest
+from tests.support.answers import Json
 
 from iai_mcp.bridge.conversation import PATIENCE_SECONDS, Conversation, Wires
 from iai_mcp.protocol.frames import OVERSIZE
@@ -18,8 +20,8 @@ class FakeWires(Wires):
     def __init__(self, *, up: bool) -> None:
         self.up = up
         self.linked = False
-        self.host: list[dict] = []
-        self.daemon: list[dict] = []
+        self.host: list[Json] = []
+        self.daemon: list[Json] = []
 
     def connected(self) -> bool:
         return self.linked
@@ -50,7 +52,7 @@ class Bridge:
             line = message if isinstance(message, bytes) else json.dumps(message).encode()
             self.conversation.from_host(line, now)
 
-    def daemon_says(self, message: object, **style: object) -> None:
+    def daemon_says(self, message: object, **style: Any) -> None:
         self.conversation.from_daemon(json.dumps(message, **style).encode())
 
     def daemon_dies(self) -> None:
@@ -61,23 +63,23 @@ class Bridge:
         return [(m["id"], m["error"]["code"]) for m in self.wires.host if "error" in m]
 
 
-def request(method: str, identity: object = 1, **params: object) -> dict[str, object]:
+def request(method: str, identity: object = 1, **params: object) -> Json:
     return {"jsonrpc": "2.0", "id": identity, "method": method, "params": params}
 
 
-def initialize(version: str = "2025-11-25") -> dict[str, object]:
+def initialize(version: str = "2025-11-25") -> Json:
     client = {"name": "host", "version": "9"}
     return request(
         "initialize", 0, protocolVersion=version, capabilities={"roots": {}}, clientInfo=client
     )
 
 
-def call(identity: object = 1, cue: str = "x", **meta: object) -> dict[str, object]:
+def call(identity: object = 1, cue: str = "x", **meta: object) -> Json:
     more = {"_meta": meta} if meta else {}
     return request("tools/call", identity, name="memory_recall", arguments={"cue": cue}, **more)
 
 
-def result(identity: object) -> dict[str, object]:
+def result(identity: object) -> Json:
     return {"jsonrpc": "2.0", "id": identity, "result": {}}
 
 
@@ -201,7 +203,7 @@ def test_a_host_of_the_newest_protocol_needs_no_replay_only_its_context() -> Non
 
 def test_a_host_can_not_say_for_the_bridge_where_it_is() -> None:
     """The daemon hears the first message of a connection about that, and it is always ours."""
-    elsewhere = {CONTEXT_META: {"cwd": "/somebody/elses"}}
+    elsewhere: Json = {CONTEXT_META: {"cwd": "/somebody/elses"}}
     envelope = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
     hello = initialize()
     hello["params"]["_meta"] = elsewhere
@@ -244,7 +246,7 @@ def test_what_the_daemon_asks_or_tells_passes_through_and_so_does_the_reply() ->
     ],
 )
 @pytest.mark.parametrize("style", [{}, {"separators": (",", ":")}, {"ensure_ascii": False}])
-def test_an_answer_is_recognised_however_it_is_written(answer: dict, style: dict) -> None:
+def test_an_answer_is_recognised_however_it_is_written(answer: Json, style: Json) -> None:
     bridge = Bridge(up=True)
     bridge.host_says(call("ü"))
     bridge.daemon_says(answer, **style)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from iai_mcp import paths
 from iai_mcp.capture import consent
 
 
@@ -41,7 +42,7 @@ def test_what_was_said_during_a_pause_stays_out_after_it() -> None:
     consent.pause()
     consent.resume()
     (during,) = consent.pauses()
-    marker = Path(consent.paths.in_user_data("capture-pauses"))
+    marker = Path(paths.in_user_data("capture-pauses"))
     marker.write_text("1767225600 1767229200\nnonsense\n", encoding="utf-8")
 
     assert during[0] <= during[1]

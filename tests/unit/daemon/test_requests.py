@@ -19,8 +19,11 @@ def hectic() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
-def test_none_is_lost_and_none_arrives_twice_while_one_thread_asks_and_another_takes(hectic):
-    requests, state = Requests(), {}
+def test_none_is_lost_and_none_arrives_twice_while_one_thread_asks_and_another_takes(
+    hectic: None,
+) -> None:
+    requests = Requests()
+    state: dict[str, object] = {}
     taken: Counter[str] = Counter()
     asked = threading.Event()
 
@@ -48,7 +51,7 @@ def test_none_is_lost_and_none_arrives_twice_while_one_thread_asks_and_another_t
     assert not state
 
 
-def test_only_the_newest_of_a_kind_counts():
+def test_only_the_newest_of_a_kind_counts() -> None:
     requests = Requests()
     for n in range(3):
         requests.put(SessionOpen(None, None, f"/{n}"))
@@ -65,7 +68,7 @@ def test_only_the_newest_of_a_kind_counts():
     assert requests.take() == []
 
 
-def test_a_pause_that_ran_out_does_not_undo_the_one_after_it():
+def test_a_pause_that_ran_out_does_not_undo_the_one_after_it() -> None:
     state: dict[str, object] = {}
     control.answer({"type": "pause", "seconds": 0}, state, Requests(), dict)
     assert not control.is_paused(state)

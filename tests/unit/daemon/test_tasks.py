@@ -6,9 +6,14 @@ import logging
 from collections.abc import Awaitable, Callable
 
 import pytest
+from tests.support.answers import Json
 
 from iai_mcp.daemon.tasks import Tasks
 from iai_mcp.domain.errors import DiskFull
+
+
+def told(tasks: Tasks) -> Json:
+    return tasks.troubles()
 
 
 def owned(story: Callable[[Tasks, asyncio.Event], Awaitable[None]], **pauses: float) -> Tasks:
@@ -29,7 +34,9 @@ def owned(story: Callable[[Tasks, asyncio.Event], Awaitable[None]], **pauses: fl
 @pytest.mark.parametrize(
     ("failure", "code"), [(DiskFull("no room"), "DISK_FULL"), (KeyError(), "KeyError")]
 )
-def test_a_task_that_failed_begins_again_and_is_told_of(failure, code, caplog):
+def test_a_task_that_failed_begins_again_and_is_told_of(
+    failure: Exception, code: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async def story(tasks: Tasks, stop: asyncio.Event) -> None:
         tries, works = 0, asyncio.Event()
 
@@ -43,17 +50,19 @@ def test_a_task_that_failed_begins_again_and_is_told_of(failure, code, caplog):
 
         tasks.keep("lifecycle", work)
         await works.wait()
-        trouble = tasks.troubles()["lifecycle"]
+        trouble = told(tasks)["lifecycle"]
         assert (trouble["failures"], trouble["error"], trouble["running"]) == (3, code, True)
 
     with caplog.at_level(logging.ERROR):
         tasks = owned(story, first_pause=0.001)
     assert [record.message for record in caplog.records] == ["task_failed"] * 3
-    assert {(r.task, r.reason) for r in caplog.records} == {("lifecycle", code)}
+    assert {(vars(r)["task"], vars(r)["reason"]) for r in caplog.records} == {("lifecycle", code)}
     assert not tasks.gave_up
 
 
-def test_while_it_waits_to_begin_again_it_is_shown_as_not_running_and_a_stop_does_not_wait():
+def test_while_it_waits_to_begin_again_it_is_shown_as_not_running_and_a_stop_does_not_wait() -> (
+    None
+):
     async def story(tasks: Tasks, stop: asyncio.Event) -> None:
         ended = []
 
@@ -66,7 +75,7 @@ def test_while_it_waits_to_begin_again_it_is_shown_as_not_running_and_a_stop_doe
         task = tasks.keep("http", work, end=end)
         while not tasks.troubles():
             await asyncio.sleep(0)
-        assert tasks.troubles()["http"]["running"] is False
+        assert told(tasks)["http"]["running"] is False
         assert not ended
         stop.set()
         await task
@@ -75,7 +84,7 @@ def test_while_it_waits_to_begin_again_it_is_shown_as_not_running_and_a_stop_doe
     owned(story, first_pause=3600.0)
 
 
-def test_the_pause_grows_up_to_its_bound():
+def test_the_pause_grows_up_to_its_bound() -> None:
     began: list[float] = []
 
     async def story(tasks: Tasks, stop: asyncio.Event) -> None:
@@ -96,7 +105,9 @@ def test_the_pause_grows_up_to_its_bound():
     assert all(pause > bound for pause, bound in zip(pauses, least, strict=True))
 
 
-def test_one_that_can_not_begin_again_ends_everything_in_a_sentence(caplog):
+def test_one_that_can_not_begin_again_ends_everything_in_a_sentence(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def story(tasks: Tasks, stop: asyncio.Event) -> None:
         async def work() -> None:
             raise RuntimeError("words of somebody")
@@ -112,7 +123,7 @@ def test_one_that_can_not_begin_again_ends_everything_in_a_sentence(caplog):
     assert [record.message for record in caplog.records][-1].endswith("the daemon ends")
 
 
-def test_what_failed_in_a_thread_is_told_of_too():
+def test_what_failed_in_a_thread_is_told_of_too() -> None:
     async def story(tasks: Tasks, stop: asyncio.Event) -> None:
         def work() -> None:
             raise ImportError("no such library")
@@ -120,6 +131,6 @@ def test_what_failed_in_a_thread_is_told_of_too():
         tasks.in_a_thread("load-mcp", work)
         while not tasks.troubles():
             await asyncio.sleep(0.001)
-        assert tasks.troubles()["load-mcp"]["error"] == "ImportError"
+        assert told(tasks)["load-mcp"]["error"] == "ImportError"
 
     owned(story)

@@ -1,5 +1,7 @@
 """Profiles, projects, terminals and plans as values."""
 
+from typing import Any
+
 import pytest
 
 from iai_mcp.domain.agent_profiles import (
@@ -63,9 +65,9 @@ def test_an_injection_that_can_not_work_is_refused(spec: str) -> None:
     ],
 )
 def test_an_invalid_profile_can_not_be_made(wrong: dict[str, str]) -> None:
-    fields: dict[str, object] = {"id": "p", "name": "P", "command": "p", "injection": Stdin()}
+    fields: dict[str, Any] = {"id": "p", "name": "P", "command": "p", "injection": Stdin()}
     with pytest.raises(InvalidInput):
-        AgentProfile(**(fields | wrong))  # type: ignore[arg-type]
+        AgentProfile(**(fields | wrong))
 
 
 def test_the_working_directory_follows_the_template() -> None:

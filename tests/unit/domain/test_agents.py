@@ -1,5 +1,7 @@
 """Agents and their manifest as values."""
 
+from typing import Any
+
 import pytest
 
 from iai_mcp.domain.agents import (
@@ -52,7 +54,7 @@ def test_a_taken_slug_gets_the_next_number() -> None:
     ],
 )
 def test_an_invalid_agent_can_not_be_made(wrong: dict[str, object]) -> None:
-    fields: dict[str, object] = {
+    fields: dict[str, Any] = {
         "id": "a-1",
         "name": "Ada",
         "context_path": "agents/ada.md",
@@ -60,7 +62,7 @@ def test_an_invalid_agent_can_not_be_made(wrong: dict[str, object]) -> None:
         "origin": Scratch(),
     }
     with pytest.raises(InvalidInput):
-        Agent(**(fields | wrong))  # type: ignore[arg-type]
+        Agent(**(fields | wrong))
 
 
 def test_a_template_has_an_id_and_a_version() -> None:

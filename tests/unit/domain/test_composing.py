@@ -1,5 +1,7 @@
 """The document an agent reads first."""
 
+from typing import Any
+
 import pytest
 
 from iai_mcp.domain.composing import Composition, Skill, compose, typed_persona
@@ -8,9 +10,9 @@ from iai_mcp.domain.errors import InvalidInput
 PERSONA = "# Ada\r\n\r\nYou like proofs.  \n\n"
 
 
-def composed(**more: object) -> str:
+def composed(**more: Any) -> str:
     return compose(
-        Composition("Ada", "/home/ann/shop", "/home/ann/shop/.ideai/run/a", PERSONA, **more)  # type: ignore[arg-type]
+        Composition("Ada", "/home/ann/shop", "/home/ann/shop/.ideai/run/a", PERSONA, **more)
     )
 
 

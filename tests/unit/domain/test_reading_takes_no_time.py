@@ -1,6 +1,7 @@
 """Whatever is pasted, reading it takes as long as it is long: while it is read, nobody else is answered."""
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -23,7 +24,7 @@ BIDDING = [
 ]
 
 
-def seconds(read_it: object, text: str) -> float:
+def seconds(read_it: Callable[[str], object], text: str) -> float:
     began = time.thread_time()
     read_it(text)
     return time.thread_time() - began
@@ -35,7 +36,9 @@ def seconds(read_it: object, text: str) -> float:
     [lambda text: read(text, now=datetime(2026, 5, 1, tzinfo=UTC)), wording, _CORRECTED.search],
     ids=["a cue", "for repeats", "for corrections"],
 )
-def test_a_long_run_of_the_same_is_read_at_once(reading, unit):
+def test_a_long_run_of_the_same_is_read_at_once(
+    reading: Callable[[str], object], unit: str
+) -> None:
     text = "x" + (unit * 10_000)[:10_000] + "y"
     assert seconds(reading, text) < 0.4
 
@@ -51,6 +54,8 @@ def test_a_long_run_of_the_same_is_read_at_once(reading, unit):
     ],
     ids=["for rulings", "as one ruling", "for its gist", "for narration"],
 )
-def test_what_a_session_is_told_is_read_at_once(reading, unit):
+def test_what_a_session_is_told_is_read_at_once(
+    reading: Callable[[str], object], unit: str
+) -> None:
     text = "x" + (unit * 10_000)[:10_000] + "y"
     assert seconds(reading, text) < 0.4

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from iai_mcp.ports.memories import Entry, Renewed, Scope
 
 
 def _line(key: int, *, at: int = 0, session: str = "s", **other: object) -> Entry:
-    given = {
+    given: dict[str, Any] = {
         "length": 10,
         "facts": int(Fact.SPOKEN),
         "project": "p",
@@ -22,7 +23,7 @@ def _line(key: int, *, at: int = 0, session: str = "s", **other: object) -> Entr
         "agent_id": "",
         "agent_name": "",
     } | other
-    return Entry(key=key, at=at, session=session, **given)  # type: ignore[arg-type]
+    return Entry(key=key, at=at, session=session, **given)
 
 
 class _Log:

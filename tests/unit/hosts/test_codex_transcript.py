@@ -1,6 +1,7 @@
 """Codex's rollouts become turns, each once, whichever side of the file says it."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import zstandard
@@ -26,7 +27,7 @@ META = {
 }
 
 
-def text_of(*lines: dict[str, object]) -> str:
+def text_of(*lines: Mapping[str, object]) -> str:
     return "".join(json.dumps(one) + "\n" for one in lines)
 
 

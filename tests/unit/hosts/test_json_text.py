@@ -5,9 +5,9 @@ import json
 import pytest
 
 from iai_mcp.hosts.editing.json_text import append, put, take_out
-from iai_mcp.hosts.editing.jsonc import NotJson, parse
+from iai_mcp.hosts.editing.jsonc import Json, NotJson, parse
 
-ENTRY = {"command": "/usr/bin/python", "args": ["-m", "iai_mcp.bridge"]}
+ENTRY: Json = {"command": "/usr/bin/python", "args": ["-m", "iai_mcp.bridge"]}
 PATH = ("mcpServers", "iai-mcp")
 
 FILES = {
@@ -41,12 +41,20 @@ FILES = {
 }
 
 
+def servers(text: str) -> dict[str, Json]:
+    data = parse(text).data
+    assert isinstance(data, dict)
+    found = data["mcpServers"]
+    assert isinstance(found, dict)
+    return found
+
+
 @pytest.mark.parametrize("text", FILES.values(), ids=FILES.keys())
 def test_what_was_put_in_is_taken_out_to_the_byte(text: str) -> None:
     with_ours = put(text, PATH, ENTRY)
 
-    assert parse(with_ours).data["mcpServers"]["iai-mcp"] == ENTRY
-    assert parse(with_ours).data["mcpServers"]["other"] == parse(text).data["mcpServers"]["other"]
+    assert servers(with_ours)["iai-mcp"] == ENTRY
+    assert servers(with_ours)["other"] == servers(text)["other"]
     assert take_out(with_ours, PATH) == text
 
 

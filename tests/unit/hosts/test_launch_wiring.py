@@ -4,6 +4,7 @@ import json
 import shlex
 import tomllib
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -25,9 +26,9 @@ SERVER = {"command": "/py", "args": ["-I", "-m", "iai_mcp.bridge"], "env": dict(
 EVERY = [each.profile.id for each in catalogue.CATALOGUE]
 
 
-def wired(profile_id: str, **more: object) -> LaunchWiring:
+def wired(profile_id: str, **more: Any) -> LaunchWiring:
     known = next(each for each in catalogue.CATALOGUE if each.profile.id == profile_id)
-    return known.wire(replace(LAUNCH, **more))  # type: ignore[arg-type]
+    return known.wire(replace(LAUNCH, **more))
 
 
 def files(wiring: LaunchWiring) -> dict[str, str]:

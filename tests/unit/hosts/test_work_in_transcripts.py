@@ -2,16 +2,20 @@
 
 import json
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from bench.planted import planted
+from tests.support.answers import Json
 
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import Provenance
 from iai_mcp.domain.redaction import redact
 from iai_mcp.domain.telling import telling
 from iai_mcp.domain.work import Command, Work, clean_work, read_done
+from iai_mcp.hosts.codex import tool_calls as codex
+from iai_mcp.hosts.gemini import tool_calls as gemini
 from iai_mcp.hosts.transcripts import open_transcript
 from iai_mcp.hosts.turns import Event
 from iai_mcp.hosts.work import Call, Result, Setting, events_of
@@ -48,7 +52,7 @@ def result(mark: str, content: object, *, error: bool = False, **more: object) -
     return claude("user", f"r-{mark}", [block], **more)
 
 
-def work_of(path: str, host: str | None = None) -> list[Event]:
+def work_of(path: str, host: str | None = None) -> list[Json]:
     return [event for event in open_transcript(path, host) if event["role"] == "tool"]
 
 
@@ -173,7 +177,7 @@ def test_what_a_person_says_when_refusing_a_call_was_said_by_them(tmp_path: Path
     assert said_in(path)[1:] == [("user", "no slow suites, please")]
     refused, done = work_of(path)
     assert refused["work"] == {"command": "make slow", "exit": None, "cwd": CWD, "rejected": True}
-    assert (done["work"]["exit"], done["turn"]) == (0, "r-t1")  # type: ignore[index]  # an object
+    assert (done["work"]["exit"], done["turn"]) == (0, "r-t1")
     spoken = [e for e in open_transcript(path) if e["text"] == "no slow suites, please"]
     assert (spoken[0]["id"], spoken[0]["meta"]) == ("r-t1", {"rejected": "make slow"})
 
@@ -428,14 +432,14 @@ def test_no_secret_of_hundreds_of_kinds_stays_of_a_command(command: str, output:
     ],
 )
 def test_every_hosts_failing_command_edit_and_success_are_read_alike(
-    written: object, host: str, tmp_path: Path
+    written: Callable[[Path], str], host: str, tmp_path: Path
 ) -> None:
-    path = written(tmp_path)  # type: ignore[operator]  # one of the functions above
+    path = written(tmp_path)
 
     events = work_of(path, host)
 
     commands = [event["work"] for event in events if event["kind"] == "command"]
-    assert [(w["command"], w["exit"], w["output"]) for w in commands] == [  # type: ignore[index]
+    assert [(w["command"], w["exit"], w["output"]) for w in commands] == [
         ("pytest test_cart.py", 1, FAILED),
         ("pytest test_cart.py", 0, "3 passed"),
     ]
@@ -449,10 +453,36 @@ def test_every_hosts_failing_command_edit_and_success_are_read_alike(
 def test_codex_names_every_file_of_a_patch(tmp_path: Path) -> None:
     edits = [e for e in work_of(codex_rollout(tmp_path), "codex") if e["kind"] == "edit"]
 
-    assert [(e["id"], e["work"]["path"], e["work"]["action"], e["work"]["added"]) for e in edits] == [  # type: ignore[index]
+    assert [(e["id"], e["work"]["path"], e["work"]["action"], e["work"]["added"]) for e in edits] == [
         ("c2", "cart.py", "changed", 1),
         ("c2/1", "new.py", "created", 2),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "apply_patch verification failed: Failed to read file to update cart.py",
+        "Wall time: 0.0000 seconds\nOutput:\nExit code: 1\nWall time: 0 seconds\nOutput:\nno",
+    ],
+)
+def test_a_patch_that_codex_did_not_apply_is_no_edit(told: str) -> None:
+    patch = "*** Begin Patch\n*** Update File: cart.py\n@@\n-a\n+b\n*** End Patch"
+    in_a_command = Call("c1", "exec_command", {"cmd": f"apply_patch <<'EOF'\n{patch}\nEOF"})
+    for call in (in_a_command, Call("c2", "apply_patch", {"input": patch})):
+        assert events_of(call, codex.result_of(told), Setting("codex")) == []
+
+
+def test_a_command_that_gemini_saw_killed_has_failed_and_its_marks_are_not_printed_by_it() -> None:
+    for told, failed, printed in (
+        ("Output: (empty)\nSignal: 9\nProcess Group PGID: 7", True, ""),
+        ("Output: half\nError: (none)\nExit Code: 0\nSignal: (none)", False, "half"),
+        ("Output: all", False, "all"),
+        ("Output: no\nExit Code: 3", True, "no"),
+    ):
+        marked = f"<untrusted_context>\n{told}\n</untrusted_context>"
+        result = gemini.result_of(marked, failed=False)
+        assert (result.failed, result.exit == 0, result.output) == (failed, not failed, printed)
 
 
 def test_cursors_commands_have_no_ids_and_are_told_apart_by_their_order(tmp_path: Path) -> None:

@@ -25,6 +25,9 @@ class NotBefore:
     def refusal(self, project: str, cwd: str, at: int) -> str | None:
         return "not then" if at < self._since else None
 
+    def work_refusal(self, project: str, cwd: str) -> str | None:
+        return None
+
 
 def capture(memories: FakeMemories, since: int = 0) -> Capture:
     def told(_outcomes: Sequence[Stored]) -> None: ...

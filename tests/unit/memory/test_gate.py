@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from tests.support.daemon import until
@@ -30,19 +31,23 @@ def test_never_more_inside_than_may_be() -> None:
 
 
 def test_who_waits_longest_is_next() -> None:
-    turns, order = Gate(1), []
+    turns = Gate(1)
+    order: list[int] = []
     threads = []
 
     def visit(number: int) -> None:
         with turns:
             order.append(number)
 
+    def so_many_wait(number: int) -> bool:
+        return len(turns._waiting) == number
+
     with turns:
         for number in range(5):
             thread = threading.Thread(target=visit, args=(number,))
             thread.start()
             threads.append(thread)
-            until(lambda n=number: len(turns._waiting) == n + 1, "it waits")
+            until(partial(so_many_wait, number + 1), "it waits")
     for thread in threads:
         thread.join(5)
     assert order == [0, 1, 2, 3, 4]

@@ -9,7 +9,9 @@ lines_of_bytes = st.lists(st.binary(max_size=40).map(lambda b: b.replace(b"\n", 
 
 
 @given(lines_of_bytes, st.data())
-def test_any_cutting_of_the_stream_gives_the_same_lines(lines, data):
+def test_any_cutting_of_the_stream_gives_the_same_lines(
+    lines: list[bytes], data: st.DataObject
+) -> None:
     stream = b"".join(line + b"\n" for line in lines)
     decoder, found = LineDecoder(limit=1000), []
     while stream:
@@ -21,7 +23,7 @@ def test_any_cutting_of_the_stream_gives_the_same_lines(lines, data):
 
 
 @given(st.integers(1, 30), st.integers(1, 7))
-def test_a_line_is_refused_exactly_when_it_is_longer_than_the_limit(length, cut):
+def test_a_line_is_refused_exactly_when_it_is_longer_than_the_limit(length: int, cut: int) -> None:
     decoder, found = LineDecoder(limit=15), []
     stream = b"x" * length + b"\nnext\n"
     for start in range(0, len(stream), cut):
@@ -31,13 +33,13 @@ def test_a_line_is_refused_exactly_when_it_is_longer_than_the_limit(length, cut)
     assert second == b"next"
 
 
-def test_what_stands_without_a_newline_comes_at_the_end():
+def test_what_stands_without_a_newline_comes_at_the_end() -> None:
     decoder = LineDecoder()
     assert decoder.feed(b"half") == []
     assert decoder.finish() == [b"half"]
 
 
-def test_an_endless_line_holds_no_memory():
+def test_an_endless_line_holds_no_memory() -> None:
     decoder = LineDecoder(limit=100)
     for _ in range(1000):
         decoder.feed(b"x" * 90)

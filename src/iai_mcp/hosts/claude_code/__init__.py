@@ -24,6 +24,14 @@ def _is_line(record: "Record") -> bool:
     return spoken and "parts" not in message  # type: ignore[operator]  # it is a dictionary
 
 
+def _fork() -> str:
+    """SessionStart of `--fork-session` is told the parent's id and transcript; the fork's own id
+    stands only in `…/session-env/<session>/sessionstart-hook-0.sh`, and its file comes with its answer.
+    A session that is resumed without a fork has an id there that never comes."""
+    parts = os.environ.get("CLAUDE_ENV_FILE", "").split("/")
+    return parts[-2] if parts[-3:-2] == ["session-env"] else ""
+
+
 HOOKS = Hooks(
     # Seconds. We need a fraction of one; SessionEnd's hooks share 1.5 s whatever stands here.
     {
@@ -43,6 +51,7 @@ HOOKS = Hooks(
     others={"PostCompact": HookEvent.COMPACT},
     matchers={"PostToolUseFailure": "Bash"},
     failed_call=late(f"{__name__}.tool_calls", "failed_call"),
+    fork=_fork,
     # Cursor's command line runs Claude Code's hooks, too.
     borrowed_by={"cursor_version": "cursor"},
 )

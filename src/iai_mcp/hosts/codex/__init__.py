@@ -39,7 +39,7 @@ HOOKS = Hooks(
     },
     {"PermissionRequest": (HookEvent.ATTENTION, 5)},
     others={"PostCompact": HookEvent.COMPACT},
-    matchers={"PostToolUse": "Bash|shell|shell_command|exec_command|local_shell"},
+    matchers={"PostToolUse": "Bash"},
     failed_call=late(f"{__name__}.tool_calls", "failed_call"),
 )
 

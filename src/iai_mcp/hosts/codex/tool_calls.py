@@ -4,6 +4,7 @@ What a command printed comes in one of three forms: JSON with `metadata.exit_cod
 begins with lines about the exit and the time (of `shell_command` and of `exec_command`).
 """
 
+from iai_mcp import regular_files
 from iai_mcp.hosts import work
 from iai_mcp.hosts.turns import Event, Record, object_in, text_at
 from iai_mcp.hosts.work import Call, Result, Setting
@@ -19,9 +20,12 @@ _RESULTS = ("function_call_output", "custom_tool_call_output", "local_shell_call
 _EXITS = ("Exit code: ", "Process exited with code ", "exit code: ")
 _TIMES = ("Wall time: ", "Duration: ")
 _OUTPUT = "Output:\n"
+# Bytes: the line we look for holds up to 64 KiB of output, and calls that ran beside it follow.
+_ENDING = 512 * 1024
 _NOT_RUN = (
     "exec command rejected by user",
     "patch rejected by user",
+    "apply_patch verification failed",
     "failed to parse function arguments",
 )
 
@@ -75,12 +79,32 @@ def calls_in(record: Record) -> "Iterator[Call]":
 
 
 def failed_call(given: Record) -> tuple[str, str] | None:
-    """The command that a hook tells has failed, and what it printed."""
-    tool_input = given.get("tool_input")
-    call = Call("", given.get("tool_name"), tool_input)
-    command = work.command_of(call.input)
-    result = result_of(given.get("tool_response"))
-    return (command, result.output) if command and call.is_work and result.failed else None
+    """The command that a hook tells of and what it printed, if the transcript says that it failed.
+
+    The hook's input has the bare output; how the command ended is written down before the hook runs.
+    """
+    command, printed = text_at(given, "tool_input", "command"), text_at(given, "tool_response")
+    path, call_id = text_at(given, "transcript_path"), text_at(given, "tool_use_id")
+    if command is None or printed is None or path is None or call_id is None:
+        return None
+    return (command, printed) if _exit_of(call_id, path) else None
+
+
+def _exit_of(call_id: str, path: str) -> int | None:
+    """The exit status of the command that this call ran, from the end of a transcript."""
+    try:
+        lines = regular_files.tail(path, _ENDING).split(b"\n")
+    except (OSError, ValueError):
+        return None
+    for line in reversed(lines):
+        if b'"CommandExecution"' not in line or call_id.encode("utf-8", "replace") not in line:
+            continue
+        event = object_in(object_in(line.decode("utf-8", "replace")).get("payload"))
+        item = object_in(event.get("item"))
+        if item.get("type") == "CommandExecution" and item.get("id") == call_id:
+            code = item.get("exit_code")
+            return code if isinstance(code, int) else None
+    return None
 
 
 def result_of(output: object) -> Result:
@@ -108,6 +132,9 @@ def _plain(text: str, *, failed: bool = False) -> Result:
     if text.startswith(_NOT_RUN):
         return Result(not_run=True)
     head, found, rest = text.partition(_OUTPUT)
+    if rest.startswith(_EXITS) and not any(mark in head for mark in _EXITS):
+        # A patch in a command: inside the report on the command stands that on the patch.
+        head, found, rest = rest.partition(_OUTPUT)
     if not found:
         head, rest = text, text
     code: float | None = None

@@ -22,6 +22,7 @@ _FIELDS = (
 _SHELL_FIELDS = (*_FIELDS, "Background PIDs:", "Process Group PGID:")
 _PRINTED = ("Output:", "Stdout:", "Stderr:", "Error:")
 _NOTHING = ("(none)", "(empty)")
+_BEGIN, _END = "<untrusted_context>\n", "\n</untrusted_context>"
 
 
 def events_of(message: Record, carry: Record) -> "Iterator[Event]":
@@ -68,6 +69,7 @@ def result_of(output: str, *, failed: bool, changes: list[Change] | None = None)
     """What the shell tool's report says: fields, one to a line, of which some go on."""
     fields: dict[str, list[str]] = {}
     current: list[str] = []
+    output = output.removeprefix(_BEGIN).removesuffix(_END)
     for line in output.split("\n"):
         mark = next((mark for mark in _SHELL_FIELDS if line.startswith(mark)), None)
         if mark is not None:
@@ -76,6 +78,7 @@ def result_of(output: str, *, failed: bool, changes: list[Change] | None = None)
     if not fields:
         return Result(output, exit=None if failed else 0, failed=failed, changes=changes)
     code = _number("".join(fields.get("Exit Code:", ())))
+    failed = failed or "".join(fields.get("Signal:", ())).strip() not in ("", "0", *_NOTHING)
     if code is None and not failed and "Error:" not in fields:
         code = 0
     told = ["\n".join(fields[mark]) for mark in _PRINTED if mark in fields]
