@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from iai_mcp.domain.shared_events import Admitted, EpochKey, Event, Hello, Invited, Removed
 from iai_mcp.sharing.keys import device_id, is_signed
@@ -126,6 +127,7 @@ class Roster:
         return Device(device, hello.member, hello.machine, hello.signing_key, hello.sealing_key)
 
 
+@lru_cache(4096)  # who belongs is asked often, and signatures take longest of it
 def _is_meant(device: str, hello: Hello, invite: Invited) -> bool:
     named = not invite.member or invite.member == hello.member
     return named and is_signed(invite.key, hello.proof, proof_of(device, hello))

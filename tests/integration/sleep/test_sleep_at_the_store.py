@@ -54,6 +54,7 @@ def test_a_sleep_reports_every_step_in_numbers(store: MemoryStore) -> None:
         "compact",
         "check",
         "copies",
+        "circles",
         "backup",
     ]
     assert all(step["done"] and step["pages"] >= 1 for step in report["steps"])

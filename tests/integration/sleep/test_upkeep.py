@@ -20,8 +20,11 @@ def upkeep(store: MemoryStore) -> StoreUpkeep:
 
 
 def test_what_was_forgotten_is_given_back_a_little_at_a_time(
-    store: MemoryStore, upkeep: StoreUpkeep
+    store: MemoryStore, upkeep: StoreUpkeep, tmp_path: Path
 ) -> None:
+    empty = MemoryStore(tmp_path / "empty")
+    empty.close()
+    tables = empty.database.path.stat().st_size  # a page for each, whatever is in them
     for n in range(29):
         dispatch(store, "memory_forget", {"session_id": f"s{n}"})
     store.database.checkpoint()
@@ -33,7 +36,7 @@ def test_what_was_forgotten_is_given_back_a_little_at_a_time(
         released += [number] if number else []
     assert len(released) > 1
     assert max(released) <= 16
-    assert store.database.path.stat().st_size < before * 0.65
+    assert store.database.path.stat().st_size - tables < (before - tables) * 0.65
 
 
 def test_the_check_passes_whatever_was_merged_since_the_reader_last_looked(
