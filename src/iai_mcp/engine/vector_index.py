@@ -22,8 +22,8 @@ EXACT_UP_TO = 4_096
 # not fewer than this.
 _RESCORED, _RESCORED_OF = 600, 50
 _RESCORED_LIKE = 512
-# Rows turned into floats at once: 800 KB. All of 2,458 at once took three times as long on a quiet
-# machine, and twenty on a busy one; from 256 to 1,024 it makes no difference.
+# Rows turned into floats at once: 800 KB. All of 2,458 at once took three times as long at best, and
+# twenty times in the median of a busy machine; from 256 to 1,024 it makes no difference.
 _BLOCK = 512
 
 
