@@ -18,15 +18,15 @@ project's .ideai/ directory (agents.json and agents/*.md), made to be committed 
 
 import argparse
 
-from iai_mcp.cli import workspace_door
+from iai_mcp.cli import agents_access
 
 _CONTEXT_HELP = "the persona, in Markdown; - reads standard input"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    common = workspace_door.options()
+    common = agents_access.options()
     commands = parser.add_subparsers(
-        dest="action", required=True, metavar="ACTION", parser_class=workspace_door.FreeTextParser
+        dest="action", required=True, metavar="ACTION", parser_class=agents_access.FreeTextParser
     )
     create = commands.add_parser("create", parents=[common], help="make an agent")
     create.add_argument("name", metavar="NAME")

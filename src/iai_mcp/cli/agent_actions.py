@@ -7,13 +7,13 @@ import subprocess
 
 from iai_mcp.agents.running import live_sessions
 from iai_mcp.api.table import call
-from iai_mcp.cli import output, workspace_door
+from iai_mcp.cli import agents_access, output
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.workspace import Workspace
 
 
 def _params(workspace: Workspace, arguments: argparse.Namespace) -> dict[str, object]:
-    project = workspace_door.project_of(workspace, arguments).text
+    project = agents_access.project_of(workspace, arguments).text
     return {"project": project, "agent": getattr(arguments, "agent", None)}
 
 
@@ -27,7 +27,7 @@ def create(workspace: Workspace, arguments: argparse.Namespace) -> int:
         **_params(workspace, arguments),
         "name": arguments.name,
         "profile": arguments.profile,
-        "context": workspace_door.text_from(arguments.context_file),
+        "context": agents_access.text_from(arguments.context_file),
         "template": arguments.template,
         "synchronized": arguments.synchronized,
         "skills": arguments.skill,
@@ -46,7 +46,7 @@ def create(workspace: Workspace, arguments: argparse.Namespace) -> int:
 
 def list_all(workspace: Workspace, arguments: argparse.Namespace) -> int:
     result = call(workspace, "agents_list", _params(workspace, arguments))
-    project = workspace_door.project_of(workspace, arguments)
+    project = agents_access.project_of(workspace, arguments)
     running = {session.label.agent_id for session in live_sessions(workspace.sessions, project)}
     rows = [
         [agent.slug, agent.name, agent.profile_id, "running" if agent.id in running else ""]
@@ -80,13 +80,13 @@ def show(workspace: Workspace, arguments: argparse.Namespace) -> int:
 
 def edit(workspace: Workspace, arguments: argparse.Namespace) -> int:
     params = _params(workspace, arguments)
-    project = workspace_door.project_of(workspace, arguments)
+    project = agents_access.project_of(workspace, arguments)
     agent = workspace.agents.named(project, arguments.agent)
     skills = None
     if arguments.add_skill or arguments.remove_skill:
         skills = [s for s in agent.skills if s not in arguments.remove_skill] + arguments.add_skill
     params |= {
-        "context": workspace_door.text_from(arguments.context_file),
+        "context": agents_access.text_from(arguments.context_file),
         "name": arguments.name,
         "profile": arguments.profile,
         "synchronized": arguments.synchronized,

@@ -6,7 +6,7 @@ import shlex
 from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest
 from iai_mcp.agents.running import live_sessions
 from iai_mcp.api.agent_views import contents_view, plan_view
-from iai_mcp.cli import output, workspace_door
+from iai_mcp.cli import agents_access, output
 from iai_mcp.domain.agents import Agent
 from iai_mcp.domain.errors import IaiError, InvalidInput
 from iai_mcp.domain.projects import ProjectPath
@@ -15,7 +15,7 @@ from iai_mcp.workspace import Workspace
 
 
 def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
-    project = workspace_door.project_of(workspace, arguments)
+    project = agents_access.project_of(workspace, arguments)
     attach = _attaches(arguments)
     trusted = _trusted(workspace, project, arguments)
     second = _second(workspace, project, arguments)

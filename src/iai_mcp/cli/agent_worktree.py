@@ -3,13 +3,13 @@
 import argparse
 
 from iai_mcp.api.table import call
-from iai_mcp.cli import output, workspace_door
+from iai_mcp.cli import agents_access, output
 from iai_mcp.domain.shown_text import shown_line
 from iai_mcp.workspace import Workspace
 
 
 def _params(workspace: Workspace, arguments: argparse.Namespace) -> dict[str, object]:
-    project = workspace_door.project_of(workspace, arguments).text
+    project = agents_access.project_of(workspace, arguments).text
     return {"project": project, "agent": arguments.agent, "into": arguments.into}
 
 

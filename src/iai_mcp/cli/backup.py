@@ -9,7 +9,7 @@ with a passphrase that is all; else also take what 'iai-mcp crypto export-key' p
 import argparse
 import os
 
-from iai_mcp.cli import door, output
+from iai_mcp.cli import memory_access, output
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     path = os.path.abspath(os.path.expanduser(arguments.file))
-    made = door.call("backup", {"path": path}, timeout=3600)
+    made = memory_access.call("backup", {"path": path}, timeout=3600)
     size = int(str(made["bytes"])) / 1e6
     said = f"{counted(made)}, {size:.1f} MB, encrypted: {made['path']}"
     output.emit(made, said, as_json=arguments.json)

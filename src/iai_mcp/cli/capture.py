@@ -18,7 +18,7 @@ import os
 import sys
 
 from iai_mcp.capture import consent
-from iai_mcp.cli import capture_consent, door, output
+from iai_mcp.cli import capture_consent, memory_access, output
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.project import from_argument
 
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     }
     if arguments.ts:
         params["ts"] = arguments.ts
-    result = door.call("memory_capture", params)
+    result = memory_access.call("memory_capture", params)
     output.emit(result, _told(result), as_json=arguments.json)
     return 0
 

@@ -9,7 +9,7 @@ from iai_mcp.capture import consent, journal
 from iai_mcp.capture.command import USAGE, Arguments, parse, say
 from iai_mcp.capture.deliver import gather, header_of, pack
 from iai_mcp.capture.handover import parts
-from iai_mcp.cli import door, output
+from iai_mcp.cli import memory_access, output
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.protocol.compact_json import loads
 
@@ -49,7 +49,7 @@ def _store(arguments: Arguments, result: dict[str, object]) -> str | None:
         if part[0][0] is not None:
             params["session_id"] = part[0][0]
         params["events"] = [loads(line.decode("utf-8")) for _, line in part]
-        answer = door.call("capture_events", params)
+        answer = memory_access.call("capture_events", params)
         for mine, theirs in (
             ("inserted", "inserted"),
             ("reinforced", "duplicates"),

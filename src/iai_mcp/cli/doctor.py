@@ -14,7 +14,7 @@ from pathlib import Path
 from iai_mcp import paths
 from iai_mcp.checks import examination
 from iai_mcp.checks.verdict import Check, failed
-from iai_mcp.cli import door, output
+from iai_mcp.cli import memory_access, output
 from iai_mcp.client import connection
 from iai_mcp.concurrency import cleanup_stale_socket
 from iai_mcp.domain.errors import IaiError
@@ -44,7 +44,7 @@ def _of_store() -> list[Check]:
     if not connection.is_up() and not (os.path.isfile(store) and os.path.getsize(store)):
         return []
     try:
-        found = door.call("doctor", {"store_only": True})["checks"]
+        found = memory_access.call("doctor", {"store_only": True})["checks"]
     except IaiError as refused:
         return [failed("store", refused.message, "see the sentence before this")]
     assert isinstance(found, list)  # noqa: S101 - the method's own promise

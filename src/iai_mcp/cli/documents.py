@@ -2,11 +2,11 @@
 
 import argparse
 
-from iai_mcp.cli import output, workspace_door
+from iai_mcp.cli import agents_access, output
 
 
 def configure(parser: argparse.ArgumentParser, kind: str) -> None:
-    common = workspace_door.options()
+    common = agents_access.options()
     commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     commands.add_parser("list", parents=[common], help=f"every {kind}")
     show = commands.add_parser("show", parents=[common], help=f"one {kind}")
@@ -27,11 +27,11 @@ def run(arguments: argparse.Namespace, kind: str) -> int:
     from iai_mcp.workspace import open_workspace
 
     workspace = open_workspace()
-    params: dict[str, object] = {"project": workspace_door.project_of(workspace, arguments).text}
+    params: dict[str, object] = {"project": agents_access.project_of(workspace, arguments).text}
     if arguments.action != "list":
         params["id"] = arguments.id
     if arguments.action == "save":
-        params["text"] = workspace_door.text_from(arguments.from_file)
+        params["text"] = agents_access.text_from(arguments.from_file)
         params["where"] = "user" if arguments.user else "project"
     if arguments.action == "delete":
         params["force"] = getattr(arguments, "force", False)

@@ -8,7 +8,7 @@ iai-mcp events --follow --kind SessionStatusChanged    who works, waits and rest
 import argparse
 import time
 
-from iai_mcp.cli import door, output
+from iai_mcp.cli import memory_access, output
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import Busy, DaemonUnreachable
 from iai_mcp.domain.shown_text import shown_line
@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     for name in ("kind", "since"):
         if getattr(arguments, name):
             params[name] = getattr(arguments, name)
-    found = door.call("events_query", params)
+    found = memory_access.call("events_query", params)
     if not arguments.follow:
         events = found["events"]
         assert isinstance(events, list)  # noqa: S101 - the method's own promise
@@ -52,7 +52,7 @@ def _follow(found: dict[str, object], params: dict[str, object], as_json: bool) 
         try:
             # Without a daemon every look opens the store, and keeps a starting daemon out of it.
             time.sleep(0.5 if connection.is_up() else 2.0)
-            found = door.call("events_query", {**params, "limit": 1000})
+            found = memory_access.call("events_query", {**params, "limit": 1000})
         except (Busy, DaemonUnreachable):
             continue  # it is just starting or stopping
 

@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Callable
 
-from iai_mcp.cli import door, output
+from iai_mcp.cli import memory_access, output
 from iai_mcp.domain.errors import IaiError, IoFailed
 
 
@@ -50,7 +50,7 @@ def _write(put: Callable[[object], object]) -> int:
     """A header line, then one line per memory in order of arrival; how many there were."""
     after: object = 0
     count = 0
-    with door.held() as call:
+    with memory_access.held() as call:
         while after is not None:
             page = call("export_page", {"after": after, "limit": 1000})
             if after == 0:
@@ -67,7 +67,7 @@ def _write(put: Callable[[object], object]) -> int:
     return count
 
 
-def _write_work(call: door.Call, put: Callable[[object], object]) -> int:
+def _write_work(call: memory_access.Call, put: Callable[[object], object]) -> int:
     """What was done comes behind all that was said; how much there was."""
     after: object = 0
     count = 0
@@ -82,7 +82,7 @@ def _write_work(call: door.Call, put: Callable[[object], object]) -> int:
     return count
 
 
-def _large(call: door.Call, identity: object) -> list[object]:
+def _large(call: memory_access.Call, identity: object) -> list[object]:
     """A memory that no answer can hold; none if it was forgotten meanwhile."""
     pieces: list[str] = []
     offset: object = 0

@@ -12,7 +12,7 @@ import argparse
 import os
 
 from iai_mcp import paths
-from iai_mcp.cli import door, last_recall, output
+from iai_mcp.cli import last_recall, memory_access, output
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.shown_text import shortened, shown_line
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     params = _params(arguments)
     dry: dict[str, object] = {**params, "dry_run": True, "show": _SHOWN}
-    matches = door.call("memory_forget", dry, _AS_LONG_AS_IT_TAKES)
+    matches = memory_access.call("memory_forget", dry, _AS_LONG_AS_IT_TAKES)
     count = int(str(matches["matches"]))
     if arguments.dry_run:
         lines = [*_shown(matches, count), f"{_many(count)} would go{_where(matches)}"]
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         output.say("\n".join([*_shown(matches, count), *_staying(matches)]))
         if not output.agrees(f"{_many(count)} will go for good{_where(matches)}. Forget?"):
             raise InvalidInput("nothing was forgotten")
-    result = door.call("memory_forget", params, _AS_LONG_AS_IT_TAKES)
+    result = memory_access.call("memory_forget", params, _AS_LONG_AS_IT_TAKES)
     lines = [f"forgot {_many(int(str(result['forgotten'])))}", *_copies(result.get("copies"))]
     lines += [*_staying(result), *_waiting()]
     output.emit(result, "\n".join(lines), as_json=arguments.json)

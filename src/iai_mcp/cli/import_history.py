@@ -19,9 +19,9 @@ from contextlib import suppress
 from datetime import datetime
 
 from iai_mcp import paths
-from iai_mcp.cli import door, lost_projects, output
-from iai_mcp.cli.door import Call
+from iai_mcp.cli import lost_projects, memory_access, output
 from iai_mcp.cli.import_run import Counts, Done, Import, Imported, as_json, is_export, take_in
+from iai_mcp.cli.memory_access import Call
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import instant
 from iai_mcp.hosts import READABLE, histories
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         output.emit(as_json(result), _counted(result), as_json=arguments.json)
         return 0
     started = time.monotonic()
-    with door.held() as call:
+    with memory_access.held() as call:
         result = _imported(found, call, since, bar, again=arguments.again)
         pending = _number(call("topology", {}), "vectors_pending")
     seconds = time.monotonic() - started
@@ -107,7 +107,7 @@ def _exports(exports: list[str], arguments: argparse.Namespace) -> int:
     if len(exports) != len(arguments.path):
         raise InvalidInput("import exports of iai-mcp and histories of hosts one after the other")
     counts: Counter[str] = Counter()
-    with door.held() as call:
+    with memory_access.held() as call:
         for path in exports:
             counts.update(take_in(path, call))
     told = f"{counts['inserted']} memories imported, {counts['duplicates']} were known already"

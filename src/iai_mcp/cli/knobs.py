@@ -8,7 +8,7 @@ iai-mcp knobs recency_weight default   back to how it came
 
 import argparse
 
-from iai_mcp.cli import door, output
+from iai_mcp.cli import memory_access, output
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,13 +19,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.name is None:
-        result = door.call("profile_get", {})
+        result = memory_access.call("profile_get", {})
         told = _all(result)
     elif arguments.value is None:
-        result = door.call("profile_get", {"knob": arguments.name})
+        result = memory_access.call("profile_get", {"knob": arguments.name})
         told = f"{result['knob']} = {result['value']}\n{result['says']}\ntakes {result['takes']}"
     else:
-        result = door.call("profile_set", {"knob": arguments.name, "value": arguments.value})
+        result = memory_access.call(
+            "profile_set", {"knob": arguments.name, "value": arguments.value}
+        )
         told = f"{result['knob']} = {result['value']} (was {result['before']})"
     output.emit(result, told, as_json=arguments.json)
     return 0

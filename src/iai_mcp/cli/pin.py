@@ -6,7 +6,7 @@ iai-mcp pin ID            the id as 'iai-mcp recall --json' shows it
 
 import argparse
 
-from iai_mcp.cli import door, last_recall, output
+from iai_mcp.cli import last_recall, memory_access, output
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -16,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    result = door.call(
+    result = memory_access.call(
         "memory_pin", {"id": last_recall.meant(arguments.id), "pinned": not arguments.off}
     )
     output.emit(

@@ -12,7 +12,7 @@ not even when it is named.
 import argparse
 import os
 
-from iai_mcp.cli import door, output
+from iai_mcp.cli import memory_access, output
 from iai_mcp.domain.shown_text import shown_line
 from iai_mcp.project import from_argument
 
@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
         params["private"] = arguments.switch == "on"
     if arguments.project:
         params["project"] = from_argument(arguments.project, cwd)
-    result = door.call("project_privacy", params)
+    result = memory_access.call("project_privacy", params)
     output.emit(result, told(result), as_json=arguments.json)
     return 0
 

@@ -21,7 +21,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
-from iai_mcp.cli import output, workspace_door
+from iai_mcp.cli import agents_access, output
 from iai_mcp.domain.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    common = workspace_door.options()
+    common = agents_access.options()
     commands = parser.add_subparsers(
-        dest="action", required=True, metavar="ACTION", parser_class=workspace_door.FreeTextParser
+        dest="action", required=True, metavar="ACTION", parser_class=agents_access.FreeTextParser
     )
     commands.add_parser("list", parents=[common], help="every profile")
     detect = commands.add_parser("detect", parents=[common], help="which programs are installed")

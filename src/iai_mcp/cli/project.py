@@ -16,11 +16,11 @@ A checkout that was moved or renamed is another project to memory until you say 
 import argparse
 import os
 
-from iai_mcp.cli import output, workspace_door
+from iai_mcp.cli import agents_access, output
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    common = workspace_door.options()
+    common = agents_access.options()
     commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     add = commands.add_parser("add", parents=[common], help="remember a project")
     add.add_argument("directory", nargs="?", metavar="DIR")
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         result = call(workspace, "projects_add", params)
         output.emit(result, f"{path} is on the list", as_json=arguments.json)
         return 0
-    reference = arguments.reference or workspace_door.project_of(workspace, arguments).text
+    reference = arguments.reference or agents_access.project_of(workspace, arguments).text
     if os.path.isdir(reference):
         reference = os.path.realpath(reference)
     result = call(workspace, "projects_remove", {"project": reference})

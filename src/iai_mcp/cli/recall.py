@@ -14,7 +14,7 @@ import argparse
 import os
 from collections.abc import Callable
 
-from iai_mcp.cli import door, last_recall, output
+from iai_mcp.cli import last_recall, memory_access, output
 from iai_mcp.domain.shown_text import shown_line
 from iai_mcp.project import from_argument
 
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         params["project"] = from_argument(arguments.project, cwd)
     if arguments.context:
         params["context"] = arguments.context
-    result = door.call("memory_recall", params)
+    result = memory_access.call("memory_recall", params)
     narrowed = any(name in params for name in (*_FILTERS, "project"))
     nothing = "nothing that fits is remembered" if narrowed else _NOTHING
     if not arguments.json:

@@ -19,7 +19,7 @@ in between sees sizes, times and device ids, and no word.
 import argparse
 import os
 
-from iai_mcp.cli import door, output
+from iai_mcp.cli import memory_access, output
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.project import from_argument
 
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     from iai_mcp.cli import share_text
 
     method = f"share_{arguments.action}"
-    result = door.call(method, _params(arguments), _AS_LONG_AS_IT_TAKES)
+    result = memory_access.call(method, _params(arguments), _AS_LONG_AS_IT_TAKES)
     output.emit(result, share_text.told(arguments.action, result), as_json=arguments.json)
     return 0
 
@@ -134,7 +134,7 @@ def _confirm(arguments: argparse.Namespace) -> None:
         from iai_mcp.cli import share_text
 
         params = {name: one for name, one in _params(arguments).items() if name != "with"}
-        preview = door.call("share_preview", params, _AS_LONG_AS_IT_TAKES)
+        preview = memory_access.call("share_preview", params, _AS_LONG_AS_IT_TAKES)
         output.say(share_text.told("preview", preview))
     if not output.agrees(f"{question[0].upper()}{question[1:]}. Go on?"):
         raise InvalidInput("nothing was changed")

@@ -10,7 +10,7 @@ What does not fit the terminal opens in your pager ($PAGER, else less).
 import argparse
 import os
 
-from iai_mcp.cli import door, last_recall, output
+from iai_mcp.cli import last_recall, memory_access, output
 from iai_mcp.cli.recall import hit_text
 
 _OF_A_HIT = 3  # turns before and after it
@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     if around is None:
         around = _OF_A_HIT if wanted != arguments.id else 0
     params: dict[str, object] = {"id": wanted, "cwd": os.getcwd()}
-    with door.held() as call:
+    with memory_access.held() as call:
         result = call("memory_show", {**params, "around": around})
         record = _object(result["record"])
         pieces = [str(record["text"])]

@@ -13,7 +13,7 @@ older one with the MCP tool memory_contradict, or forget it with 'iai-mcp forget
 import argparse
 import os
 
-from iai_mcp.cli import door, output
+from iai_mcp.cli import memory_access, output
 from iai_mcp.domain.shown_text import shortened, shown_line
 
 _AS_LONG_AS_IT_TAKES = 3600.0
@@ -37,9 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
         return _held_off(arguments.pause, arguments.json)
     if arguments.now:
         params: dict[str, object] = {"wait": True, "cwd": os.getcwd()}
-        result = door.call("memory_consolidate", params, timeout=_AS_LONG_AS_IT_TAKES)
+        result = memory_access.call("memory_consolidate", params, timeout=_AS_LONG_AS_IT_TAKES)
     else:
-        result = door.call("sleep_report", {"cwd": os.getcwd()})
+        result = memory_access.call("sleep_report", {"cwd": os.getcwd()})
     output.emit(result, _told(result), as_json=arguments.json)
     return 0
 

@@ -7,7 +7,7 @@ iai-mcp timeline --all --since 2026-11-01
 import argparse
 import os
 
-from iai_mcp.cli import door, output
+from iai_mcp.cli import memory_access, output
 from iai_mcp.cli.recall import hit_text
 from iai_mcp.project import from_argument
 
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _all(params: dict[str, object], limit: int) -> list[dict[str, object]]:
     """As many as were asked for, oldest first, of however many answers they take."""
     records: list[dict[str, object]] = []
-    with door.held() as call:
+    with memory_access.held() as call:
         page = call("memory_timeline", params)
         while True:
             found = page["records"]

@@ -11,7 +11,7 @@ A memory that was forgotten since is not shown any more.
 import argparse
 import os
 
-from iai_mcp.cli import door, output
+from iai_mcp.cli import memory_access, output
 from iai_mcp.domain.shown_text import shortened, shown_line
 from iai_mcp.project import from_argument, project_of
 
@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     params: dict[str, object] = {"session_id": arguments.session, "limit": arguments.limit}
     if arguments.project:
         params["project"] = project_of(from_argument(arguments.project, os.getcwd())).key
-    result = door.call("injections", params)
+    result = memory_access.call("injections", params)
     found = result["injections"]
     injections = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
     output.emit(result, _told(injections, arguments.session), as_json=arguments.json)

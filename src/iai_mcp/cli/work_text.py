@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from iai_mcp.cli import door, output
+from iai_mcp.cli import memory_access, output
 from iai_mcp.domain.shown_text import shown_line
 from iai_mcp.project import from_argument
 
@@ -34,7 +34,7 @@ def ask(
         params["project"] = from_argument(arguments.project, cwd)
     elif not arguments.all and not everywhere:
         params["project"] = cwd
-    return door.call(method, params)
+    return memory_access.call(method, params)
 
 
 def listed(result: dict[str, object], name: str) -> list[dict[str, object]]:

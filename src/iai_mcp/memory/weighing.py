@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from iai_mcp.domain.boosts import boosted
 from iai_mcp.domain.exchanges import RankedExchange
 from iai_mcp.domain.knobs import Knobs
-from iai_mcp.domain.leaning import leaned
 from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats, supported
 from iai_mcp.domain.ranking.exchanges import (
     ExchangeCandidates,
@@ -16,7 +16,7 @@ from iai_mcp.domain.ranking.exchanges import (
     whole_exchanges,
 )
 from iai_mcp.domain.ranking.features import Asked
-from iai_mcp.domain.ranking.scoring import Leaning, Scored, ranked
+from iai_mcp.domain.ranking.scoring import Boosts, Scored, ranked
 from iai_mcp.domain.ranking.use import support
 from iai_mcp.domain.ranking.weights import Ranker
 from iai_mcp.engine.finder import Finder, Looked, Sought
@@ -76,12 +76,12 @@ class Weighing:
         gained = gained or {}
         if gained:
             looked = replace(looked, talk=supported(looked.talk, gained))
-        talk = ranked(looked.talk, self.cue, self.ranker, self._leaning(looked.talk), limit)
+        talk = ranked(looked.talk, self.cue, self.ranker, self._boosts(looked.talk), limit)
         if looked.work is None:
             return Ranking(looked, talk, ())
         most = max(limit, _EXCHANGES)
-        leaning = self._leaning(looked.work)
-        scored = ranked_exchanges(looked.work, self.cue, self.ranker, leaning, most)
+        boosts = self._boosts(looked.work)
+        scored = ranked_exchanges(looked.work, self.cue, self.ranker, boosts, most)
         turns = self.finder.turns([one.head for one in scored], scope)
         return Ranking(looked, talk, whole_exchanges(scored, turns, gained))
 
@@ -95,16 +95,16 @@ class Weighing:
         sure = {one.key: math.exp(min(0.0, one.score - top)) for one in best}
         return support(links, sure, self.now)
 
-    def _leaning(self, pool: Candidates | ExchangeCandidates) -> Leaning:
+    def _boosts(self, pool: Candidates | ExchangeCandidates) -> Boosts:
         """How the surroundings favour each candidate, in the logarithm of a factor."""
         here = self.finder.number("project", self.here) if self.here else NONE
         own = (pool.project == here) & (here != NONE)
         recency = np.zeros(len(pool), np.float32)
         if self.knobs.recency_weight:
             ages = (self.now - pool.at * 1e6).astype(np.int64).tolist()
-            recency = np.array([_lean(self.knobs, age=age) for age in ages], np.float32)
-        return Leaning(
-            project=own * np.float32(_lean(self.knobs, own=True)),
+            recency = np.array([_boost(self.knobs, age=age) for age in ages], np.float32)
+        return Boosts(
+            project=own * np.float32(_boost(self.knobs, own=True)),
             recency=recency,
             fading=self._fading,
         )
@@ -114,10 +114,12 @@ class Weighing:
         known = self.strengths.of(keys)
         strengths = [known.get(key, 1.0) for key in keys]
         # Made once for those that are equal: most are.
-        lean = {one: _lean(self.knobs, strength=one) for one in set(strengths)}
-        return np.array([lean[one] for one in strengths], np.float32)
+        boost = {one: _boost(self.knobs, strength=one) for one in set(strengths)}
+        return np.array([boost[one] for one in strengths], np.float32)
 
 
-def _lean(knobs: Knobs, *, age: int = _AGES_AGO, own: bool = False, strength: float = 1.0) -> float:
+def _boost(
+    knobs: Knobs, *, age: int = _AGES_AGO, own: bool = False, strength: float = 1.0
+) -> float:
     """The logarithm of the factor by which a memory is favoured."""
-    return math.log(leaned(1.0, knobs, age_micros=age, own_project=own, strength=strength))
+    return math.log(boosted(1.0, knobs, age_micros=age, own_project=own, strength=strength))

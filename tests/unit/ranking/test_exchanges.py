@@ -20,7 +20,7 @@ from iai_mcp.domain.ranking.exchanges import (
 )
 from iai_mcp.domain.ranking.features import Asked
 from iai_mcp.domain.ranking.lexical import Postings
-from iai_mcp.domain.ranking.scoring import Leaning
+from iai_mcp.domain.ranking.scoring import Boosts
 from iai_mcp.domain.ranking.weights import ranker_for
 
 
@@ -108,8 +108,8 @@ def _candidates(*cosines: float, session: list[int] | None = None) -> ExchangeCa
 def _ranked(found: ExchangeCandidates, limit: int = 9) -> list[ScoredExchange]:
     blank = np.zeros(len(found), np.float32)
     cue = Asked(read("anything", datetime(2026, 1, 1, tzinfo=UTC)), None, assistants=True)
-    leans = Leaning(blank, blank, lambda keys: np.zeros(len(keys), np.float32))
-    return ranked_exchanges(found, cue, ranker_for("all-minilm-l6-v2"), leans, limit)
+    boosts = Boosts(blank, blank, lambda keys: np.zeros(len(keys), np.float32))
+    return ranked_exchanges(found, cue, ranker_for("all-minilm-l6-v2"), boosts, limit)
 
 
 def test_the_nearest_comes_first_and_the_best_of_its_session_with_it() -> None:

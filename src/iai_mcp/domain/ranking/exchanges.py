@@ -17,7 +17,7 @@ from iai_mcp.domain.exchanges import (
 )
 from iai_mcp.domain.ranking.features import Asked
 from iai_mcp.domain.ranking.lexical import Floats, Mask, Postings, Rows, idf
-from iai_mcp.domain.ranking.scoring import EXACT, LEANING, SUPPORT, Leaning
+from iai_mcp.domain.ranking.scoring import BOOST, EXACT, SUPPORT, Boosts
 from iai_mcp.domain.ranking.weights import Ranker, as_usual
 
 Numbers = NDArray[np.int32]
@@ -195,7 +195,7 @@ class ScoredExchange:
 
 
 def ranked_exchanges(
-    found: ExchangeCandidates, asked: Asked, ranker: Ranker, leaning: Leaning, limit: int
+    found: ExchangeCandidates, asked: Asked, ranker: Ranker, boosts: Boosts, limit: int
 ) -> list[ScoredExchange]:
     """The best `limit` of them; equal scores in order of arrival, newest first."""
     if not len(found):
@@ -206,14 +206,14 @@ def ranked_exchanges(
         "meaning": _MEANING / _POINT * cosine,
         "session": _SESSION / _POINT * _beside(found, cosine),
         "exact": EXACT * found.exact,
-        "project": LEANING * leaning.project,
-        "recency": LEANING * leaning.recency,
+        "project": BOOST * boosts.project,
+        "recency": BOOST * boosts.recency,
         "time": ranker.weights.get("date", 0.0) * closeness(asked.reading.windows, found.at),
         "fading": np.zeros(len(found), np.float32),
     }
     table = np.array([*parts.values()], np.float32)
     first = _in_order(np.arange(len(found)), table.sum(axis=0), found)[: 2 * limit]
-    table[-1, first] = LEANING * leaning.fading(found.keys[first].tolist())
+    table[-1, first] = BOOST * boosts.fading(found.keys[first].tolist())
     total = table.sum(axis=0)
     return [
         ScoredExchange(

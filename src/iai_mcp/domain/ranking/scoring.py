@@ -14,8 +14,8 @@ from iai_mcp.domain.ranking.weights import Ranker
 # What a memory is worth that holds, letter by letter, all that the cue quotes. Larger than any
 # sum of the other measures, so that an exact match is never buried.
 EXACT = 20.0
-# Leanings come as the logarithm of a factor; a tenth more is worth about one point.
-LEANING = 10.0
+# Boosts come as the logarithm of a factor; a tenth more is worth about one point.
+BOOST = 10.0
 # Fading only decides between near equals: it is looked up for so many times the wanted number.
 _FADING_LOOKED_UP = 2
 # Learning from use moves a memory by at most this much.
@@ -33,7 +33,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaning:
+class Boosts:
     """What the surroundings favour, per candidate, as the logarithm of a factor."""
 
     project: Floats
@@ -45,17 +45,17 @@ def ranked(
     found: Candidates,
     asked: Asked,
     ranker: Ranker,
-    leaning: Leaning,
+    boosts: Boosts,
     limit: int,
 ) -> list[Scored]:
     """The best `limit` eligible candidates; equal scores in order of arrival, newest first."""
     if not len(found):
         return []
     layout = _layout(tuple(ranker.weights.items()))
-    table = _weighed(found, asked, ranker, leaning, layout)
+    table = _weighed(found, asked, ranker, boosts, layout)
     total = table.sum(axis=0, dtype=np.float64).astype(np.float32)
     first = _in_order(np.flatnonzero(found.eligible), total, found)[: _FADING_LOOKED_UP * limit]
-    table[-1, first] = LEANING * leaning.fading(found.keys[first].tolist())
+    table[-1, first] = BOOST * boosts.fading(found.keys[first].tolist())
     total[first] += table[-1, first]
     order = _in_order(first, total, found)[:limit]
     parts = (layout.by_reason @ table[:, order]).T.tolist()
@@ -95,7 +95,7 @@ def _in_order(places: Places, total: Floats, found: Candidates) -> Places:
 
 
 def _weighed(
-    found: Candidates, asked: Asked, ranker: Ranker, leaning: Leaning, layout: _Layout
+    found: Candidates, asked: Asked, ranker: Ranker, boosts: Boosts, layout: _Layout
 ) -> NDArray[np.float32]:
     """What speaks for each candidate, a row for each measure; fading is still to come."""
     measures = features(found, asked, ranker.scale)
@@ -105,8 +105,8 @@ def _weighed(
         table[:count] = np.array([measures[name] for name in layout.measures])
         table[:count] *= layout.weights[:, None]
     table[count] = EXACT * found.exact
-    table[count + 1] = LEANING * leaning.project
-    table[count + 2] = LEANING * leaning.recency
+    table[count + 1] = BOOST * boosts.project
+    table[count + 2] = BOOST * boosts.recency
     table[count + 3] = SUPPORT * np.clip(found.support, 0.0, 1.0)
     return table
 

@@ -1,4 +1,4 @@
-"""How a score leans: towards what is recent, near and in use. Bounded, so that merit decides."""
+"""What recent, near and used memories gain over others in ranking. Bounded, so that merit decides."""
 
 from iai_mcp.domain.knobs import Knobs
 
@@ -13,10 +13,10 @@ _FADING = 0.05
 _MICROS_PER_DAY = 86_400_000_000
 
 
-def leaned(
+def boosted(
     score: float, knobs: Knobs, *, age_micros: int, own_project: bool, strength: float
 ) -> float:
-    """The score of a memory, leaning as the knobs say. `score` must not be negative."""
+    """The score of a memory with what it gains as the knobs say. `score` must not be negative."""
     days = max(0.0, age_micros / _MICROS_PER_DAY)
     recent: float = 0.5 ** (days / _RECENCY_HALF_LIFE_DAYS)
     factor = 1.0 + knobs.recency_weight * _RECENCY * recent

@@ -1,14 +1,14 @@
-"""How scores lean, and that they never lean far."""
+"""What memories gain, and that it is never much."""
 
+from iai_mcp.domain.boosts import boosted
 from iai_mcp.domain.knobs import Knobs
-from iai_mcp.domain.leaning import leaned
 
 DAY = 86_400_000_000
 LEVEL = Knobs(recency_weight=0.0, project_preference=0.0, fading=0.0)
 
 
 def score(knobs: Knobs, *, days: float = 0, own: bool = False, strength: float = 1.0) -> float:
-    return leaned(1.0, knobs, age_micros=int(days * DAY), own_project=own, strength=strength)
+    return boosted(1.0, knobs, age_micros=int(days * DAY), own_project=own, strength=strength)
 
 
 def test_with_every_knob_at_zero_merit_alone_counts() -> None:
