@@ -183,11 +183,18 @@ _TAKE_TERMINAL = (
 )
 
 
+class Screen(pyte.Screen):
+    def select_graphic_rendition(self, *attributes: int, **_private: bool) -> None:
+        """What a private sequence asks of the keyboard is no colour; pyte knows none of these."""
+        if not _private:
+            super().select_graphic_rendition(*attributes)
+
+
 class Terminal:
     """A person's terminal window with one command in it; what it shows, pyte tells."""
 
     def __init__(self, command: list[str], *, rows: int = 24, cols: int = 80) -> None:
-        self.screen = pyte.Screen(cols, rows)
+        self.screen = Screen(cols, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.output = b""
         self.master, slave = os.openpty()
