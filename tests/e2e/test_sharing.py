@@ -12,7 +12,7 @@ from tests.support.daemon import DaemonProcess, until
 from tests.support.home import ScratchHome
 from tests.support.sshd import Sshd
 
-PROJECT = "/work/pond"
+PROJECT = "/home/ann/pond"
 
 
 class Owner:

@@ -20,7 +20,7 @@ class Machine:
     def call(self, method: str, **params: object) -> Json:
         return dispatch(self.store, method, params)
 
-    def hears(self, *texts: str, project: str = "/work/pond", session: str = "s") -> None:
+    def hears(self, *texts: str, project: str = "/home/ann/pond", session: str = "s") -> None:
         """Somebody says this here."""
         events = [{"id": text, "role": "user", "text": text} for text in texts]
         done = self.call("capture_events", session_id=session, project=project, events=events)
@@ -72,7 +72,7 @@ def pair(machine: Machines, place: str) -> tuple[Machine, Machine]:
     """Ann's machine and Bob's, in one circle that shares one project of Ann's."""
     ann, bob = machine("ann"), machine("bob")
     ann.call("share_create", name="team", at=place, **{"as": "ann"})
-    ann.call("share_project", project="/work/pond", **{"with": "team"})
+    ann.call("share_project", project="/home/ann/pond", **{"with": "team"})
     join(ann, bob)
     return ann, bob
 

@@ -52,7 +52,7 @@ def test_what_is_said_is_sent_soon_and_what_arrives_is_heard(ann: Machine) -> No
     thread = threading.Thread(target=following.follow, args=(stop.is_set,))
     thread.start()
     try:
-        ann.call("share_project", project="/work/pond", **{"with": "team"})
+        ann.call("share_project", project="/home/ann/pond", **{"with": "team"})
         ann.hears("soon")
         waited = threading.Event()
         for _ in range(2000):

@@ -13,7 +13,7 @@ Pair = tuple[Machine, Machine]
 WISH = "Always run the linter before you commit."
 
 
-def briefed(machine: Machine, project: str = "/work/pond") -> str:
+def briefed(machine: Machine, project: str = "/home/ann/pond") -> str:
     return str(machine.call("session_start_payload", project=project)["text"])
 
 

@@ -28,7 +28,7 @@ def test_what_was_said_before_a_project_was_shared_comes_too(machine: Machines, 
     ann.call("share_create", name="team", at=place)
     join(ann, bob)
     assert bob.texts() == []
-    done = ann.call("share_project", project="/work/pond", **{"with": "team"})
+    done = ann.call("share_project", project="/home/ann/pond", **{"with": "team"})
     assert done["turns"] == 2
     ann.now()
     bob.now()
@@ -41,10 +41,10 @@ def test_only_what_was_said_since_a_time_is_shared_where_one_is_given(
     ann, bob = machine("ann"), machine("bob")
     for ts in ("2025-01-01T00:00:00Z", "2026-02-01T00:00:00Z"):
         event = {"id": ts, "role": "user", "text": ts[:4], "ts": ts}
-        ann.call("capture_events", session_id="s", project="/work/pond", events=[event])
+        ann.call("capture_events", session_id="s", project="/home/ann/pond", events=[event])
     ann.call("share_create", name="team", at=place)
     since = {"with": "team", "since": "2026-01-01T00:00:00Z"}
-    ann.call("share_project", project="/work/pond", **since)
+    ann.call("share_project", project="/home/ann/pond", **since)
     join(ann, bob)
     assert bob.texts() == ["2026"]
 
@@ -56,7 +56,7 @@ def test_other_projects_and_private_ones_stay_where_they_are(pair: Pair) -> None
         ann.call("project_privacy", project="/work/client", private=True)
         ann.call("share_project", project="/work/client", **{"with": "team"})
     ann.hears("before it was private")
-    ann.call("project_privacy", project="/work/pond", private=True)
+    ann.call("project_privacy", project="/home/ann/pond", private=True)
     ann.hears("hidden")
     ann.now()
     bob.now()
@@ -88,7 +88,7 @@ def test_what_one_forgets_is_gone_on_the_other_and_stays_away(pair: Pair) -> Non
     ann.now()
     assert ann.texts() == bob.texts() == ["keep this"]
     event = {"id": "secret words", "role": "user", "text": "secret words"}
-    again = ann.call("capture_events", session_id="s", project="/work/pond", events=[event])
+    again = ann.call("capture_events", session_id="s", project="/home/ann/pond", events=[event])
     assert again["inserted"] == 0
     ann.now()
     bob.now()
@@ -112,11 +112,11 @@ def test_the_same_transcript_on_both_machines_is_one_memory(pair: Pair) -> None:
     ann, bob = pair
     ann.hears("said once")
     event = {"id": "said once", "role": "user", "text": "said once"}
-    bob.call("capture_events", session_id="s", project="/work/pond", events=[event])
+    bob.call("capture_events", session_id="s", project="/home/ann/pond", events=[event])
     ann.now()
     bob.now()
     assert bob.texts() == ["said once"]
-    done = bob.call("capture_events", session_id="s", project="/work/pond", events=[event])
+    done = bob.call("capture_events", session_id="s", project="/home/ann/pond", events=[event])
     assert (done["inserted"], done["duplicates"]) == (0, 1)
 
 
@@ -126,7 +126,7 @@ def test_a_secret_that_todays_rules_know_does_not_leave(pair: Pair) -> None:
     with ann.store.database.writing() as db:  # stored before the rules knew it
         token = "ghp_" + "a1B2" * 9
         db.execute("UPDATE memories SET text = ?", (f"token {token}",))
-    preview = ann.call("share_preview", project="/work/pond")
+    preview = ann.call("share_preview", project="/home/ann/pond")
     assert (preview["turns"], preview["redacted"]) == (1, 1)
     assert token not in str(preview["samples"])
     ann.now()
@@ -140,7 +140,7 @@ def test_what_is_no_longer_shared_does_not_go_out_any_more(pair: Pair) -> None:
     ann.hears("together")
     ann.now()
     ann.hears("on its way")
-    ann.call("share_unshare", project="/work/pond", **{"with": "team"})
+    ann.call("share_unshare", project="/home/ann/pond", **{"with": "team"})
     ann.hears("alone again")
     ann.now()
     bob.now()
