@@ -105,6 +105,9 @@ class RemoteRef:
         return f"ssh://{self.machine}" + (f":{self.port}" if self.port else "")
 
 
+HERE = RemoteRef()
+
+
 def is_far(text: str | None) -> bool:
     """Whether a project is named that lives on another machine."""
     return text is not None and text.startswith("ssh://")
@@ -116,7 +119,7 @@ class Project:
     name: str
     path: ProjectPath
     created_at: int
-    remote: RemoteRef = RemoteRef()
+    remote: RemoteRef = HERE
 
     @property
     def address(self) -> str:

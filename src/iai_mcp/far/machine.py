@@ -170,6 +170,9 @@ class Machine:
     def _connected(self, patience: float) -> Calls:
         with self._turnstile:
             if self._calls is None or self._calls.ended:
+                if self._calls is not None:
+                    self._calls.close()
+                    self._calls = None
                 deadline = time.monotonic() + min(patience, CONNECT_SECONDS)
                 self._open_shared(deadline)
                 self._calls, self._hello = self._begin(deadline)

@@ -146,19 +146,22 @@ class _Stream:
         return False
 
     def _resumed(self) -> bool:
-        rest = rest_of(self._machine, self._session, self._position)
-        if rest is not None:
-            self._heard(rest)
+        ended = ending_of(self._machine, self._session, self._position)
+        if ended is not None:
+            self._heard(ended[1])
             return False
         self._connection = FarConnection(self._machine, self._session)
         self._position = self._connection.resume(self._position).position
         return True
 
 
-def rest_of(machine: Machine, session_id: str, position: int) -> bytes | None:
-    """What a session printed after the byte of that number, if it has ended; None while it runs."""
-    ended = machine.call("pty.rest", session=session_id, position=position)
-    return None if ended is None else Fields({"ended": ended}).below("ended").data("data")
+def ending_of(machine: Machine, session_id: str, position: int) -> tuple[int, bytes] | None:
+    """How a session ended, and what it printed after the byte of that number; None while it runs."""
+    said = machine.call("pty.rest", session=session_id, position=position)
+    if said is None:
+        return None
+    ended = Fields({"ended": said}).below("ended")
+    return ended.optional_number("exit_code") or 0, ended.data("data")
 
 
 def waits() -> Iterator[float]:

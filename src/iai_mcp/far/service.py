@@ -217,6 +217,59 @@ def _worktree(name: str) -> Answer:
     return answer
 
 
+def _listed(_service: Service, _asked: Fields) -> object:
+    from iai_mcp.terminal import sessions
+
+    return [
+        {**values.record_json(each.record), "last_line": each.last_line, "attached": each.attached}
+        for each in sessions.listed(sessions.found())
+    ]
+
+
+def _send(_service: Service, asked: Fields) -> object:
+    from iai_mcp.terminal import sessions
+    from iai_mcp.terminal.pty import find
+
+    enter, timeout = asked.flag("enter"), asked.seconds("timeout") or 5.0
+    record = find(asked.text("session"))
+    return asdict(sessions.send(record, asked.text("text"), enter=enter, timeout=timeout))
+
+
+def _broadcast(_service: Service, asked: Fields) -> object:
+    from iai_mcp.terminal import sessions
+    from iai_mcp.terminal.pty import find
+
+    records = [find(each) for each in asked.texts("sessions")]
+    sent = sessions.broadcast(records, asked.text("text"), asked.seconds("timeout") or 5.0)
+    return [
+        {"session": one.record.id, "error": values.error_json(one.outcome)}
+        if isinstance(one.outcome, IaiError)
+        else {"session": one.record.id, "delivery": asdict(one.outcome)}
+        for one in sent
+    ]
+
+
+def _raw(_service: Service, asked: Fields) -> object:
+    from iai_mcp.terminal import output
+    from iai_mcp.terminal.pty import find
+
+    return values.data_text(output.raw(find(asked.text("session"))))
+
+
+def _wait(_service: Service, asked: Fields) -> object:
+    from iai_mcp.terminal import sessions
+    from iai_mcp.terminal.pty import find
+
+    record, timeout = find(asked.text("session")), asked.seconds("timeout")
+    return values.record_json(sessions.wait(record, asked.text("until"), timeout))
+
+
+def _prune(_service: Service, asked: Fields) -> object:
+    from iai_mcp.terminal import sessions
+
+    return sessions.prune(asked.optional("project"), days=asked.seconds("days") or 0.0)
+
+
 METHODS: dict[str, Answer] = {
     "files.read": _read,
     "files.write": _write,
@@ -237,6 +290,12 @@ METHODS: dict[str, Answer] = {
     "runtime.find": _find,
     "runtime.detect": _detect,
     "runtime.record_trust": _record_trust,
+    "sessions.listed": _listed,
+    "sessions.send": _send,
+    "sessions.broadcast": _broadcast,
+    "sessions.raw": _raw,
+    "sessions.wait": _wait,
+    "sessions.prune": _prune,
     "wiring": _wiring,
     "project": _project,
     **{

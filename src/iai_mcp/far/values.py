@@ -18,6 +18,7 @@ from iai_mcp.domain.terminals import (
 )
 from iai_mcp.domain.worktrees import Difference, Merged, Standing
 from iai_mcp.far.wire import Json
+from iai_mcp.terminal.records import Owner, SessionRecord
 
 
 class Fields:
@@ -157,6 +158,33 @@ def session_of(fields: Fields) -> TerminalSession:
         status=SessionStatus(Phase(fields.text("phase")), fields.optional_number("exit_code")),
         size=size_of(fields.below("size")),
         started_ms=fields.number("started_ms"),
+    )
+
+
+def record_json(record: SessionRecord) -> Json:
+    return {**record._asdict(), "label": record.label._asdict()}
+
+
+def record_of(fields: Fields, machine: str) -> SessionRecord:
+    owner = label_of(fields.below("label"))
+    return SessionRecord(
+        id=fields.text("id"),
+        label=Owner(owner.agent_id, owner.agent_name, owner.profile_id, owner.host, owner.project),
+        command=fields.text("command"),
+        cwd=fields.text("cwd"),
+        rows=fields.number("rows"),
+        cols=fields.number("cols"),
+        started_ms=fields.number("started_ms"),
+        socket="",
+        status=fields.text("status"),
+        source=fields.text("source"),
+        since_ms=fields.number("since_ms"),
+        exit_code=fields.optional_number("exit_code"),
+        signal=fields.optional_number("signal"),
+        ended_ms=fields.optional_number("ended_ms"),
+        rebooted=fields.flag("rebooted"),
+        head=fields.optional_number("head"),
+        machine=machine,
     )
 
 

@@ -4,7 +4,7 @@ import json
 from typing import BinaryIO
 
 Json = dict[str, object]
-# The largest file of the `FileSystem` port in base64, and room around it.
+# The largest file of the `FileSystem` port, or all that a session still holds, in base64, and room.
 LARGEST = 8 * 1024 * 1024
 
 

@@ -30,7 +30,8 @@ class SessionRecord(NamedTuple):
     """One session as its files tell it.
 
     `status` is a phase, or `lost`: it was running when the machine or its holder went down. `head` is
-    how many bytes an ended one has printed.
+    how many bytes an ended one has printed, `machine` the other machine it is on, as `ssh://…`: what such
+    a one's files are called means nothing here. `unreachable` ones may run, for all that is known.
     """
 
     id: str
@@ -51,6 +52,7 @@ class SessionRecord(NamedTuple):
     child: int | None = None
     rebooted: bool = False
     head: int | None = None
+    machine: str | None = None
 
     @property
     def alive(self) -> bool:
