@@ -193,7 +193,8 @@ def far_wiring(machine: "Machine", variables: Mapping[str, str]) -> MemoryWiring
 
     theirs = Fields({"wiring": machine.call("wiring")}).below("wiring")
     env = theirs.strings("env")
-    return MemoryWiring(theirs.texts("bridge"), theirs.texts("hook"), {**variables, **env})
+    named = {"IAI_MCP_MACHINE": str(machine.remote)}
+    return MemoryWiring(theirs.texts("bridge"), theirs.texts("hook"), {**variables, **env, **named})
 
 
 def memory_wiring(variables: Mapping[str, str]) -> MemoryWiring:

@@ -22,8 +22,8 @@ FACT = "The staging database of project Heron listens on port 5433."
 class Outpost:
     """A home with a daemon, and another machine with a project and an agent program."""
 
-    def __init__(self, daemon: DaemonProcess, far: Sshd) -> None:
-        self.daemon, self.home, self.far = daemon, daemon.home, far
+    def __init__(self, home: ScratchHome, far: Sshd) -> None:
+        self.home, self.far = home, far
         self.project = far.home / "heron"
         self.reports, programs = far.home / "reports", far.home / "bin"
         for folder in (self.project, self.reports, programs):
@@ -44,6 +44,7 @@ class Outpost:
         ssh.chmod(0o755)
         self.path = f"{near}:{os.environ['PATH']}"
         self.address = f"ssh://far{self.project}"
+        self.daemon = DaemonProcess(home, PATH=self.path).start()
 
     def run(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         return self.home.command(*words, stdin=stdin, PATH=self.path)
@@ -83,6 +84,25 @@ class Outpost:
     def recall(self, cue: str) -> list[dict[str, Any]]:
         return list(self.daemon.call("memory_recall", cue=cue)["hits"])
 
+    @property
+    def store_there(self) -> Path:
+        """Where what belongs to this home is kept over there."""
+        return next((self.far.home / ".iai-mcp/far/homes").glob(self.home_id))
+
+    @property
+    def home_id(self) -> str:
+        return (self.home.store / "far/home").read_text()
+
+    def spooled(self) -> list[Path]:
+        return sorted((self.store_there / ".deferred-captures").glob("*.jsonl"))
+
+    def say_there(self, session: str, text: str) -> None:
+        """As if the person had typed it on that machine: nothing of it comes from here."""
+        done = self.home.command(
+            *("session", "send", session, text), IAI_MCP_STORE=str(self.store_there)
+        )
+        assert done.returncode == 0, done.stderr
+
     def close(self) -> None:
         for session in self.there("session", "list")["sessions"]:
             self.run("session", "kill", session["id"], "--project", self.address)
@@ -92,11 +112,10 @@ class Outpost:
 @pytest.fixture(scope="module")
 def opened(far_machine: Sshd) -> Iterator[Outpost]:
     home = ScratchHome()
-    daemon = DaemonProcess(home).start()
-    made = Outpost(daemon, far_machine)
+    made = Outpost(home, far_machine)
     made.iai("project", "add", made.address, "--name", "Heron")
     yield made
-    daemon.stop()
+    made.daemon.stop()
     for control in home.store.glob("far/*.ssh"):
         subprocess.run(["ssh", "-F", "none", "-S", control, "-O", "exit", "far"], check=False)
     home.remove()
@@ -137,7 +156,7 @@ def test_an_agent_lives_there_as_it_would_here(outpost: Outpost) -> None:
     assert outpost.there("agent", "prune")["run_dirs"] == []
 
 
-def test_what_it_is_told_there_is_remembered_here(outpost: Outpost) -> None:
+def test_what_it_is_told_there_is_remembered_here_with_its_machine(outpost: Outpost) -> None:
     ada = outpost.hire("Eve", "You are Eve.\n")
     outpost.launch("eve", "--prompt", FACT)
     outpost.report(ada, 1)
@@ -146,7 +165,8 @@ def test_what_it_is_told_there_is_remembered_here(outpost: Outpost) -> None:
     outpost.launch("ben", "--prompt", "recall: Heron staging port")
     seen = outpost.report(ben, 1)
 
-    assert (told["text"], told["agent"]) == (FACT, "Eve")
+    assert (told["text"], told["agent"], told["machine"]) == (FACT, "Eve", "ssh://far")
+    assert told["project"] == outpost.address
     assert seen["answers"] == [FACT]
     assert any(FACT in said for said in seen["injected"])
     for agent in ("eve", "ben"):
@@ -202,3 +222,34 @@ def test_who_is_attached_is_connected_again_after_a_cut_and_misses_nothing(
     finally:
         screen.close()
     outpost.there("agent", "delete", "sam", "--force")
+
+
+def test_what_was_said_while_nobody_was_connected_comes_home_once(outpost: Outpost) -> None:
+    mia = outpost.hire("Mia", "You are Mia.\n")
+    session = outpost.launch("mia", "--prompt", "hello")
+    outpost.report(mia, 1)
+    assert outpost.session(session)["status"] != "unreachable"
+    secret = "The lighthouse of project Heron blinks every seven seconds."
+    outpost.far.stop()
+    try:
+        outpost.say_there(session, secret)
+        outpost.report(mia, 2)
+        (left,) = until(outpost.spooled, "it is in the spool over there")
+        kept = left.read_bytes()
+        assert left.stat().st_mode & 0o777 == 0o600
+        assert outpost.recall("lighthouse blinks") == [] or all(
+            hit["text"] != secret for hit in outpost.recall("lighthouse blinks")
+        )
+    finally:
+        outpost.far.start()
+
+    def found() -> list[dict[str, Any]]:
+        return [hit for hit in outpost.recall("lighthouse blinks") if hit["text"] == secret]
+
+    until(found, "it came home by itself", 60)
+    until(lambda: not outpost.spooled(), "the spool is empty")
+    left.write_bytes(kept)  # as after a kill between the storing and the removing
+    until(lambda: not outpost.spooled(), "it was taken once more")
+
+    assert [hit["machine"] for hit in found()] == ["ssh://far"]
+    outpost.there("agent", "delete", "mia", "--force")

@@ -1,4 +1,4 @@
-"""What runs over there: `serve MARK HOME` answers calls, `dial SOCKET` joins stdin and stdout to a socket.
+"""What runs over there: `serve MARK HOME MACHINE` answers calls, `dial SOCKET` joins stdin and stdout to a socket.
 
 Run by its path with `-I -S`: nothing of that machine's Python but its standard library is used.
 """
@@ -20,7 +20,7 @@ def main() -> None:
         return
     from iai_mcp.far.serving import serve
 
-    serve(mark=sys.argv[2], home_id=sys.argv[3])
+    serve(mark=sys.argv[2], home_id=sys.argv[3], machine=sys.argv[4])
 
 
 if __name__ == "__main__":

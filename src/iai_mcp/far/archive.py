@@ -19,6 +19,7 @@ _ROOMS = ("api", "bridge", "capture", "client", "domain", "far", "hosts", "ports
 _CONTENTS = (
     *(f"{room}/**/*.py" for room in (*_ROOMS, "terminal")),
     *("adapters/__init__.py", "adapters/files/__init__.py", "adapters/files/local.py"),
+    *("adapters/looks.py", "adapters/spool_pass.py", "adapters/spooled_file.py"),
     *("adapters/agent_runtime.py", "adapters/git.py", "adapters/git_worktrees.py"),
     *("__init__.py", "boot.py", "paths.py", "project.py", "project_aliases.py"),
     "regular_files.py",

@@ -93,7 +93,7 @@ class Everywhere:
         except IaiError as away:
             self.problems[str(remote)] = away.message
             return _known(remote)
-        _remember(remote, rows)
+        remember(remote, rows)
         return rows
 
 
@@ -219,7 +219,12 @@ def _memo(remote: "RemoteRef") -> str:
     )
 
 
-def _remember(remote: "RemoteRef", rows: list[Listed]) -> None:
+def is_expected_to_run(remote: "RemoteRef") -> bool:
+    """Whether a session ran there when it was last seen."""
+    return bool(_known(remote))
+
+
+def remember(remote: "RemoteRef", rows: list[Listed]) -> None:
     """What a list can tell while the machine is away; never what was said."""
     from iai_mcp.far.values import record_json
 

@@ -60,13 +60,13 @@ _PYTHONS = (
 )
 # For any login shell: one word in single quotes, without a quote, `!`, backslash or line break in it.
 _START = (
-    "exec /bin/sh -c 'd=$HOME/.iai-mcp/far/DIGEST; p=`cat $d/python 2>/dev/null`; "
-    'if [ -x "$p" ]; then exec "$p" -I -S $d/iai_mcp/far/__main__.py serve MARK HOME_ID; fi; '
+    'exec /bin/sh -c \'d=$HOME/.iai-mcp/far/DIGEST; p=`cat "$d/python" 2>/dev/null`; '
+    'if [ -x "$p" ]; then exec "$p" -I -S "$d/iai_mcp/far/__main__.py" serve MARK HOME_ID MACHINE; fi; '
     "for p in PYTHONS; do "
     'v=`$p -I -c "import sys; print(int(sys.version_info >= (3, 11)))" 2>/dev/null`; '
     'if [ "$v" = 1 ]; then '
     'exec $p -I -c "import sys; print(chr(10) + sys.argv[1] + chr(123) + chr(125), flush=True); '
-    'exec(sys.stdin.buffer.readline())" MARK HOME_ID; fi; '
+    'exec(sys.stdin.buffer.readline())" MARK HOME_ID MACHINE; fi; '
     'if [ -n "$v" ]; then old=1; fi; done; '
     'echo; echo "MARK${old:-0}"\''
 )
@@ -276,6 +276,7 @@ class Machine:
             .replace("MARK", mark)
             .replace("HOME_ID", home_id())
             .replace("PYTHONS", _PYTHONS)
+            .replace("MACHINE", str(self.remote))
         )
         process = self._channel(line)
         try:

@@ -6,15 +6,19 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from iai_mcp import paths
 from iai_mcp.adapters.files.local import LocalFileSystem
-from iai_mcp.domain.errors import IaiError, NotFound
+from iai_mcp.domain.errors import IaiError, InvalidInput, NotFound
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.far import surroundings, values
 from iai_mcp.far.values import Fields
 from iai_mcp.far.wire import Json
 from iai_mcp.terminal.pty import HolderPty
+
+if TYPE_CHECKING:
+    from iai_mcp.adapters.spool_pass import SpoolPass
 
 Answer = Callable[["Service", Fields], object]
 
@@ -25,6 +29,7 @@ class Service:
     def __init__(self) -> None:
         self.pty = HolderPty()
         self._locks: dict[int, AbstractContextManager[None]] = {}
+        self._spool: SpoolPass | None = None
         self._turnstile = Lock()
 
     def answer(self, message: Json) -> Json:
@@ -43,6 +48,15 @@ class Service:
             answer = {"error": said}
         return {"id": message.get("id"), **answer}
 
+    def spool(self) -> "SpoolPass":
+        """The way home for what is in the spool: over the forwarded socket, as hooks would go."""
+        with self._turnstile:
+            if self._spool is None:
+                from iai_mcp.adapters.spool_pass import SpoolPass
+
+                self._spool = SpoolPass(_deliver)
+            return self._spool
+
     def lock(self, files: LocalFileSystem, path: str) -> int:
         held = files.locked(path)
         held.__enter__()
@@ -56,6 +70,18 @@ class Service:
             held = self._locks.pop(token, None)
         if held is not None:
             held.__exit__(None, None, None)
+
+
+def _deliver(header: Json, events: list[Json]) -> Json:
+    from iai_mcp.client import connection
+    from iai_mcp.protocol.codes import INVALID_PARAMS
+
+    try:
+        return connection.call("capture_events", {**header, "events": events}, timeout=30.0)
+    except connection.CallFailed as refused:
+        if refused.rpc_code == INVALID_PARAMS:
+            raise InvalidInput(refused.message) from refused
+        raise
 
 
 def hello() -> Json:
@@ -270,6 +296,11 @@ def _prune(_service: Service, asked: Fields) -> object:
     return sessions.prune(asked.optional("project"), days=asked.seconds("days") or 0.0)
 
 
+def _drain(service: Service, _asked: Fields) -> object:
+    """Take home what hooks left in the spool while nobody could be reached; how that went."""
+    return asdict(service.spool().drain_once())
+
+
 METHODS: dict[str, Answer] = {
     "files.read": _read,
     "files.write": _write,
@@ -296,6 +327,7 @@ METHODS: dict[str, Answer] = {
     "sessions.raw": _raw,
     "sessions.wait": _wait,
     "sessions.prune": _prune,
+    "memory.drain": _drain,
     "wiring": _wiring,
     "project": _project,
     **{

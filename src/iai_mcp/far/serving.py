@@ -12,9 +12,9 @@ from iai_mcp.far.service import Service, hello
 _AT_ONCE = 16
 
 
-def serve(mark: str, home_id: str) -> None:
+def serve(mark: str, home_id: str, machine: str) -> None:
     os.umask(0o077)
-    surroundings.choose(home_id)
+    surroundings.choose(home_id, machine)
     # What a program or a module prints must not come between the messages.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -14,14 +14,18 @@ if TYPE_CHECKING:
 _ROOT = os.path.abspath(__file__).rsplit("/", 3)[0]
 # Start-up files that take longer are not waited for: programs start with what sshd gave us.
 _PATIENCE_SECONDS = 5.0
-_OURS = ("IAI_MCP_STORE", "IAI_DAEMON_SOCKET_PATH")
+_OURS = ("IAI_MCP_STORE", "IAI_DAEMON_SOCKET_PATH", "IAI_MCP_MACHINE")
 _USES = "uses"
 
 
-def choose(home_id: str) -> None:
-    """Everything of the home `home_id` lives in a directory of its own, apart from any other's."""
+def choose(home_id: str, machine: str) -> None:
+    """Everything of the home `home_id` lives in a directory of its own, apart from any other's.
+
+    `machine` is what this one is called there, `ssh://…`.
+    """
     store = os.path.join(os.path.expanduser("~"), ".iai-mcp", "far", "homes", home_id)
     os.environ["IAI_MCP_STORE"] = store
+    os.environ["IAI_MCP_MACHINE"] = machine
     os.environ["IAI_DAEMON_SOCKET_PATH"] = os.path.join(store, "d.sock")
     paths.private_dir(store)
 
