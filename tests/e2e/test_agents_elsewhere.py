@@ -253,3 +253,18 @@ def test_what_was_said_while_nobody_was_connected_comes_home_once(outpost: Outpo
 
     assert [hit["machine"] for hit in found()] == ["ssh://far"]
     outpost.there("agent", "delete", "mia", "--force")
+
+
+def test_the_doctor_examines_the_other_machine(outpost: Outpost) -> None:
+    well = outpost.there("doctor")
+    outpost.far.stop()
+    try:
+        away = outpost.run("doctor", "--project", outpost.address)
+    finally:
+        outpost.far.start()
+
+    assert {check["name"]: check["status"] for check in well["checks"]} == dict.fromkeys(
+        ("connection", "archive", "project", "memory", "spool", "disk", "programs"), "PASS"
+    )
+    assert away.returncode == 1
+    assert "it can not be reached" in away.stdout

@@ -301,6 +301,19 @@ def _drain(service: Service, _asked: Fields) -> object:
     return asdict(service.spool().drain_once())
 
 
+def _examine(service: Service, _asked: Fields) -> object:
+    """What `doctor` asks of a machine."""
+    from iai_mcp.client import connection
+
+    disk = os.statvfs(paths.user_data())
+    return {
+        "digest": surroundings.digest(),
+        "memory": connection.is_up(),
+        "spooled": service.spool().counts()["waiting"],
+        "free": disk.f_bavail * disk.f_frsize,
+    }
+
+
 METHODS: dict[str, Answer] = {
     "files.read": _read,
     "files.write": _write,
@@ -328,6 +341,7 @@ METHODS: dict[str, Answer] = {
     "sessions.wait": _wait,
     "sessions.prune": _prune,
     "memory.drain": _drain,
+    "examine": _examine,
     "wiring": _wiring,
     "project": _project,
     **{

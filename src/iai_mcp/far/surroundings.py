@@ -84,6 +84,21 @@ def memory_answers() -> bool:
     return True
 
 
+def digest() -> str:
+    """Of the archive that this runs from; nothing if what was unpacked from it is no longer that."""
+    import hashlib
+    import zipfile
+
+    archive = os.path.join(_ROOT, "far.pyz")
+    with zipfile.ZipFile(archive) as packed:
+        for name in packed.namelist():
+            with open(os.path.join(_ROOT, name), "rb") as source:
+                if source.read() != packed.read(name):
+                    return ""
+    with open(archive, "rb") as source:
+        return hashlib.sha256(source.read()).hexdigest()
+
+
 def note_use(session_id: str) -> None:
     """The session's hooks and bridge come from this archive: it stays as long as the session."""
     uses = os.path.join(_ROOT, _USES)
