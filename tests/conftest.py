@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from iai_mcp.domain.projects import RemoteRef
+from iai_mcp.far.machine import Machine
+from iai_mcp.far.pty import FarPty
 from tests.support import sshd
 
 
@@ -39,3 +42,26 @@ def far_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sshd.Sshd]
         pytest.skip(f"needs {absent}")
     with sshd.sshd(tmp_path_factory.mktemp("sshd")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def _connected(
+    far_machine: sshd.Sshd, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Machine, str]]:
+    ssh = ("ssh", "-F", str(far_machine.config))
+    store = str(tmp_path_factory.mktemp("near"))
+    machine = Machine(RemoteRef.parse("ssh://far"), ssh=ssh)
+    yield machine, store
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("IAI_MCP_STORE", store)
+        machine.disconnect()
+
+
+@pytest.fixture
+def far(_connected: tuple[Machine, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    """The far machine with a connection that tests share; sessions over there end with the test."""
+    machine, store = _connected
+    monkeypatch.setenv("IAI_MCP_STORE", store)
+    yield machine
+    for session in FarPty(machine).all():
+        FarPty(machine).kill(session.id)

@@ -48,6 +48,12 @@ def page_socket_path() -> str:
     return f"{socket_path()}.page"
 
 
+def seen_from_home(path: str) -> str:
+    """A directory as the memory knows it: with the machine before it, where the memory is on another."""
+    machine = os.environ.get("IAI_MCP_MACHINE", "")
+    return machine + path if path.startswith("/") else path
+
+
 def lock_path() -> str:
     return in_user_data(".lock")
 

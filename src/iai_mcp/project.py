@@ -45,6 +45,9 @@ def project_of(
         aliases = load()
     if not identity.is_path(project):
         return identity.from_key(identity.follow(project.strip(), aliases))
+    if identity.is_elsewhere(project):
+        place = identity.outside_run_directory(project.rstrip("/"))
+        return identity.from_key(identity.follow(place, aliases))
     path = _absolute(project, base)
     if not path.startswith("/") or len(path) > regular_files.LONGEST_PATH:
         return identity.from_key(identity.follow(identity.normal(path), aliases))
@@ -57,6 +60,8 @@ def project_of(
 
 def from_argument(text: str, cwd: str) -> str:
     """What a person typed as a project, as it may travel to the daemon: a name or a full path."""
+    if identity.is_elsewhere(text):
+        return text
     if identity.is_path(text) or text in (".", "..", "~"):
         return identity.normal(os.path.join(cwd, os.path.expanduser(text)))
     return text

@@ -1,10 +1,11 @@
 """The composition root of the agents half: which adapter serves which port."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from iai_mcp import paths
 from iai_mcp.adapters.agent_runtime import LocalRuntime
@@ -26,14 +27,19 @@ from iai_mcp.agents.synchronizing import SyncAgent
 from iai_mcp.agents.worktrees import AgentWorktrees
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.invocations import MemoryWiring
-from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.projects import HERE, ProjectPath, RemoteRef, is_far
 from iai_mcp.hosts import wiring
 from iai_mcp.hosts.catalogue import PROFILES
 from iai_mcp.ports.agent_stores import ProfileStore, ProjectStore, SkillStore, TemplateStore
-from iai_mcp.ports.agent_world import EventBus
+from iai_mcp.ports.agent_world import AgentRuntime, EventBus
 from iai_mcp.ports.file_system import FilesBelow
 from iai_mcp.ports.pty import Sessions
+from iai_mcp.ports.worktrees import Worktrees
 from iai_mcp.terminal.pty import HolderPty
+
+if TYPE_CHECKING:
+    from iai_mcp.far.machine import Machine
+    from iai_mcp.far.pty import FarPty
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,7 @@ class Workspace:
     sync: SyncAgent
     plan: PlanLaunch
     launch: LaunchAgent
+    machine: "Machine | None" = None
 
     def project(self, named: str | None, cwd: str) -> ProjectPath:
         """The project a person means: the directory they named, else the one around `cwd`.
@@ -63,6 +70,9 @@ class Workspace:
         Raises:
             NotFound, PlaceSilent: it is not there, or does not answer.
         """
+        if self.machine is not None:
+            path = RemoteRef.split(named)[1] if named and is_far(named) else named
+            return ProjectPath(str(self.machine.call("project", path=path or "~")))
         return look_at(named or cwd, lambda: self._found(named, cwd))
 
     def _found(self, named: str | None, cwd: str) -> ProjectPath:
@@ -74,21 +84,75 @@ class Workspace:
         return ProjectPath(str(path))
 
 
-def open_workspace(environ: Mapping[str, str] | None = None) -> Workspace:
-    """What the environment names; nothing is read or written yet."""
-    surroundings = os.environ if environ is None else environ
-    clock, ids, pty = SystemClock(), UuidIds(), HolderPty()
+def workspace_of(project: str | None) -> Workspace:
+    """The workspace of the machine that a project is on; `ssh://…` names one on another."""
+    if not is_far(project):
+        return open_workspace()
+    from iai_mcp.far.machine import Machine
+
+    return open_workspace(Machine.of(RemoteRef.split(project or "")[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What a project's machine offers."""
+
+    files: FilesBelow
+    pty: "HolderPty | FarPty"
+    git: Worktrees
+    runtime: AgentRuntime
+    launches: Launches
+    wiring: Callable[[Mapping[str, str]], MemoryWiring]
+    trust: str
+
+
+def _here() -> _Place:
+    own = partial(LocalFileSystem, own=True)
+    return _Place(
+        files=LocalFileSystem,
+        pty=HolderPty(),
+        git=GitWorktrees(),
+        runtime=LocalRuntime(os.environ),
+        launches=Launches(own, paths.user_data),
+        wiring=memory_wiring,
+        trust="",
+    )
+
+
+def _there(machine: "Machine") -> _Place:
+    from iai_mcp.far.ports import FarFiles, FarRuntime, FarWorktrees
+    from iai_mcp.far.pty import FarPty
+
+    own = partial(FarFiles, machine, own=True)
+    return _Place(
+        files=partial(FarFiles, machine),
+        pty=FarPty(machine),
+        git=FarWorktrees(machine),
+        runtime=FarRuntime(machine),
+        # Over there: the hooks of its agents note there which conversation each is in.
+        launches=Launches(own, lambda: machine.hello().text("user_data")),
+        wiring=partial(far_wiring, machine),
+        trust=str(machine.remote),
+    )
+
+
+def open_workspace(machine: "Machine | None" = None) -> Workspace:
+    """What the environment names, on this machine or another; nothing is read or written yet.
+
+    What is a person's own (profiles, templates, the list of projects) is always here.
+    """
+    clock, ids = SystemClock(), UuidIds()
+    place = _here() if machine is None else _there(machine)
     # A project may come from anybody; the user data is this person's alone.
-    files, own = LocalFileSystem, partial(LocalFileSystem, own=True)
+    files, pty, own = place.files, place.pty, partial(LocalFileSystem, own=True)
     events = JournalEventBus(paths.user_data, clock)
     contexts = FileAgentContextStore(files)
-    launches = Launches(own, paths.user_data)
-    worktrees = AgentWorktrees(contexts, GitWorktrees(), files, own, paths.user_data)
+    launches, runtime = place.launches, place.runtime
+    worktrees = AgentWorktrees(contexts, place.git, files, own, paths.user_data)
     templates = FileTemplateStore(files, own, paths.user_data)
     skills = FileSkillStore(files, own, paths.user_data)
-    project_store = FileProjectStore(own, paths.user_data)
+    project_store = FileProjectStore(own, paths.user_data, place.trust)
     profile_store = FileProfileStore(own, paths.user_data)
-    runtime = LocalRuntime(surroundings)
     profiles = Profiles(PROFILES, profile_store, runtime)
     return Workspace(
         files=files,
@@ -98,7 +162,7 @@ def open_workspace(environ: Mapping[str, str] | None = None) -> Workspace:
         skills=skills,
         sessions=pty,
         events=events,
-        projects=Projects(project_store, ids, clock),
+        projects=Projects(project_store, ids, clock, machine.remote if machine else HERE),
         profiles=profiles,
         agents=Agents(contexts, templates, skills, ids, events),
         worktrees=worktrees,
@@ -116,10 +180,21 @@ def open_workspace(environ: Mapping[str, str] | None = None) -> Workspace:
             sessions=pty,
             memory=DaemonMemory(),
             ids=ids,
-            wiring=memory_wiring,
+            wiring=place.wiring,
         ),
         launch=LaunchAgent(contexts, runtime, files, launches, worktrees, pty, pty, clock, events),
+        machine=machine,
     )
+
+
+def far_wiring(machine: "Machine", variables: Mapping[str, str]) -> MemoryWiring:
+    """The same for a program on another machine: by what runs of us over there."""
+    from iai_mcp.far.values import Fields
+
+    theirs = Fields({"wiring": machine.call("wiring")}).below("wiring")
+    env = theirs.strings("env")
+    named = {"IAI_MCP_MACHINE": str(machine.remote)}
+    return MemoryWiring(theirs.texts("bridge"), theirs.texts("hook"), {**variables, **env, **named})
 
 
 def memory_wiring(variables: Mapping[str, str]) -> MemoryWiring:

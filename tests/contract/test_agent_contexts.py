@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,16 @@ from iai_mcp.adapters.files.local import LocalFileSystem
 from iai_mcp.domain.agents import Agent, AgentManifest, FromTemplate
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.far.ports import FarFiles
 from iai_mcp.ports.agent_stores import AgentContextStore
 
 ADA = Agent("a-1", "Ada", "agents/ada.md", "codex", skills=("testing",), extra={"colour": "red"})
 
 
-@pytest.fixture(params=["fake", "files"])
+@pytest.fixture(params=["fake", "files", "far"])
 def store(request: pytest.FixtureRequest) -> AgentContextStore:
+    if request.param == "far":
+        return FileAgentContextStore(partial(FarFiles, request.getfixturevalue("far")))
     if request.param == "fake":
         return FakeAgentContextStore()
     return FileAgentContextStore(LocalFileSystem)

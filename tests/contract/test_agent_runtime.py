@@ -16,19 +16,29 @@ from iai_mcp.domain.agent_profiles import (
 )
 from iai_mcp.domain.invocations import Invocation, MemoryWiring
 from iai_mcp.domain.launching import ArgsPlan, EnvPlan, FilePlan, StdinPlan
+from iai_mcp.far.machine import Machine
+from iai_mcp.far.ports import FarRuntime
+from iai_mcp.far.values import Fields
 from iai_mcp.ports.agent_world import AgentRuntime
 
 PROGRAM = AgentProfile("tool", "Tool", "tool", ConventionFile("T.md"), detect="tool --version")
 ABSENT = AgentProfile("absent", "Absent", "no-such-program", Stdin(), detect="no-such-program -v")
 
 
-@pytest.fixture(params=["fake", "local"])
+@pytest.fixture(params=["fake", "local", "far"])
 def runtime(request: pytest.FixtureRequest, tmp_path: Path) -> AgentRuntime:
     if request.param == "fake":
         return FakeRuntime(missing=["no-such-program"])
     tool = tmp_path / "tool"
     tool.write_text("#!/bin/sh\necho tool 1.0\n")
     tool.chmod(0o755)
+    if request.param == "far":
+        machine: Machine = request.getfixturevalue("far")
+        home = Fields(machine.hello().all()).text("home")
+        # As a person's login shell is set up: sshd's own PATH does not have it.
+        Path(home, ".profile").write_text(f"echo hello; PATH={tmp_path}:$PATH\n")
+        machine.close()
+        return FarRuntime(machine)
     return LocalRuntime({"PATH": f"{tmp_path}:{os.environ['PATH']}"})
 
 

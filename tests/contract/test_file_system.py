@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.fakes.file_system import FakeDisk
 
 from iai_mcp.adapters.files.local import LocalFileSystem
 from iai_mcp.domain.errors import Busy, IoFailed, NotFound
+from iai_mcp.far.ports import FarFiles
 from iai_mcp.ports.file_system import LARGEST_FILE, FilesBelow, FileSystem
 
 
@@ -38,8 +40,10 @@ def disk() -> FakeDisk:
     return FakeDisk()
 
 
-@pytest.fixture(params=["fake", "local"])
+@pytest.fixture(params=["fake", "local", "far"])
 def below(request: pytest.FixtureRequest, disk: FakeDisk) -> FilesBelow:
+    if request.param == "far":
+        return partial(FarFiles, request.getfixturevalue("far"))
     return disk if request.param == "fake" else LocalFileSystem
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from iai_mcp.adapters.spooled_file import SpooledFile
 from iai_mcp.capture import spool
-from iai_mcp.daemon.spooled_file import SpooledFile
 from iai_mcp.hosts import READABLE
 from iai_mcp.hosts.transcripts import open_transcript
 from iai_mcp.protocol.compact_json import dumps, loads

@@ -26,6 +26,9 @@ class Sshd:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.port = _free_port()
+        # What is over there is not what the person who runs the tests has in theirs.
+        self.home = directory / "home"
+        self.home.mkdir()
         self._process: subprocess.Popen[bytes] | None = None
         for name in ("host", "user"):
             command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(directory / name)]
@@ -74,7 +77,7 @@ class Sshd:
             f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {self.directory}/host\n"
             f"AuthorizedKeysFile {self.directory}/authorized\nPidFile none\nUsePAM no\n"
             f"StrictModes no\nPasswordAuthentication no\nPermitRootLogin yes\n"
-            f"Subsystem sftp {server}\n"
+            f"Subsystem sftp {server}\nSetEnv HOME={self.home}\n"
         )
 
     def _client_config(self) -> str:

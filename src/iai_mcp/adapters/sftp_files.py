@@ -17,6 +17,7 @@ from struct import pack, unpack_from
 from urllib.parse import unquote, urlsplit
 
 from iai_mcp.adapters.file_log import TEMPORARY
+from iai_mcp.adapters.ssh_ended import ssh_ended
 from iai_mcp.domain.errors import (
     AlreadyExists,
     InvalidInput,
@@ -39,16 +40,6 @@ _OK, _EOF, _NO_SUCH_FILE, _DENIED = 0, 1, 2, 3
 _FOR_READING, _FOR_NEW = 0x01, 0x02 | 0x08 | 0x20
 _HAS_SIZE, _HAS_OWNER, _HAS_MODE = 1, 2, 4
 _REGULAR, _FORMAT = 0o100000, 0o170000
-
-# What ssh says when it ends, and what that means.
-_WHY = (
-    (r"Host key verification failed", "its host key is not known or has changed: connect once with"
-     " `ssh {host}` and look at what it says"),
-    (r"Permission denied", "it does not let you in without a question: set up a key or an agent"),
-    (r"Could not resolve", "nobody knows a machine of that name"),
-    (r"Connection refused|timed out|No route|unreachable", "it can not be reached"),
-    (r"subsystem request failed", "it offers no sftp: ask its administrator for it"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,10 +327,7 @@ class _Link:
         self._process.kill()
         _, said = self._process.communicate()
         text = said[-4000:].decode("utf-8", "replace")
-        for pattern, why in _WHY:
-            if re.search(pattern, text):
-                return RemoteFailed(f"{self._place.host}: {why.format(host=self._place.host)}")
-        return RemoteFailed(f"{self._place.host} ended the connection")
+        return ssh_ended(self._place.host, text)
 
 
 def _text(data: bytes) -> bytes:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from iai_mcp.domain.errors import InvalidInput, NotFound
 from iai_mcp.domain.project_identity import outside_run_directory
-from iai_mcp.domain.projects import PROJECT_DATA, Project, ProjectPath
+from iai_mcp.domain.projects import HERE, PROJECT_DATA, Project, ProjectPath, RemoteRef
 from iai_mcp.ports.agent_stores import ProjectStore
 from iai_mcp.ports.agent_world import Clock, IdGenerator
 from iai_mcp.ports.file_system import FilesBelow
@@ -34,10 +34,12 @@ class Projects:
     store: ProjectStore
     ids: IdGenerator
     clock: Clock
+    remote: RemoteRef = HERE
 
     def add(self, path: ProjectPath, name: str | None = None) -> Project:
         """Remember a project. One that is known keeps its id, and takes a new name if given."""
-        known = next((p for p in self.store.list() if p.path == path), None)
+        here = (p for p in self.store.list() if p.remote == self.remote)
+        known = next((p for p in here if p.path == path), None)
         if known is not None and name in (None, known.name):
             return known
         project = Project(
@@ -45,6 +47,7 @@ class Projects:
             name=name if name is not None else posixpath.basename(path.text) or "root",
             path=path,
             created_at=known.created_at if known else self.clock.now_ms(),
+            remote=self.remote,
         )
         self.store.save(project)
         return project
@@ -55,12 +58,12 @@ class Projects:
     def remove(self, reference: str) -> Project:
         """Forget a project by id, path or unambiguous name. Its files stay."""
         known = self.store.list()
-        found = [p for p in known if reference in (p.id, p.path.text)]
+        found = [p for p in known if reference in (p.id, p.address)]
         found = found or [p for p in known if p.name == reference]
         if not found:
             raise NotFound(f"there is no project '{reference}': 'iai-mcp project list' shows them")
         if len(found) > 1:
-            paths = ", ".join(p.path.text for p in found)
+            paths = ", ".join(p.address for p in found)
             raise InvalidInput(
                 f"{len(found)} projects are called '{reference}': name one by its path ({paths})"
             )

@@ -5,6 +5,7 @@ from iai_mcp.domain.briefing_text import Briefing
 from iai_mcp.domain.closeness import NOTE
 from iai_mcp.domain.instants import iso
 from iai_mcp.domain.memories import DEFAULT_TIER, Memory
+from iai_mcp.domain.project_identity import is_elsewhere
 from iai_mcp.memory.payload import BYTES_PER_TOKEN, size
 from iai_mcp.memory.question import Answer, Hit
 from iai_mcp.memory.room import Shown
@@ -37,6 +38,8 @@ def memory_view(memory: Memory) -> Json:
         "derived": memory.derived,
         "meta": dict(memory.meta),
     }
+    if is_elsewhere(whence.project):
+        told["machine"] = "/".join(whence.project.split("/")[:3])
     if whence.circle:  # another machine told it
         told |= {"member": whence.member, "machine": whence.machine, "circle": whence.circle}
     return told

@@ -4,7 +4,7 @@ Apart from the other views: `session list` has 150 ms, and loads no dataclass.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from iai_mcp.domain.errors import IaiError
@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 Json = dict[str, object]
 
 
-def listing_view(entries: Sequence[Listed]) -> Json:
-    return {"sessions": [_entry(entry) for entry in entries]}
+def listing_view(entries: Sequence[Listed], problems: Mapping[str, str]) -> Json:
+    """`problems`: why machines did not answer."""
+    away = [{"machine": machine, "problem": why} for machine, why in problems.items()]
+    return {
+        "sessions": [_entry(entry) for entry in entries],
+        **({"unreachable": away} if away else {}),
+    }
 
 
 def _entry(entry: Listed) -> Json:
@@ -31,6 +36,7 @@ def _entry(entry: Listed) -> Json:
         "profile": record.label.profile_id,
         "host": record.label.host,
         "project": record.label.project,
+        "machine": record.machine,
         "command": record.command,
         "status": record.status,
         "status_source": record.source,

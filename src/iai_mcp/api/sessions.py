@@ -11,9 +11,9 @@ from iai_mcp.api import session_views as views
 from iai_mcp.api.table import Json, Method
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.terminals import LARGEST, TerminalSize
+from iai_mcp.far import everywhere
+from iai_mcp.far.everywhere import Everywhere
 from iai_mcp.protocol.params import Params
-from iai_mcp.terminal import sessions
-from iai_mcp.terminal.pty import HolderPty
 from iai_mcp.terminal.records import SessionRecord
 from iai_mcp.workspace import Workspace
 
@@ -22,29 +22,32 @@ _LONGEST_WAIT = 300  # seconds: a call that waits has a thread of the daemon for
 
 
 def list_all(_workspace: Workspace, params: Params) -> Json:
-    return views.listing_view(sessions.listed(_found(params)))
+    everything = _everywhere(params)
+    return views.listing_view(everything.listed(), everything.problems)
 
 
 def send(_workspace: Workspace, params: Params) -> Json:
     text, record = params.text("text"), _named(params)
-    done = sessions.send(record, text, enter=params.flag("enter", default=True))
+    done = everywhere.send(record, text, enter=params.flag("enter", default=True))
     return views.delivery_view(record, done)
 
 
 def broadcast(_workspace: Workspace, params: Params) -> Json:
     params.text("project")
-    return views.broadcast_view(sessions.broadcast(_found(params), params.text("text")))
+    records = _everywhere(params).found()
+    return views.broadcast_view(everywhere.broadcast(records, params.text("text")))
 
 
 def logs(_workspace: Workspace, params: Params) -> Json:
     lines = params.integer("lines", 0, 1, 1_000_000) if params.has("lines") else None
     record = _named(params)
-    return views.logs_view(record, sessions.logs(record, raw=params.flag("raw"), lines=lines))
+    text = everywhere.logs(record, plain=not params.flag("raw"), lines=lines)
+    return views.logs_view(record, text)
 
 
 def kill(_workspace: Workspace, params: Params) -> Json:
     record = _named(params)
-    return views.killed_view(record, sessions.kill(record))
+    return views.killed_view(record, everywhere.kill(record))
 
 
 def wait(_workspace: Workspace, params: Params) -> Json:
@@ -52,7 +55,7 @@ def wait(_workspace: Workspace, params: Params) -> Json:
     if until not in _UNTIL:
         raise InvalidInput(f"until must be one of {', '.join(_UNTIL)}")
     timeout = params.integer("timeout", _LONGEST_WAIT, 1, _LONGEST_WAIT)
-    return views.reached_view(sessions.wait(_named(params), until, timeout))
+    return views.reached_view(everywhere.wait(_named(params), until, timeout))
 
 
 def write(_workspace: Workspace, params: Params) -> Json:
@@ -65,7 +68,7 @@ def write(_workspace: Workspace, params: Params) -> Json:
             raise InvalidInput("data must be base64") from bad
     else:
         data = params.text("text").encode()
-    HolderPty().write(record.id, data)
+    everywhere.pty(record).write(record.id, data)
     return {"session": record.id, "bytes": len(data)}
 
 
@@ -74,21 +77,21 @@ def resize(_workspace: Workspace, params: Params) -> Json:
     params.need("rows")
     params.need("cols")
     rows, cols = (params.integer(name, 0, 1, LARGEST) for name in ("rows", "cols"))
-    HolderPty().resize(record.id, TerminalSize(rows, cols))
+    everywhere.pty(record).resize(record.id, TerminalSize(rows, cols))
     return {"session": record.id, "rows": rows, "cols": cols}
 
 
 def prune(_workspace: Workspace, params: Params) -> Json:
     project, cwd = params.optional_text("project"), params.optional_text("cwd")
-    return views.pruned_view(sessions.prune(project, cwd))
+    return views.pruned_view(everywhere.prune(project, cwd))
 
 
-def _found(params: Params) -> list[SessionRecord]:
-    return sessions.found(params.optional_text("project"), params.optional_text("cwd"))
+def _everywhere(params: Params) -> Everywhere:
+    return Everywhere(params.optional_text("project"), params.optional_text("cwd"))
 
 
 def _named(params: Params) -> SessionRecord:
-    return sessions.resolve(params.text("session"), _found(params))
+    return _everywhere(params).named(params.text("session"))
 
 
 METHODS: tuple[Method[Workspace], ...] = (

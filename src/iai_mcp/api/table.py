@@ -62,9 +62,10 @@ def dispatch(store: "MemoryStore | None", method: str, params: object) -> Json:
     if of_memory is not None:
         given = params if of_memory.names_as_given else _as_stored(params, store.redactor)
         return of_memory.answer(store, Params(given))
-    from iai_mcp.workspace import open_workspace
+    from iai_mcp.workspace import workspace_of
 
-    return call(open_workspace(), method, params)
+    named = params.get("project") or params.get("path")
+    return call(workspace_of(named if isinstance(named, str) else None), method, params)
 
 
 def call(workspace: "Workspace", name: str, params: Mapping[str, object]) -> Json:

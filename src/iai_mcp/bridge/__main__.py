@@ -6,6 +6,7 @@ It starts in milliseconds, holds no memory of its own, and never starts a daemon
 import os
 import sys
 
+from iai_mcp import paths
 from iai_mcp.bridge.pump import Pump
 
 # What a launched agent's processes carry, and under which name the daemon is told.
@@ -29,10 +30,11 @@ def main() -> int:
 def _context() -> dict[str, str]:
     context = {name: os.environ.get(variable, "") for variable, name in _FROM_ENVIRONMENT}
     try:
-        context["cwd"] = os.getcwd()
+        context["cwd"] = paths.seen_from_home(os.getcwd())
     except OSError:
         # The directory was removed under us; the rest is still true.
         context["cwd"] = ""
+    context["project"] = paths.seen_from_home(context["project"])
     return {name: value for name, value in context.items() if value}
 
 

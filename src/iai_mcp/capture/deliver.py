@@ -10,7 +10,7 @@ place to go on from: the daemon reads it.
 import os
 import time
 
-from iai_mcp import regular_files
+from iai_mcp import paths, regular_files
 from iai_mcp.capture import consent, journal, progress, spool
 from iai_mcp.capture.handover import Packed, hand_over
 from iai_mcp.capture.preparing import Preparation, launched_agent
@@ -153,11 +153,11 @@ def header_of(gathered: Gathered, project: str | None) -> Record:
     """What holds for all turns of one capture."""
     header: Record = {
         "session_id": gathered.session_id,
-        "cwd": gathered.cwd,
+        "cwd": paths.seen_from_home(gathered.cwd),
         "host": gathered.host,
     }
     if project:
-        header["project"] = project
+        header["project"] = paths.seen_from_home(project)
     return header
 
 

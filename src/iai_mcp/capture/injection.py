@@ -8,6 +8,7 @@ that is down or slow means: no memories this time, and nobody waits.
 import os
 import time
 
+from iai_mcp import paths
 from iai_mcp.client.brief import ask
 from iai_mcp.hosts.host import HookEvent
 from iai_mcp.protocol import markers
@@ -65,13 +66,13 @@ def _after_failure(event: HookEvent, given: "HookInput") -> str | None:
 
 
 def _place(given: "HookInput") -> dict[str, object]:
-    params: dict[str, object] = {"cwd": given.cwd}
+    params: dict[str, object] = {"cwd": paths.seen_from_home(given.cwd)}
     if given.session_id is not None:
         params["session_id"] = given.session_id
     # A launched agent works in its run directory, on the project that this names.
     for key, variable in (("project", "IAI_MCP_PROJECT"), ("agent_id", "IAI_MCP_AGENT_ID")):
         if os.environ.get(variable):
-            params[key] = os.environ[variable]
+            params[key] = paths.seen_from_home(os.environ[variable])
     return params
 
 

@@ -3,6 +3,7 @@
 import os
 import time
 
+from iai_mcp import paths
 from iai_mcp.hosts.turns import Event, moment_of
 
 _META_LIMIT = 3 * 1024  # of the 4 KiB that a turn's meta may have
@@ -27,6 +28,9 @@ class Preparation:
         """The turn as it is to be stored."""
         event["host"] = self._host
         event.setdefault("ts", self._written)
+        place = event.get("cwd")
+        if isinstance(place, str):
+            event["cwd"] = paths.seen_from_home(place)
         if self._agent:
             self._launched(event)
         return event

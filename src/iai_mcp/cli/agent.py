@@ -132,6 +132,6 @@ def run(arguments: argparse.Namespace) -> int:
         "launch": agent_launch.launch,
         "resume": agent_launch.launch,
     }
-    from iai_mcp.workspace import open_workspace
+    from iai_mcp.workspace import workspace_of
 
-    return actions[arguments.action](open_workspace(), arguments)
+    return actions[arguments.action](workspace_of(arguments.project), arguments)

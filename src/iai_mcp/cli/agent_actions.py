@@ -97,6 +97,10 @@ def edit(workspace: Workspace, arguments: argparse.Namespace) -> int:
             raise InvalidInput(
                 "say what to change: --context-file, --name, --profile, --add-skill …"
             )
+        if workspace.machine is not None:
+            raise InvalidInput(
+                f"the persona is on {workspace.machine.name}: give its text with --context-file"
+            )
         workspace.agents.persona(project, agent)  # refused here if it is a link to elsewhere
         _open_editor(f"{project.data}/{agent.context_path}")
     result = call(workspace, "agents_edit", params)

@@ -43,9 +43,9 @@ def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
         raise
     if attach:
         from iai_mcp.cli import session_attach
-        from iai_mcp.terminal.pty import find
+        from iai_mcp.far import everywhere
 
-        return session_attach.attach(find(session.id))
+        return session_attach.attach(everywhere.record_of(session.id, workspace.machine))
     text = (
         f"{plan.agent.name} runs in session {session.id}\n"
         f"see it with: iai-mcp session attach {session.id}"

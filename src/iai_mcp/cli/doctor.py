@@ -3,6 +3,8 @@
 Exit code 0 when nothing failed, 1 when something did; warnings do not fail.
 
   iai-mcp doctor --fix      repairs what is safe to repair (permissions, a stale socket, strays)
+  iai-mcp doctor --project ssh://ann@build/srv/shop
+                            examines that machine: connection, what runs there, memory, programs
 """
 
 import argparse
@@ -17,7 +19,8 @@ from iai_mcp.checks.verdict import Check, failed
 from iai_mcp.cli import memory_access, output
 from iai_mcp.client import connection
 from iai_mcp.concurrency import cleanup_stale_socket
-from iai_mcp.domain.errors import IaiError
+from iai_mcp.domain.errors import IaiError, InvalidInput
+from iai_mcp.domain.projects import is_far
 from iai_mcp.domain.shown_text import shown_line
 
 _COLOURS = {"PASS": "green", "WARN": "yellow", "FAIL": "red"}
@@ -25,17 +28,32 @@ _COLOURS = {"PASS": "green", "WARN": "yellow", "FAIL": "red"}
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fix", action="store_true", help="repair what is safe to repair")
+    parser.add_argument(
+        "--project", metavar="ADDRESS", help="a project on another machine, as ssh://HOST/DIR"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
 
 def run(arguments: argparse.Namespace) -> int:
     fixed = _fix() if arguments.fix else []
-    checks = [*examination.of_machine(), *_of_store()]
+    checks = _of_project(arguments.project) if arguments.project else _of_everything()
     worst = any(check.status == "FAIL" for check in checks)
     result = {"ok": not worst, "fixed": fixed, "checks": [asdict(check) for check in checks]}
     lines = [*(f"fixed: {what}" for what in fixed), *map(_line, checks)]
     output.emit(result, "\n".join(lines), as_json=arguments.json)
     return 1 if worst else 0
+
+
+def _of_everything() -> list[Check]:
+    return [*examination.of_machine(), *_of_store()]
+
+
+def _of_project(named: str) -> list[Check]:
+    if not is_far(named):
+        raise InvalidInput("--project is for one on another machine: ssh://[user@]host[:port]/path")
+    from iai_mcp.checks import far
+
+    return far.of_project(named)
 
 
 def _of_store() -> list[Check]:

@@ -24,9 +24,9 @@ def configure(parser: argparse.ArgumentParser, kind: str) -> None:
 
 def run(arguments: argparse.Namespace, kind: str) -> int:
     from iai_mcp.api.table import call
-    from iai_mcp.workspace import open_workspace
+    from iai_mcp.workspace import workspace_of
 
-    workspace = open_workspace()
+    workspace = workspace_of(arguments.project)
     params: dict[str, object] = {"project": agents_access.project_of(workspace, arguments).text}
     if arguments.action != "list":
         params["id"] = arguments.id

@@ -6,7 +6,6 @@ from contextlib import suppress
 
 from iai_mcp import paths, project_aliases, regular_files
 from iai_mcp.cli import output
-from iai_mcp.domain import project_identity
 from iai_mcp.domain.lost_projects import likely
 from iai_mcp.domain.repository_identity import of_place
 from iai_mcp.project import project_of
@@ -39,7 +38,7 @@ def _guessed(directories: Mapping[str, set[str]]) -> dict[str, str]:
     here.add(project_of(os.getcwd()).key)
     found: dict[str, str] = {}
     for directory, key in keys.items():
-        if project_identity.is_path(key) and not os.path.isdir(key) and of_place(key) not in asked:
+        if key.startswith("/") and not os.path.isdir(key) and of_place(key) not in asked:
             root = likely(key, directories[directory], sorted(here))
             if root is not None:
                 found[key] = root

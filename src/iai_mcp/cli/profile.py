@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from iai_mcp.workspace import open_workspace
+    from iai_mcp.workspace import workspace_of
 
     action = {
         "list": _list,
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         "edit": _edit,
         "remove": _remove,
     }
-    action[arguments.action](open_workspace(), arguments)
+    action[arguments.action](workspace_of(getattr(arguments, "project", None)), arguments)
     return 0
 
 

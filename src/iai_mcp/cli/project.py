@@ -4,6 +4,9 @@ Nothing needs this: every agent command finds the project by itself. The list se
 
     iai-mcp project add                  remember the project around the current directory
     iai-mcp project add ~/shop --name Shop
+    iai-mcp project add ssh://ann@build/srv/shop
+                                         one on another machine; it has to be on the list, so that
+                                         its sessions are in yours
     iai-mcp project list
     iai-mcp project remove Shop          forget it; its files stay
 
@@ -41,22 +44,27 @@ def run(arguments: argparse.Namespace) -> int:
 
         return project_mapping.run(arguments)
     from iai_mcp.api.table import call
-    from iai_mcp.workspace import open_workspace
+    from iai_mcp.workspace import workspace_of
 
-    workspace = open_workspace()
+    named = arguments.project
+    if arguments.action == "add":
+        named = arguments.directory or named
+    elif arguments.action == "remove":
+        named = arguments.reference or named
+    workspace = workspace_of(named)
     if arguments.action == "list":
         result = call(workspace, "projects_list", {})
-        rows = [[p.name, p.path.text] for p in workspace.projects.list()]
+        rows = [[p.name, p.address] for p in workspace.projects.list()]
         text = output.table(rows, ["NAME", "PATH"]) if rows else "no projects yet"
         output.emit(result, text, as_json=arguments.json)
         return 0
     if arguments.action == "add":
-        path = workspace.project(arguments.directory or arguments.project, os.getcwd())
+        path = workspace.project(named, os.getcwd())
         params = {"path": path.text, "name": arguments.name}
         result = call(workspace, "projects_add", params)
         output.emit(result, f"{path} is on the list", as_json=arguments.json)
         return 0
-    reference = arguments.reference or agents_access.project_of(workspace, arguments).text
+    reference = named or agents_access.project_of(workspace, arguments).text
     if os.path.isdir(reference):
         reference = os.path.realpath(reference)
     result = call(workspace, "projects_remove", {"project": reference})

@@ -21,8 +21,10 @@ import time
 from iai_mcp.api import session_views as views
 from iai_mcp.cli import output
 from iai_mcp.domain.errors import IaiError, InvalidInput
-from iai_mcp.terminal import sessions
+from iai_mcp.far import everywhere
+from iai_mcp.far.everywhere import Everywhere
 from iai_mcp.terminal.records import SessionRecord
+from iai_mcp.terminal.sessions import Listed, Sent
 
 _UNTIL = ("idle", "waiting", "running", "exited")
 
@@ -30,7 +32,9 @@ _UNTIL = ("idle", "waiting", "running", "exited")
 def configure(parser: argparse.ArgumentParser) -> None:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    common.add_argument("--project", metavar="DIR", help="only sessions of this project")
+    common.add_argument(
+        "--project", metavar="DIR", help="only sessions of this project; ssh://HOST/DIR elsewhere"
+    )
     # Named, because argparse otherwise formats a usage line, and imports all of shutil for that.
     commands = parser.add_subparsers(
         dest="action", metavar="ACTION", required=True, prog=parser.prog
@@ -74,8 +78,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    entries = sessions.listed(sessions.found(arguments.project))
-    output.emit(views.listing_view(entries), _as_table(entries), as_json=arguments.json)
+    everything = Everywhere(arguments.project)
+    entries = everything.listed()
+    for machine, problem in everything.problems.items():
+        output.note(f"{machine} is not reachable: {problem}")
+    result = views.listing_view(entries, everything.problems)
+    output.emit(result, _as_table(entries), as_json=arguments.json)
     return 0
 
 
@@ -112,7 +120,7 @@ def _attach(arguments: argparse.Namespace) -> int:
 def _send(arguments: argparse.Namespace) -> int:
     record, text = _named(arguments), _message(arguments.text)
     enter, timeout = not arguments.no_enter, arguments.timeout
-    done = sessions.send(record, text, enter=enter, timeout=timeout)
+    done = everywhere.send(record, text, enter=enter, timeout=timeout)
     waits = ", but the program has not read it yet" if done.read is False else ""
     result = views.delivery_view(record, done)
     output.emit(result, f"delivered to {record.id}{waits}", as_json=arguments.json)
@@ -120,14 +128,14 @@ def _send(arguments: argparse.Namespace) -> int:
 
 
 def _broadcast(arguments: argparse.Namespace) -> int:
-    records = sessions.found(arguments.project or os.getcwd())
-    sent = sessions.broadcast(records, _message(arguments.text), arguments.timeout)
+    records = Everywhere(arguments.project or os.getcwd()).found()
+    sent = everywhere.broadcast(records, _message(arguments.text), arguments.timeout)
     lines = [f"{one.record.id}  {_outcome(one)}" for one in sent]
     output.emit(views.broadcast_view(sent), "\n".join(lines), as_json=arguments.json)
     return int(any(isinstance(one.outcome, IaiError) for one in sent))
 
 
-def _outcome(one: sessions.Sent) -> str:
+def _outcome(one: Sent) -> str:
     if isinstance(one.outcome, IaiError):
         return f"not delivered: {one.outcome.message}"
     return "delivered"
@@ -136,18 +144,16 @@ def _outcome(one: sessions.Sent) -> str:
 def _logs(arguments: argparse.Namespace) -> int:
     record = _named(arguments)
     if arguments.raw and not arguments.json:
-        from iai_mcp.terminal.output import raw
-
-        output.pass_on(raw(record))
+        output.pass_on(everywhere.raw(record))
         return 0
-    text = sessions.logs(record, raw=arguments.raw, lines=arguments.lines)
+    text = everywhere.logs(record, plain=not arguments.raw, lines=arguments.lines)
     output.emit(views.logs_view(record, text), text.rstrip("\n"), as_json=arguments.json)
     return 0
 
 
 def _kill(arguments: argparse.Namespace) -> int:
     record = _named(arguments)
-    code = sessions.kill(record)
+    code = everywhere.kill(record)
     how = "nobody saw how" if code is None else f"exit code {code}"
     result = views.killed_view(record, code)
     output.emit(result, f"{record.id} has ended ({how})", as_json=arguments.json)
@@ -155,14 +161,14 @@ def _kill(arguments: argparse.Namespace) -> int:
 
 
 def _wait(arguments: argparse.Namespace) -> int:
-    reached = sessions.wait(_named(arguments), arguments.until, arguments.timeout)
+    reached = everywhere.wait(_named(arguments), arguments.until, arguments.timeout)
     result = views.reached_view(reached)
     output.emit(result, f"{reached.id} is {reached.status}", as_json=arguments.json)
     return 0
 
 
 def _prune(arguments: argparse.Namespace) -> int:
-    pruned = sessions.prune(arguments.project, days=arguments.older)
+    pruned = everywhere.prune(arguments.project, days=arguments.older)
     output.emit(views.pruned_view(pruned), f"{len(pruned)} forgotten", as_json=arguments.json)
     return 0
 
@@ -181,7 +187,7 @@ _ACTIONS = {
 
 
 def _named(arguments: argparse.Namespace) -> SessionRecord:
-    return sessions.resolve(arguments.session, sessions.found(arguments.project))
+    return Everywhere(arguments.project).named(arguments.session)
 
 
 def _message(text: str) -> str:
@@ -192,7 +198,7 @@ def _message(text: str) -> str:
     return text
 
 
-def _as_table(entries: list[sessions.Listed]) -> str:
+def _as_table(entries: list[Listed]) -> str:
     if not entries:
         return "no sessions; iai-mcp agent launch NAME starts one"
     rows = []
@@ -209,7 +215,7 @@ def _as_table(entries: list[sessions.Listed]) -> str:
                 record.id[:12],
                 record.label.agent_name or record.label.agent_id or record.command,
                 record.label.profile_id or "-",
-                os.path.basename(record.label.project or "") or "-",
+                _place(record),
                 status,
                 _ago(record.since_ms),
                 entry.last_line[:60],
@@ -221,12 +227,18 @@ def _as_table(entries: list[sessions.Listed]) -> str:
     return table + _lost_hint(entries)
 
 
-def _lost_hint(entries: list[sessions.Listed]) -> str:
+def _place(record: SessionRecord) -> str:
+    """The project, and the machine where that is another."""
+    name = os.path.basename(record.label.project or "") or "-"
+    return f"{name} on {record.machine.removeprefix('ssh://')}" if record.machine else name
+
+
+def _lost_hint(entries: list[Listed]) -> str:
     """How the agents come back that were running when the machine or their holder went down."""
     records = [entry.record for entry in entries]
     running = {record.label.agent_id for record in records if record.alive}
     lost = {
-        record.label.agent_name or record.label.agent_id: record.id
+        record.label.agent_name or record.label.agent_id: record
         for record in records
         if record.status == "lost"
         and record.label.agent_id
@@ -237,11 +249,16 @@ def _lost_hint(entries: list[sessions.Listed]) -> str:
     import shlex
 
     lines = [
-        f"  iai-mcp agent resume {shlex.quote(name)} --session {session[:12]}"
-        for name, session in lost.items()
+        f"  iai-mcp agent resume {shlex.quote(name)} --session {record.id[:12]}{_elsewhere(record)}"
+        for name, record in lost.items()
         if name
     ]
     return "\n".join(["", "to start again what was lost:", *lines])
+
+
+def _elsewhere(record: SessionRecord) -> str:
+    """What names the project of a session on another machine."""
+    return f" --project {record.machine}{record.label.project}" if record.machine else ""
 
 
 def _ago(milliseconds: int) -> str:

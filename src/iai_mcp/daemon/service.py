@@ -20,6 +20,7 @@ from iai_mcp.daemon.hibernation import (
     note_stops,
 )
 from iai_mcp.daemon.lifecycle_loop import LifecycleLoop
+from iai_mcp.daemon.machines import follow_machines
 from iai_mcp.daemon.socket_server import SocketServer
 from iai_mcp.daemon.succession import Estate, Heir
 from iai_mcp.domain import pieces
@@ -110,6 +111,7 @@ def _keep(
     tasks.keep("drain", lambda: drain.run(stopping))
     tasks.keep("lifecycle", lambda: lifecycle.run(stopping), end=lifecycle.end)
     tasks.keep("circles", lambda: follow_circles(store, tasks, stopping))
+    tasks.keep("machines", lambda: follow_machines(stopping))
     tasks.keep("agent news", lambda: follow_agent_news(store.agent_news, stopping))
     tasks.keep("warm", lambda: _warm(server, store))
 

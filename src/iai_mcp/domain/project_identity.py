@@ -41,6 +41,11 @@ def is_path(project: str) -> bool:
     return "/" in project
 
 
+def is_elsewhere(project: str) -> bool:
+    """Whether it is a path on another machine, `ssh://host/path`: nothing here tells more of it."""
+    return project.startswith("ssh://")
+
+
 def from_key(key: str) -> ProjectRef:
     """The project that a stored key stands for."""
     if not is_path(key):

@@ -10,7 +10,11 @@ from iai_mcp.domain.foreign_text import is_seen, quoted
 # Everything the agents half keeps in a project lives below this directory.
 PROJECT_DATA = ".ideai"
 
-_SSH = re.compile(r"ssh://(?P<user>[^@/:\s]+)@(?P<host>[^@/:\s]+):(?P<port>\d{1,5})\Z")
+# Neither may begin with a dash: ssh would take it for an option.
+_SSH = re.compile(
+    r"ssh://(?:(?P<user>[\w.][\w.+-]*)@)?(?P<host>[\w.][\w.-]*)(?::(?P<port>\d{1,5}))?"
+    r"(?P<path>/.*)?\Z"
+)
 
 
 RUNS = f"{PROJECT_DATA}/run"
@@ -55,31 +59,58 @@ class ProjectPath:
 
 @dataclass(frozen=True, slots=True)
 class RemoteRef:
-    """Where a project lives: here, or on a host reached over ssh."""
+    """Where a project lives: here, or on a host reached over ssh.
+
+    What is not said (a user, a port) is what the person's own ssh settings say.
+    """
 
     user: str | None = None
     host: str | None = None
     port: int | None = None
 
     def __post_init__(self) -> None:
-        parts = (self.user, self.host, self.port)
-        if any(part is None for part in parts) and any(part is not None for part in parts):
-            raise InvalidInput("a remote project needs a user, a host and a port")
+        if self.host is None and (self.user is not None or self.port is not None):
+            raise InvalidInput("a remote project needs a host")
         if self.port is not None and not 1 <= self.port <= 65_535:
             raise InvalidInput(f"{self.port} is not a port: give one from 1 to 65535")
 
     @classmethod
     def parse(cls, text: str) -> "RemoteRef":
-        """`local`, or `ssh://user@host:port`."""
+        """`local`, or `ssh://[user@]host[:port]`."""
         if text == "local":
             return cls()
+        remote, path = cls.split(text)
+        if path:
+            raise InvalidInput(f"'{text}' names a directory, and only a machine is asked for")
+        return remote
+
+    @classmethod
+    def split(cls, text: str) -> tuple["RemoteRef", str]:
+        """The machine and the path of `ssh://[user@]host[:port]/path`; `/~/x` is below the home there."""
         found = _SSH.match(text)
         if not found:
             raise InvalidInput(f"'{text}' is neither 'local' nor 'ssh://user@host:port'")
-        return cls(found["user"], found["host"], int(found["port"]))
+        port = int(found["port"]) if found["port"] else None
+        path = found["path"] or ""
+        return cls(found["user"], found["host"], port), path[1:] if path.startswith("/~") else path
+
+    @property
+    def machine(self) -> str:
+        """As ssh takes it; the port goes apart."""
+        return f"{self.user}@{self.host}" if self.user else self.host or ""
 
     def __str__(self) -> str:
-        return "local" if self.host is None else f"ssh://{self.user}@{self.host}:{self.port}"
+        if self.host is None:
+            return "local"
+        return f"ssh://{self.machine}" + (f":{self.port}" if self.port else "")
+
+
+HERE = RemoteRef()
+
+
+def is_far(text: str | None) -> bool:
+    """Whether a project is named that lives on another machine."""
+    return text is not None and text.startswith("ssh://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +119,12 @@ class Project:
     name: str
     path: ProjectPath
     created_at: int
-    remote: RemoteRef = RemoteRef()
+    remote: RemoteRef = HERE
+
+    @property
+    def address(self) -> str:
+        """What names it on every machine: its path, after the machine if that is another."""
+        return self.path.text if self.remote.host is None else f"{self.remote}{self.path}"
 
     def __post_init__(self) -> None:
         if not self.id.strip():

@@ -71,16 +71,20 @@ class HolderState(NamedTuple):
 
 
 class Connection:
-    """One connection to one holder."""
+    """One connection to one holder; over `joined`, if that leads to it already."""
 
-    def __init__(self, path: str, timeout: float = 5.0) -> None:
+    def __init__(
+        self, path: str, timeout: float = 5.0, joined: socket.socket | None = None
+    ) -> None:
         self.timeout = timeout
         self._buffer = bytearray(_READ_SIZE)
         self._decoder = wire.FrameDecoder()
         self._frames: list[tuple[int, bytes]] = []
         self.closed = False
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket = joined or socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(timeout)
+        if joined is not None:
+            return
         try:
             peers.connect(self.socket, path, "start the session anew")
         except FileNotFoundError as gone:
@@ -175,6 +179,15 @@ class Connection:
     def attach(self, mode: int, rows: int = 0, cols: int = 0) -> HolderState:
         """Begin the stream of output; the state says at which position it begins."""
         self.send(wire.ATTACH, wire.pack((mode, 1), (rows, 2), (cols, 2)))
+        return HolderState.parse(self.expect(wire.STATUS))
+
+    def resume(self, position: int, rows: int = 0, cols: int = 0) -> HolderState:
+        """The same from the byte of that number on, for who has all before it.
+
+        A later `position` in the state means that what lies between is no longer held.
+        """
+        fields = wire.pack((wire.FROM, 1), (rows, 2), (cols, 2), (position, 8))
+        self.send(wire.ATTACH, fields)
         return HolderState.parse(self.expect(wire.STATUS))
 
     def type(self, data: bytes) -> None:

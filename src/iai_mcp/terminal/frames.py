@@ -11,7 +11,8 @@ HEADER_SIZE = 5
 MAX_PAYLOAD = 65_536
 
 # From a client.
-ATTACH = 1  # mode u8, rows u16, cols u16: start the stream of output; rows 0 claims no size
+# mode u8, rows u16, cols u16, for FROM position u64: start the stream of output; rows 0 claims no size
+ATTACH = 1
 INPUT = 2  # request u32, bytes: type them; answered by DONE unless the request is 0
 RESIZE = 3  # rows u16, cols u16
 KILL = 4  # nothing: hang up, SIGKILL after half a second; answered by EXITED
@@ -33,6 +34,9 @@ REFUSED = 71  # a sentence
 LIVE = 0  # with what comes from now on
 SCREEN = 1  # far enough back to rebuild the current screen
 WHOLE = 2  # with the oldest output the ring still holds
+FROM = (
+    3  # with the byte of that number, for who had all before it; later if the ring has it no more
+)
 
 
 class FrameError(ValueError):

@@ -32,7 +32,7 @@ def socket_path(session_id: str) -> str:
         paths.private_dir(paths.user_data())
         paths.private_dir(sessions_dir())
         return near
-    return os.path.join(_short_dir(), name)
+    return os.path.join(short_dir(), name)
 
 
 def tail_path(session_id: str) -> str:
@@ -71,7 +71,7 @@ def bound_tails() -> None:
         os.unlink(os.path.join(directory, name))
 
 
-def _short_dir() -> str:
+def short_dir() -> str:
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     if runtime:
         short = os.path.join(runtime, f"iai-mcp-{_store_hash()}")

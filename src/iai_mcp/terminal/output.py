@@ -73,6 +73,12 @@ def _from_tail(record: SessionRecord) -> bytes:
         return source.read()
 
 
+def rest(record: SessionRecord, position: int) -> bytes:
+    """What an ended session printed from the byte of that number on, as far as it was kept."""
+    missing = max(0, (record.head or 0) - position)
+    return _from_tail(record)[-missing:] if missing else b""
+
+
 class Preview(NamedTuple):
     """What a list shows of a session that runs."""
 

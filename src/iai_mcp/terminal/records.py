@@ -29,7 +29,9 @@ class Owner(NamedTuple):
 class SessionRecord(NamedTuple):
     """One session as its files tell it.
 
-    `status` is a phase, or `lost`: it was running when the machine or its holder went down.
+    `status` is a phase, or `lost`: it was running when the machine or its holder went down. `head` is
+    how many bytes an ended one has printed, `machine` the other machine it is on, as `ssh://…`: what such
+    a one's files are called means nothing here. `unreachable` ones may run, for all that is known.
     """
 
     id: str
@@ -49,6 +51,8 @@ class SessionRecord(NamedTuple):
     holder: int | None = None
     child: int | None = None
     rebooted: bool = False
+    head: int | None = None
+    machine: str | None = None
 
     @property
     def alive(self) -> bool:
@@ -129,6 +133,7 @@ def read(session_id: str, boot: str | None = None) -> SessionRecord | None:
         holder=_number(state, "holder"),
         child=_number(state, "child"),
         rebooted=status == "lost" and _text(meta, "boot") != current,
+        head=_number(state, "head"),
     )
 
 

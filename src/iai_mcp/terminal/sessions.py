@@ -145,12 +145,9 @@ def broadcast(records: Sequence[SessionRecord], text: str, timeout: float = 5.0)
         return list(pool.map(one, targets))
 
 
-def logs(record: SessionRecord, *, raw: bool = False, lines: int | None = None) -> str:
-    """What it printed and still holds: as plain text, or as it came."""
-    from iai_mcp.terminal import output
-
-    data = output.raw(record)
-    if raw:
+def as_text(record: SessionRecord, data: bytes, *, plain: bool, lines: int | None = None) -> str:
+    """What it printed: as plain text, or as it came."""
+    if not plain:
         return data.decode("utf-8", "replace")
     from iai_mcp.terminal.screen_paint import plain_text
 

@@ -54,9 +54,11 @@ class Calls:
         if of_agents is not None and of_agents.page:
             if of_agents.types and not may_type(str(params.get("session"))):
                 raise NoKeyboard("take the keyboard of that session first")
-            from iai_mcp.workspace import open_workspace
+            from iai_mcp.workspace import workspace_of
 
-            return table.call(open_workspace(), method, params)
+            named = params.get("project")
+            workspace = workspace_of(named if isinstance(named, str) else None)
+            return table.call(workspace, method, params)
         if method not in self._for_pages():
             raise UnknownMethod(f"a page can not call '{method[:60]}'")
         return connection.call(method, params, _PATIENCE_SECONDS)

@@ -133,7 +133,7 @@ def test_a_stop_does_not_wait_until_a_huge_file_is_read(machine: Machine) -> Non
 
     def take(header: dict[str, object], events: list[dict[str, object]]) -> dict[str, object]:
         taken.extend(events)
-        drain._stopping.set()
+        drain.stopping.set()
         return {"inserted": len(events)}
 
     drain = SpoolDrain(take, str(machine.spool))

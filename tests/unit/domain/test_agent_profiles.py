@@ -93,10 +93,10 @@ def test_a_run_directory_can_not_leave_the_project() -> None:
             path.run_dir(wrong)
 
 
-def test_a_remote_is_local_or_whole() -> None:
-    assert str(RemoteRef.parse("local")) == "local"
-    assert str(RemoteRef.parse("ssh://ann@host:22")) == "ssh://ann@host:22"
-    for wrong in ("ssh://host", "ssh://a@h:99999", "http://x", ""):
+def test_a_remote_is_local_or_a_machine_as_ssh_names_it() -> None:
+    for right in ("local", "ssh://ann@host:22", "ssh://ann@host", "ssh://build-box"):
+        assert str(RemoteRef.parse(right)) == right
+    for wrong in ("ssh://", "ssh://a@h:99999", "ssh://-oProxy=x", "ssh://h/p", "http://x", ""):
         with pytest.raises(InvalidInput):
             RemoteRef.parse(wrong)
 
@@ -134,3 +134,13 @@ def test_a_program_starts_somewhere_and_is_named() -> None:
         SpawnSpec("x", (), "relative")
     with pytest.raises(InvalidInput):
         SpawnSpec("x", ("a\0b",), "/p")
+
+
+def test_the_address_of_a_far_project_is_a_machine_and_a_path() -> None:
+    remote, path = RemoteRef.split("ssh://ann@host:22/srv/shop")
+
+    assert (remote.machine, remote.port, path) == ("ann@host", 22, "/srv/shop")
+    assert RemoteRef.split("ssh://host/~/shop")[1] == "~/shop"
+    assert (
+        Project("p", "Shop", ProjectPath(path), 0, remote).address == "ssh://ann@host:22/srv/shop"
+    )

@@ -53,10 +53,10 @@ class LocalFileSystem:
                     data = file.read(LARGEST_FILE + 1)
             finally:
                 os.close(descriptor)
-        return self._in_bounds(data, path)
+        return self.require_bounds(data, path)
 
     def write(self, path: str, data: bytes, *, private: bool = True) -> None:
-        self._in_bounds(data, path)
+        self.require_bounds(data, path)
         if self._own and os.path.islink(self._whole(path)):
             folder, _, name = os.path.realpath(self._whole(path)).rpartition("/")
             LocalFileSystem(folder or "/", own=True).write(name, data, private=private)
@@ -210,7 +210,7 @@ class LocalFileSystem:
                 "file; remove it"
             )
 
-    def _in_bounds(self, data: bytes, path: str) -> bytes:
+    def require_bounds(self, data: bytes, path: str) -> bytes:
         if len(data) > LARGEST_FILE:
             raise IoFailed(
                 f"{self._shown(path)} is too large: at most {LARGEST_FILE >> 20} MB can be used"

@@ -154,10 +154,14 @@ def _profile_json(profile: AgentProfile) -> dict[str, object]:
 
 
 class FileProjectStore:
-    """`<user data>/projects.json`, with what the person said about trust."""
+    """`<user data>/projects.json`, with what the person said about trust.
 
-    def __init__(self, files: FilesBelow, user_data: Callable[[], str]) -> None:
+    `machine`: where the paths are whose trust is asked for, `ssh://…`; nothing for this one.
+    """
+
+    def __init__(self, files: FilesBelow, user_data: Callable[[], str], machine: str = "") -> None:
         self._document = _UserDocument(files, user_data, "projects.json")
+        self._machine = machine
 
     def list(self) -> Sequence[Project]:
         return self._document.entries("projects", _project)
@@ -186,7 +190,7 @@ class FileProjectStore:
 
     def trust(self, path: ProjectPath) -> bool | None:
         kept = self._document.read().get("trust")
-        answer = kept.get(path.text) if isinstance(kept, dict) else None
+        answer = kept.get(f"{self._machine}{path}") if isinstance(kept, dict) else None
         return answer if isinstance(answer, bool) else None
 
     def remember_trust(self, path: ProjectPath, trusted: bool) -> None:
@@ -194,7 +198,10 @@ class FileProjectStore:
             kept = old.get("trust")
             return {
                 **old,
-                "trust": {**(kept if isinstance(kept, dict) else {}), path.text: trusted},
+                "trust": {
+                    **(kept if isinstance(kept, dict) else {}),
+                    f"{self._machine}{path}": trusted,
+                },
             }
 
         self._document.change(edit)

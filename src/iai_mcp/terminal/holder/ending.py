@@ -94,7 +94,8 @@ def farewell(holder: "Holder", code: int, number: int) -> None:
     _keep_tail(holder)
     ended = now_ms()
     journal = holder.journal
-    journal.note(exit_code=code, signal=number, ended=ended)
+    # The number of the last byte, for who had a part of the output when their connection broke.
+    journal.note(exit_code=code, signal=number, ended=ended, head=holder.ring.head)
     journal.save("exited", "exit", ended, durable=True)
     journal.event("SessionExited", "exited", "exit", exit_code=code, signal=number)
     holder.status.on_change.append("exited")

@@ -61,6 +61,9 @@ def _attach(holder: "Holder", client: Client, payload: bytes) -> None:
     whole_screen = True
     if mode == wire.SCREEN:
         client.cursor, whole_screen = output.screen_start(ring, holder.modes)
+    elif mode == wire.FROM:
+        wanted = wire.unpack(payload[5:], 8)[0]
+        client.cursor = min(max(wanted, ring.start), ring.head)
     else:
         client.cursor = ring.start if mode == wire.WHOLE else ring.head
     before = holder.size

@@ -1,0 +1,30 @@
+"""Contact with the machines of far projects while the daemon runs: a thread for each.
+
+They wait at machines that may never answer, so nobody waits for them.
+"""
+
+import asyncio
+import threading
+
+from iai_mcp.far import everywhere
+
+_LOOK_EVERY = 2.0  # seconds, at the list of projects: one small file
+
+
+async def follow_machines(stop: asyncio.Event) -> None:
+    """Keep a contact for every machine that the person has a project on, until `stop` is set."""
+    ended = threading.Event()
+    running: dict[object, threading.Thread] = {}
+    told = asyncio.ensure_future(stop.wait())
+    try:
+        while not stop.is_set():
+            for remote in await asyncio.to_thread(everywhere.machines):
+                if remote not in running:
+                    from iai_mcp.far.contact import Contact
+
+                    contact = Contact(remote, lambda seconds: not ended.wait(seconds))
+                    running[remote] = threading.Thread(target=contact.keep, daemon=True)
+                    running[remote].start()
+            await asyncio.wait({told}, timeout=_LOOK_EVERY)
+    finally:
+        ended.set()

@@ -1,0 +1,88 @@
+"""What runs on another machine, as one archive: our own sources that need nothing but Python.
+
+The same sources give the same bytes, so that the archive's digest is its version.
+"""
+
+import hashlib
+import io
+import os
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from iai_mcp import paths
+from iai_mcp.adapters.files.local import LocalFileSystem
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+# Rooms and files whose imports end in the standard library. `domain` is pure throughout.
+_ROOMS = ("api", "bridge", "capture", "client", "domain", "far", "hosts", "ports", "protocol")
+_CONTENTS = (
+    *(f"{room}/**/*.py" for room in (*_ROOMS, "terminal")),
+    *("adapters/__init__.py", "adapters/files/__init__.py", "adapters/files/local.py"),
+    *("adapters/looks.py", "adapters/spool_pass.py", "adapters/spooled_file.py"),
+    *("adapters/agent_runtime.py", "adapters/git.py", "adapters/git_worktrees.py"),
+    *("__init__.py", "boot.py", "paths.py", "project.py", "project_aliases.py"),
+    "regular_files.py",
+)
+_MAIN = b"from iai_mcp.far.__main__ import main\n\nmain()\n"
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)
+_KEPT = "far"
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """`path` is where it lies here; `digest` the SHA-256 of its bytes."""
+
+    path: Path
+    digest: str
+
+    def read(self) -> bytes:
+        return self.path.read_bytes()
+
+
+def current() -> Archive:
+    """The archive of this installation, made at need and kept in the user data."""
+    stamp = _stamp()
+    kept = Path(paths.in_user_data(_KEPT))
+    for found in kept.glob(f"{stamp}.*.pyz"):
+        return Archive(found, found.name.split(".")[1])
+    data = build()
+    digest = hashlib.sha256(data).hexdigest()
+    own = LocalFileSystem(paths.user_data(), own=True)
+    own.create_dir_all(_KEPT)
+    for earlier in kept.glob("*.pyz"):
+        own.remove(f"{_KEPT}/{earlier.name}")
+    name = f"{stamp}.{digest}.pyz"
+    own.write(f"{_KEPT}/{name}", data)
+    return Archive(kept / name, digest)
+
+
+def build() -> bytes:
+    """The archive's bytes: the same for the same sources, whenever and wherever they lie."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        archive.writestr(_entry("__main__.py"), _MAIN)
+        for path in _sources():
+            name = f"iai_mcp/{path.relative_to(_PACKAGE).as_posix()}"
+            archive.writestr(_entry(name), path.read_bytes())
+    return out.getvalue()
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _LONG_AGO)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o600 << 16
+    return entry
+
+
+def _sources() -> list[Path]:
+    return sorted({path for pattern in _CONTENTS for path in _PACKAGE.glob(pattern)})
+
+
+def _stamp() -> str:
+    """Changes whenever a source does, without reading any."""
+    seen = hashlib.sha256()
+    for path in _sources():
+        found = os.stat(path)
+        seen.update(f"{path} {found.st_size} {found.st_mtime_ns}\n".encode())
+    return seen.hexdigest()[:16]

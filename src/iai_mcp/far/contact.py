@@ -1,0 +1,59 @@
+"""Staying in contact with one machine while agents run there: their memories come home meanwhile.
+
+The daemon does this for every machine that the person has a project on. A connection that somebody
+opened is used, and is made anew after a break as long as sessions are believed to run there.
+"""
+
+import time
+from collections.abc import Callable
+
+from iai_mcp.domain.errors import IaiError
+from iai_mcp.domain.projects import RemoteRef
+from iai_mcp.far import everywhere
+from iai_mcp.far.machine import Machine
+from iai_mcp.far.sessions import FarSessions
+
+_DRAIN_EVERY = 1.0
+_LIST_EVERY = 10.0
+_LONGEST_PAUSE = 60.0
+_IDLE = 600.0  # seconds without a session over there: then the connection is let go
+_PATIENCE = 30.0
+
+
+class Contact:
+    def __init__(self, remote: RemoteRef, wait: Callable[[float], bool]) -> None:
+        """`wait` sleeps for so many seconds, and says whether to go on."""
+        self._remote = remote
+        self._machine = Machine.of(remote)
+        self._wait = wait
+        self._listed_at = 0.0
+        self._in_use_at = time.monotonic()
+
+    def keep(self) -> None:
+        """Until `wait` says no."""
+        pause = _DRAIN_EVERY
+        while self._wait(pause):
+            if not self._machine.is_connected() and not everywhere.is_expected_to_run(self._remote):
+                self._machine.close()
+                self._listed_at, pause = 0.0, _DRAIN_EVERY
+                continue
+            try:
+                self._once()
+                pause = _DRAIN_EVERY
+            except IaiError:
+                # Away, or it refused: what waits there waits on.
+                pause = min(_LONGEST_PAUSE, pause * 2)
+        self._machine.close()
+
+    def _once(self) -> None:
+        self._machine.call("memory.drain", _PATIENCE)
+        now = time.monotonic()
+        if now - self._listed_at < _LIST_EVERY:
+            return
+        rows = FarSessions(self._machine).listed(_PATIENCE)
+        everywhere.remember(self._remote, rows)
+        self._listed_at = now
+        if any(row.record.alive for row in rows):
+            self._in_use_at = now
+        elif now - self._in_use_at > _IDLE:
+            self._machine.disconnect()

@@ -1,0 +1,38 @@
+"""The process over there that answers calls on stdin and stdout, until the connection ends."""
+
+import json
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+
+from iai_mcp.far import surroundings, wire
+from iai_mcp.far.service import Service, hello
+
+_AT_ONCE = 16
+
+
+def serve(mark: str, home_id: str, machine: str) -> None:
+    os.umask(0o077)
+    surroundings.choose(home_id, machine)
+    # What a program or a module prints must not come between the messages.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    answers.write(f"\n{mark}{json.dumps(hello())}\n".encode())
+    answers.flush()
+    service, turnstile = Service(), Lock()
+
+    def answer(message: wire.Json) -> None:
+        answered = wire.pack(service.answer(message))
+        with turnstile:
+            answers.write(answered)
+            answers.flush()
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        pool.submit(surroundings.sweep)
+        try:
+            while (message := wire.receive(sys.stdin.buffer)) is not None:
+                pool.submit(answer, message)
+        finally:
+            # Nobody hears the answers any more, and a wait may last for hours.
+            os._exit(0)
