@@ -103,3 +103,19 @@ def test_the_installed_command_works_in_an_empty_home(newcomer: Newcomer) -> Non
 def test_the_installed_command_shows_itself_in_a_demonstration(newcomer: Newcomer) -> None:
     shown = newcomer.runs("demo")
     assert shown.returncode == 0, shown.stdout + shown.stderr
+
+
+def test_what_agent_programs_start_names_neither_the_clone_nor_a_version_of_python(
+    newcomer: Newcomer, built: Built
+) -> None:
+    for name in (".claude", ".codex", ".gemini"):
+        (newcomer.home.path / name).mkdir()
+    connected = newcomer.runs("hosts", "install", "--yes")
+    assert connected.returncode == 0, connected.stderr
+    written = [path for path in newcomer.home.path.glob(".*/*.*") if path.is_file()]
+    texts = "".join(path.read_text() for path in written if ".iai-mcp" not in path.parts)
+    assert str(newcomer.commands / "python") in texts
+    assert "site-packages" not in texts
+    assert "removed" not in connected.stderr, "an installed one lasts"
+    told = json.loads(newcomer.runs("upgrade", "--json").stdout)
+    assert (told["way"], told["origin"], told["lasts"]) == ("pip", str(built.wheel), True)

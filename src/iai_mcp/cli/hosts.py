@@ -147,6 +147,17 @@ def _report(outcomes: Sequence[Outcome], args: argparse.Namespace, *, dry: bool)
     if not outcomes:
         lines.append("No agent program was found on this machine. Name one to connect it anyway.")
     output.emit({"hosts": entries, "dry_run": dry}, "\n".join(lines), as_json=args.json)
+    if args.action == "install" and not args.json and any(one.changes for one in outcomes):
+        _say_if_it_does_not_last()
+
+
+def _say_if_it_does_not_last() -> None:
+    from iai_mcp import installation
+    from iai_mcp.cli import upgrade
+
+    found = installation.current()
+    if not found.lasts:
+        output.note("\n      ".join(upgrade.stays(found)))
 
 
 def _entry(outcome: Outcome, action: str, *, dry: bool) -> dict[str, object]:

@@ -74,6 +74,14 @@ def status(host: Host) -> str:
     return "outdated" if "outdated" in states else "partly"
 
 
+def commands(host: Host) -> list[list[str]]:
+    """What this host's files start of ours, each as its words; nothing of files that can not be read."""
+    try:
+        return [words for wanted in files(host) for words in edits.commands(wanted)]
+    except IaiError:
+        return []
+
+
 def plan_install(host: Host) -> Outcome:
     """What installing would do; nothing is written."""
     return _planned(host, install=True)
