@@ -34,12 +34,21 @@ def _examined(host: Host) -> Check:
 
 def _host(host: Host, status: str) -> Check:
     label = f"host {host.id}"
-    problem = started.problem(registry.commands(host))
+    by_plugin = [["iai-mcp"]] if host.has_plugin() else []
+    problem = started.problem([*registry.commands(host), *by_plugin])
     if problem:
-        return failed(label, f"its files start {problem}", f"iai-mcp hosts install {host.id}")
+        fix = (
+            "pipx ensurepath, or uv tool update-shell"
+            if by_plugin
+            else f"iai-mcp hosts install {host.id}"
+        )
+        return failed(label, f"its files start {problem}", fix)
     if status == "broken":
         return warned(label, "its configuration can not be read", f"iai-mcp hosts status {host.id}")
-    if status != "installed":
+    if status == "twice":
+        told = "connected twice, by our plugin and in its settings: its tools stand there twice"
+        return warned(label, told, f"iai-mcp hosts remove {host.id}, or: {host.drops_plugin}")
+    if status not in ("installed", "plugin"):
         return warned(label, f"not connected ({status})", f"iai-mcp hosts install {host.id}")
     if host.hooks is None:
         return passed(label, "memory tools installed")

@@ -357,6 +357,25 @@ def test_cursor_running_claude_code_s_hooks_is_captured_once(
     assert spooled(tmp_path) == ["which port?", "5433"]
 
 
+def test_the_hook_of_a_plugin_leaves_the_work_to_the_one_in_the_settings(
+    hook: Hook, home: Path, transcript: Path, tmp_path: Path
+) -> None:
+    given = {"session_id": "s", "cwd": "/p", "transcript_path": str(transcript)}
+    (home / ".claude").mkdir()
+    settings = home / ".claude" / "settings.json"
+    settings.write_text('{"hooks": "-c import iai_mcp.capture.__main__ hook"}')
+
+    hook("hook", "--plugin", "claude-code", "Stop", given=given)
+    beside_the_other = spooled(tmp_path)
+    settings.write_text('{"enabledPlugins": {"iai-mcp@iai-mcp": true}}')
+    hook("hook", "--plugin", "claude-code", "Stop", given=given, IAI_MCP_SESSION_DIR=str(tmp_path))
+    in_a_launch = spooled(tmp_path)
+    hook("hook", "--plugin", "claude-code", "Stop", given=given)
+
+    assert (beside_the_other, in_a_launch) == ([], [])
+    assert spooled(tmp_path) != []
+
+
 @pytest.mark.parametrize(
     ("event", "given", "expected"),
     [
