@@ -48,7 +48,8 @@ def test_a_plugin_has_a_manifest_hooks_the_server_and_a_skill(
     assert re.fullmatch(r"\d+\.\d+\.\d+", manifest["version"])
     assert manifest["version"] == __version__
     servers = manifest if host.id == "gemini" else read(made, f"{root}.mcp.json")
-    assert servers["mcpServers"] == {"iai-mcp": {"command": "iai-mcp", "args": ["mcp"]}}
+    ((name, server),) = servers["mcpServers"].items()
+    assert (name, server["command"], server["args"]) == ("iai-mcp", "iai-mcp", ["mcp"])
     head, _, body = (
         made[f"{root}skills/recall/SKILL.md"].decode().removeprefix("---\n").partition("---\n")
     )

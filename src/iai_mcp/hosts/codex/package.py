@@ -1,6 +1,7 @@
 """Codex's plugin, in a marketplace of its own: `codex plugin marketplace add DIR`."""
 
 from iai_mcp.hosts.codex import HOOKS, HOST
+from iai_mcp.hosts.editing.ownership import OUR_VARIABLES
 from iai_mcp.hosts.launching import in_arrays
 from iai_mcp.hosts.packages import FOLDER, PORTABLE, SKILL, as_json, manifest, servers
 from iai_mcp.hosts.wiring import SERVER, hook_groups
@@ -26,6 +27,7 @@ def package() -> dict[str, str]:
         ),
         f"{FOLDER}/.codex-plugin/plugin.json": as_json(said),
         f"{FOLDER}/hooks/hooks.json": as_json({"hooks": in_arrays(hooks)}),
-        f"{FOLDER}/.mcp.json": as_json(servers()),
+        # Codex hands servers few variables; these lead to a store that is not at the usual place.
+        f"{FOLDER}/.mcp.json": as_json(servers(env_vars=list(OUR_VARIABLES))),
         f"{FOLDER}/skills/recall/SKILL.md": SKILL,
     }
