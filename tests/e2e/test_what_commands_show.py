@@ -101,6 +101,7 @@ WALK: dict[str, list[list[str]]] = {
     "crypto export-key": [[]],
     "model install": [["--model", NAME], ["--from", NAME]],
     "model status": [[]],
+    "upgrade": [[]],
     "uninstall": [["--data"]],
     "demo": [["--help"]],  # it lives in a home of its own, without anything of yours
     "completion bash": [[]],

@@ -20,6 +20,9 @@ ANSWER = "It listens on 5433."
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.id)
 def test_a_host_learns_remembers_recalls_and_is_let_go(machine: Machine, program: Program) -> None:
     machine.prepare(program)
+    machine.talk(
+        program, "Hello.", Say("Hello.")
+    )  # Codex writes down by itself that it trusts the project
     before = machine.files(program)
     machine.iai("hosts", "install", program.id, "--yes")
 

@@ -43,7 +43,7 @@ _PATIENCE = 0.3
 _LONGEST_WAIT = 1.0
 
 USAGE = """\
-usage: iai-mcp hook [--store DIR] [--socket PATH] HOST EVENT
+usage: iai-mcp hook [--store DIR] [--socket PATH] [--plugin] HOST EVENT
        iai-mcp session-start [--host HOST]
 
 Agent programs run this; 'iai-mcp hosts install' writes it into their settings. The program's own
@@ -55,12 +55,13 @@ of the project, in the form that the program understands. Always exits 0.
 class Call:
     """The parsed command line: whose hook, and its name there."""
 
-    __slots__ = ("help", "hook", "host")
+    __slots__ = ("by_plugin", "help", "hook", "host")
 
     def __init__(self) -> None:
         self.host = DEFAULT
         self.hook = ""
         self.help = False
+        self.by_plugin = False
 
 
 class HookInput:
@@ -130,12 +131,8 @@ def main(argv: "Sequence[str]") -> int:
 
 def _serve(call: Call, event: HookEvent) -> None:
     given = _read_input(hooks_of(call.host))
-    for field, borrower in given.hooks.borrowed_by.items():
-        if field in given.fields:
-            given.hooks = hooks_of(borrower)
-            if given.hooks.are_installed():
-                return  # its own hook has done the work
-            call.host = borrower
+    if _is_done_by_others(call, given):
+        return
     hooks_seen.note(call.host, event)
     if os.environ.get("IAI_MCP_SESSION_DIR"):
         from iai_mcp.capture import agent_session
@@ -177,6 +174,17 @@ def _capture(call: Call, event: HookEvent, given: HookInput) -> None:
     deliver_transcript(path, session, call.host, given.cwd, wait_for=wait_for)
 
 
+def _is_done_by_others(call: Call, given: HookInput) -> bool:
+    """Whether this happening has a hook of ours elsewhere; a host that borrowed this one is taken as itself."""
+    if call.by_plugin and os.environ.get("IAI_MCP_SESSION_DIR"):
+        return True  # a launch brings its own
+    for field, borrower in given.hooks.borrowed_by.items():
+        if field in given.fields:
+            call.host, given.hooks = borrower, hooks_of(borrower)
+            return given.hooks.are_installed()
+    return call.by_plugin and given.hooks.are_installed()
+
+
 def _parse(argv: "Sequence[str]") -> Call:
     """By hand: argparse takes longer to import than most hooks run."""
     call = Call()
@@ -187,6 +195,8 @@ def _parse(argv: "Sequence[str]") -> Call:
         name, equals, value = word.partition("=")
         if word in ("-h", "--help"):
             call.help = True
+        elif word == "--plugin":
+            call.by_plugin = True
         elif name in ("--host", "--store", "--socket"):
             given = value if equals else (waiting.pop(0) if waiting else "")
             _take(call, name, given)

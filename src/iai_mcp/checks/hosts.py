@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from iai_mcp.capture import hooks_seen
-from iai_mcp.checks.verdict import Check, examined, passed, warned
+from iai_mcp.checks import started
+from iai_mcp.checks.verdict import Check, examined, failed, passed, warned
 from iai_mcp.hosts import histories, registry
 from iai_mcp.hosts.editing import receipts
 from iai_mcp.hosts.host import Host
@@ -15,8 +16,13 @@ _WITHOUT_A_HOOK = 2 * 3600.0
 
 
 def hosts() -> list[Check]:
-    """One check per agent program that is here. An absent one is nobody's fault."""
-    found = registry.detected()
+    """One check per agent program that is here, or whose files start something that is not. An absent
+    one is nobody's fault."""
+    found = [
+        host
+        for host in registry.hosts()
+        if host.found() or started.problem(registry.commands(host))
+    ]
     if not found:
         return [passed("hosts", "no agent program was found")]
     return [_examined(host) for host in found]
@@ -28,9 +34,21 @@ def _examined(host: Host) -> Check:
 
 def _host(host: Host, status: str) -> Check:
     label = f"host {host.id}"
+    by_plugin = [["iai-mcp"]] if host.has_plugin() else []
+    problem = started.problem([*registry.commands(host), *by_plugin])
+    if problem:
+        fix = (
+            "pipx ensurepath, or uv tool update-shell"
+            if by_plugin
+            else f"iai-mcp hosts install {host.id}"
+        )
+        return failed(label, f"its files start {problem}", fix)
     if status == "broken":
         return warned(label, "its configuration can not be read", f"iai-mcp hosts status {host.id}")
-    if status != "installed":
+    if status == "twice":
+        told = "connected twice, by our plugin and in its settings: its tools stand there twice"
+        return warned(label, told, f"iai-mcp hosts remove {host.id}, or: {host.drops_plugin}")
+    if status not in ("installed", "plugin"):
         return warned(label, f"not connected ({status})", f"iai-mcp hosts install {host.id}")
     if host.hooks is None:
         return passed(label, "memory tools installed")

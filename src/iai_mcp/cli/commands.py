@@ -53,6 +53,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "uninstall": ("uninstall", "take hooks, entries and units out again"),
     "crypto": ("crypto", "the key that encrypts the store"),
     "model": ("model", "the model that finds memories by meaning"),
+    "upgrade": ("upgrade", "how it was installed, and how to upgrade it"),
     "demo": ("demo", "see it work in a scratch home, then clean up"),
     "completion": ("completion", "print the shell completion for bash, zsh or fish"),
 }
@@ -96,6 +97,7 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "export",
             "crypto",
             "model",
+            "upgrade",
             "uninstall",
         ),
     ),

@@ -24,7 +24,14 @@ from iai_mcp.hosts.registry import Outcome
 
 _OFFERED = "hosts-offered"  # that `up` has asked; in the user-data directory
 
-_SIGNS = {"installed": "green", "outdated": "yellow", "partly": "yellow", "broken": "red"}
+_SIGNS = {
+    "installed": "green",
+    "plugin": "green",
+    "outdated": "yellow",
+    "partly": "yellow",
+    "twice": "yellow",
+    "broken": "red",
+}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -147,6 +154,17 @@ def _report(outcomes: Sequence[Outcome], args: argparse.Namespace, *, dry: bool)
     if not outcomes:
         lines.append("No agent program was found on this machine. Name one to connect it anyway.")
     output.emit({"hosts": entries, "dry_run": dry}, "\n".join(lines), as_json=args.json)
+    if args.action == "install" and not args.json and any(one.changes for one in outcomes):
+        _say_if_it_does_not_last()
+
+
+def _say_if_it_does_not_last() -> None:
+    from iai_mcp import installation
+    from iai_mcp.cli import upgrade
+
+    found = installation.current()
+    if not found.lasts:
+        output.note("\n      ".join(upgrade.stays(found)))
 
 
 def _entry(outcome: Outcome, action: str, *, dry: bool) -> dict[str, object]:
@@ -180,13 +198,25 @@ def _lines(outcome: Outcome, action: str, *, dry: bool) -> list[str]:
     if dry:
         return [_coloured(edit.diff()).rstrip("\n") for edit in outcome.edits if edit.changes]
     if not outcome.changes:
-        return [f"{title}: already connected"] if action == "install" else []
+        return [f"{title}: {_already(outcome.host)}"] if action == "install" else []
     verb = output.paint("connected" if action == "install" else "disconnected", "green")
     lines = [f"{title}: {verb}"]
     lines += [f"  {edit.kind} {edit.path}" for edit in outcome.edits if edit.changes]
     if action == "install" and outcome.host.note:
         lines.append(f"  {output.paint('note', 'yellow')}: {outcome.host.note}")
     return lines
+
+
+def _already(host: Host) -> str:
+    state = registry.status(host)
+    if state == "plugin":
+        return f"connected by our plugin ('{host.drops_plugin}' removes it)"
+    if state == "twice":
+        return (
+            "connected twice, by our plugin and in its settings: nothing is captured twice, but the tools "
+            f"stand there twice. Choose one: 'iai-mcp hosts remove {host.id}', or '{host.drops_plugin}'"
+        )
+    return "already connected"
 
 
 def _coloured(diff: str) -> str:

@@ -20,7 +20,8 @@ import os
 import time
 from typing import TYPE_CHECKING, Literal
 
-from iai_mcp.cli import output
+from iai_mcp import paths
+from iai_mcp.cli import output, vectors_to_come
 
 if TYPE_CHECKING:
     from iai_mcp.adapters.embedding.catalogue import Entry
@@ -31,9 +32,13 @@ _Daemon = Literal["off", "unchanged", "swapped", "set"]
 _NEWS: dict[_Daemon, str] = {
     "off": "",
     "unchanged": "",
-    "swapped": "\n    the daemon goes on with it; what is stored is embedded anew in the background",
+    "swapped": "\n    the daemon goes on with it",
     "set": "\n    not used as long as IAI_MCP_EMBED_MODEL names a model: unset it, and run: iai-mcp down; iai-mcp up",
 }
+
+
+_BAR = 24  # characters wide
+_OFFERED = "model-offered"  # that `up` has asked; in the user-data directory
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +59,31 @@ def run(arguments: argparse.Namespace) -> int:
     return _status(arguments)
 
 
+def offer_once() -> None:
+    """For `iai-mcp up` without a model: fetch it, if the person at the terminal wants it.
+
+    Asks once in the life of a user-data directory; 'iai-mcp model install' is there for later.
+    """
+    from iai_mcp.adapters.embedding import location
+    from iai_mcp.domain.errors import IaiError
+
+    asked = paths.in_user_data(_OFFERED)
+    if os.path.exists(asked) or not output.is_terminal():
+        return
+    os.close(os.open(asked, os.O_WRONLY | os.O_CREAT, 0o600))
+    entry = location.chosen()
+    question = (
+        f"\nFetch the model now? {entry.download_mb} MB, once; what you say stays on this machine."
+    )
+    if not output.agrees(question, by_default=True):
+        output.say("Memory goes on without it. To fetch it later: iai-mcp model install")
+        return
+    try:
+        _install(argparse.Namespace(model=None, archive=None, json=False))
+    except IaiError as error:
+        output.note(f"memory goes on without the model: {error.message}")
+
+
 def _install(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
@@ -70,7 +100,7 @@ def _install(arguments: argparse.Namespace) -> int:
         steps.end()
     if arguments.model:
         install.choose(entry)
-    daemon = _hand_over(entry.name, entry.model_id)
+    daemon, memories = _hand_over(entry.name, entry.model_id)
     seconds = round(time.monotonic() - began, 1)
     said = f"installed in {seconds} s" if done.fresh else "already installed"
     result = {
@@ -82,28 +112,32 @@ def _install(arguments: argparse.Namespace) -> int:
     }
     text = f"{output.paint('ok', 'green')}  {entry.model_id}: {said}\n    {done.directory}"
     text += _NEWS[daemon]
+    if daemon == "swapped" and memories:
+        text += f"\n    {vectors_to_come.sentence(memories)}"
     output.emit(result, text, as_json=arguments.json)
     return 0
 
 
-def _hand_over(name: str, model_id: str) -> "_Daemon":
-    """Let a daemon that runs with another model, or with none, go on with this one."""
+def _hand_over(name: str, model_id: str) -> "tuple[_Daemon, int]":
+    """Let a daemon that runs with another model, or with none, go on with this one; how many memories it
+    has to make vectors for."""
     from iai_mcp.adapters.embedding.location import OWN_MODEL
     from iai_mcp.cli import down, up
 
     if os.environ.get(OWN_MODEL, name) != name:
-        return "set"
+        return "set", 0
     running = up.status_of_running()
     if running is None:
-        return "off"
+        return "off", 0
     if running.get("model") == model_id:
-        return "unchanged"
+        return "unchanged", 0
     if up.swap().get("pid") == running.get("pid"):
         # It can not be taken over from, as under a service manager, which may start it again by itself.
         down.stop_running()
         if up.status_of_running() is None:
             up.start()
-    return "swapped"
+    memories = running.get("records")
+    return "swapped", memories if isinstance(memories, int) else 0
 
 
 def _status(arguments: argparse.Namespace) -> int:
@@ -210,8 +244,9 @@ class _Steps:
 
     def arrived(self, size: int) -> None:
         if self._terminal:
-            done = min(100, round(size / 1e4 / self._expected_mb))
-            output.redraw(f"{self._what} ... {done} %")
+            done = min(1.0, size / 1e6 / self._expected_mb)
+            bar = "#" * round(done * _BAR)
+            output.redraw(f"{self._what} [{bar:<{_BAR}}] {done:.0%} of {self._expected_mb} MB")
 
     def end(self) -> None:
         if self._what and self._terminal:

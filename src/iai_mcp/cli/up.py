@@ -20,7 +20,7 @@ from iai_mcp import __version__, paths
 from iai_mcp.cli import down, output
 from iai_mcp.client import connection
 from iai_mcp.concurrency import is_served
-from iai_mcp.domain.errors import Busy, DaemonUnreachable, IaiError, IoFailed
+from iai_mcp.domain.errors import Busy, DaemonUnreachable, IaiError, IoFailed, NotInstalled
 
 _WAIT_SECONDS = 20.0
 _CAN_NOT_TAKE_OVER = 3  # how such a daemon ends
@@ -51,10 +51,27 @@ def run(arguments: argparse.Namespace) -> int:
     result = {"started": started, "swapped": swapped, **status}
     output.emit(result, _told(status, _word(started, swapped)), as_json=arguments.json)
     if not arguments.json:
-        from iai_mcp.cli import hosts
+        from iai_mcp.cli import hosts, model
 
+        if _lacks_model(status):
+            model.offer_once()
         hosts.offer_once()
     return 0
+
+
+def _lacks_model(status: dict[str, object]) -> bool:
+    """Looked for here, too: a daemon that has just started does not know it yet."""
+    if status.get("model_ready"):
+        return False
+    from iai_mcp.adapters.embedding import location
+
+    try:
+        location.find()
+    except NotInstalled:
+        return True
+    except IaiError:
+        return False  # one is there, and doctor says what is wrong with it
+    return False
 
 
 def _begin_anew() -> None:
@@ -185,7 +202,7 @@ def _told(status: dict[str, object], word: str) -> str:
 
     head = f"{output.paint('memory is on', 'green')}: {word} (pid {status.get('pid')}), {status.get('records')} memories"
     parts = [head]
-    if not status.get("model_ready") and "install" in str(status.get("model")):
+    if _lacks_model(status):
         parts.append(
             "recall works by words; for meaning too, run once: "
             + output.paint("iai-mcp model install", "bold")

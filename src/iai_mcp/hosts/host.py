@@ -76,7 +76,8 @@ class Hooks:
     where the host names there only the one that it was forked from.
 
     `borrowed_by`: another host that runs these hooks too, by the field that gives it away. It has
-    done the work if its own hooks `are_installed`.
+    done the work if its own hooks `are_installed`; and so have those in the person's settings when a
+    plugin of ours runs the same hook.
     """
 
     def __init__(
@@ -176,6 +177,9 @@ class Host:
     `note` is what to tell a person who connects it, `adds_server` the words before a command
     with which it adds an MCP server by itself. A host without hooks has the MCP tools only.
     `is_service`: no program of this machine, its turns come from an export.
+
+    `package` is our plugin or extension for it, as files by their place in a folder; `has_plugin` whether it
+    is installed, and `drops_plugin` the command with which the host removes it.
     """
 
     def __init__(
@@ -194,6 +198,9 @@ class Host:
         transcript: Transcript | None = None,
         launch: "Callable[[], Launchable] | None" = None,
         is_service: bool = False,
+        package: "Callable[[], Mapping[str, str]] | None" = None,
+        has_plugin: "Callable[[], bool]" = lambda: False,
+        drops_plugin: str = "",
     ) -> None:
         self.id = id
         self.title = title
@@ -208,6 +215,9 @@ class Host:
         self.transcript = transcript
         self.launch = launch
         self.is_service = is_service
+        self.package = package
+        self.has_plugin = has_plugin
+        self.drops_plugin = drops_plugin
 
     def found(self) -> str | None:
         """The program or folder that shows that this host is on the machine, or None."""
@@ -227,6 +237,17 @@ def late(module: str, name: str) -> "Callable[..., Any]":
         return getattr(__import__(module, fromlist=[name]), name)(*given)
 
     return call
+
+
+def runs_our_hooks(path: str) -> bool:
+    """Whether this settings file has hooks of ours, by a quick look."""
+    from iai_mcp import regular_files
+
+    try:
+        said = regular_files.read(path, 1 << 20, links=regular_files.ANYWHERE)
+    except (OSError, ValueError):
+        return False
+    return b"iai_mcp.capture" in said or b"iai_mcp/capture" in said
 
 
 def in_home(*parts: str) -> str:

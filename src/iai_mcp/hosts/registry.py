@@ -60,11 +60,14 @@ def detected() -> tuple[Host, ...]:
 
 def missing() -> tuple[Host, ...]:
     """Detected hosts that are not fully wired: what `iai-mcp up` offers on first use."""
-    return tuple(host for host in detected() if status(host) != "installed")
+    return tuple(host for host in detected() if status(host) not in ("installed", "plugin"))
 
 
 def status(host: Host) -> str:
-    """ "installed", "outdated" (an older installation of ours), "partly", "absent" or "broken"."""
+    """ "installed", "outdated" (an older installation of ours), "partly", "absent" or "broken"; "plugin" when
+    the host has our own, "twice" when it has both."""
+    if host.has_plugin():
+        return "twice" if commands(host) else "plugin"
     try:
         states = {edits.state(wanted) for wanted in files(host)}
     except IaiError:
@@ -72,6 +75,14 @@ def status(host: Host) -> str:
     if len(states) == 1:
         return states.pop()
     return "outdated" if "outdated" in states else "partly"
+
+
+def commands(host: Host) -> list[list[str]]:
+    """What this host's files start of ours, each as its words; nothing of files that can not be read."""
+    try:
+        return [words for wanted in files(host) for words in edits.commands(wanted)]
+    except IaiError:
+        return []
 
 
 def plan_install(host: Host) -> Outcome:
@@ -97,6 +108,8 @@ def remove(chosen: Sequence[Host]) -> list[Outcome]:
 
 
 def _planned(host: Host, *, install: bool) -> Outcome:
+    if install and host.has_plugin():
+        return Outcome(host)  # the plugin does all of it
     plan = edits.plan_install if install else edits.plan_remove
     try:
         return Outcome(host, tuple(plan(wanted) for wanted in files(host)))
@@ -106,7 +119,7 @@ def _planned(host: Host, *, install: bool) -> Outcome:
 
 def _done(host: Host, *, install: bool) -> Outcome:
     planned = _planned(host, install=install)
-    if planned.error is not None:
+    if planned.error is not None or not planned.edits:
         return planned
     do = edits.install if install else edits.remove
     wanted_files = files(host)

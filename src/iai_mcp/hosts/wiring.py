@@ -3,6 +3,9 @@
 Always this very interpreter, by its absolute path: a version manager's shim costs 200 ms per
 call, and a host's PATH is not the person's. Always isolated (`-I`): hooks run in the project's
 directory, and a `json.py` there must never be imported instead of the real one.
+
+The interpreter of an environment keeps its path when iai-mcp is upgraded, and when the environment gets
+a newer Python; the package's own path does not, so it is never named where the package is installed.
 """
 
 import os
@@ -55,7 +58,9 @@ def current() -> Wiring:
         if value
     }
     return Wiring(
-        hook=(sys.executable, "-I", _hook_script(), "hook", *options),
+        # Not by `-m`: it would spend 5 ms per hook on finding the module. Not by its path: where that is
+        # gone python ends with 2, by which hosts understand that the hook refuses what the person does.
+        hook=(sys.executable, "-I", *_run("import iai_mcp.capture.__main__"), "hook", *options),
         bridge=(sys.executable, "-I", *_bridge_words()),
         env=env,
     )
@@ -103,21 +108,18 @@ def _named(variable: str, value: str) -> str | None:
     return value if os.environ.get(variable) else None
 
 
-def _package_root() -> str:
-    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-
 def _bridge_words() -> tuple[str, ...]:
     if _importable_when_isolated():
         return ("-m", "iai_mcp.bridge")
+    return _run("import runpy; runpy.run_module('iai_mcp.bridge', run_name='__main__')")
+
+
+def _run(statement: str) -> tuple[str, str]:
+    if _importable_when_isolated():
+        return ("-c", statement)
     # Not PYTHONPATH: Gemini CLI refuses to hand it to a server.
-    run = "runpy.run_module('iai_mcp.bridge', run_name='__main__')"
-    return ("-c", f"import runpy, sys; sys.path.append({_package_root()!r}); {run}")
-
-
-def _hook_script() -> str:
-    # Run by path: `-m` would spend 5 ms per hook on finding the module.
-    return os.path.join(_package_root(), "iai_mcp", "capture", "__main__.py")
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return ("-c", f"import sys; sys.path.append({root!r}); {statement}")
 
 
 @cache

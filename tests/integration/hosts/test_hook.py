@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 from tests.integration.hosts.standin import Answer, StandIn
 
-import iai_mcp.capture
 from iai_mcp.protocol.markers import CLOSE, OPEN
 
-SCRIPT = Path(iai_mcp.capture.__file__).with_name("__main__.py")
+HOOK = ("-c", "import iai_mcp.capture.__main__")
 TRANSCRIPT = [
     {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "which port?"}},
     {
@@ -65,7 +64,7 @@ def hook(
     def run(*words: str, given: object = None, **env: str) -> subprocess.CompletedProcess[str]:
         text = given if isinstance(given, str) else json.dumps(given or {})
         return subprocess.run(
-            [sys.executable, "-I", str(SCRIPT), *words],
+            [sys.executable, "-I", *HOOK, *words],
             input=text,
             env={
                 "HOME": str(home),
@@ -358,6 +357,25 @@ def test_cursor_running_claude_code_s_hooks_is_captured_once(
     assert spooled(tmp_path) == ["which port?", "5433"]
 
 
+def test_the_hook_of_a_plugin_leaves_the_work_to_the_one_in_the_settings(
+    hook: Hook, home: Path, transcript: Path, tmp_path: Path
+) -> None:
+    given = {"session_id": "s", "cwd": "/p", "transcript_path": str(transcript)}
+    (home / ".claude").mkdir()
+    settings = home / ".claude" / "settings.json"
+    settings.write_text('{"hooks": "-c import iai_mcp.capture.__main__ hook"}')
+
+    hook("hook", "--plugin", "claude-code", "Stop", given=given)
+    beside_the_other = spooled(tmp_path)
+    settings.write_text('{"enabledPlugins": {"iai-mcp@iai-mcp": true}}')
+    hook("hook", "--plugin", "claude-code", "Stop", given=given, IAI_MCP_SESSION_DIR=str(tmp_path))
+    in_a_launch = spooled(tmp_path)
+    hook("hook", "--plugin", "claude-code", "Stop", given=given)
+
+    assert (beside_the_other, in_a_launch) == ([], [])
+    assert spooled(tmp_path) != []
+
+
 @pytest.mark.parametrize(
     ("event", "given", "expected"),
     [
@@ -420,7 +438,7 @@ def test_a_project_can_not_slip_its_own_modules_under_the_hook(
 
 def test_a_host_that_keeps_stdin_open_is_not_waited_for(home: Path, tmp_path: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-I", str(SCRIPT), "hook", "claude-code", "Stop"],
+        [sys.executable, "-I", *HOOK, "hook", "claude-code", "Stop"],
         stdin=subprocess.PIPE,
         env={"HOME": str(home), "IAI_MCP_STORE": str(tmp_path / "store")},
     )
@@ -441,7 +459,7 @@ def test_a_hook_imports_nothing_that_is_slow(home: Path, tmp_path: Path, transcr
     slow = {"json", "re", "socket", "typing", "argparse", "enum", "dataclasses", "pathlib"}
     for event in ("UserPromptSubmit", "SessionStart", "Stop"):
         done = subprocess.run(
-            [sys.executable, "-I", "-X", "importtime", str(SCRIPT), "hook", "claude-code", event],
+            [sys.executable, "-I", "-X", "importtime", *HOOK, "hook", "claude-code", event],
             input=json.dumps(given),
             env={"HOME": str(home), "IAI_MCP_STORE": str(tmp_path / "store")},
             capture_output=True,

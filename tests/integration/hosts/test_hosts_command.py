@@ -54,6 +54,7 @@ def test_only_what_is_here_is_connected(home: Path) -> None:
     done = hosts(home, "install", "--yes")
 
     assert done.returncode == 0, done.stderr
+    assert f"pipx install {ROOT}" in done.stderr, "from a clone it does not last"
     assert "connected" in done.stdout
     assert (home / ".claude" / "settings.json").exists()
     assert not (home / ".codex").exists()

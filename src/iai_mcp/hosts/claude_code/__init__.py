@@ -2,7 +2,7 @@
 
 import os
 
-from iai_mcp.hosts.host import HookEvent, Hooks, Host, Transcript, folder_from, late
+from iai_mcp.hosts.host import HookEvent, Hooks, Host, Transcript, folder_from, late, runs_our_hooks
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ HOOKS = Hooks(
     fork=_fork,
     # Cursor's command line runs Claude Code's hooks, too.
     borrowed_by={"cursor_version": "cursor"},
+    are_installed=lambda: runs_our_hooks(os.path.join(folder(), "settings.json")),
 )
 
 HOST = Host(
@@ -65,6 +66,9 @@ HOST = Host(
     seen="2.1.197",
     adds_server="claude mcp add --scope user iai-mcp -- ",
     launch=late(f"{__name__}.wiring", "launch"),
+    package=late(f"{__name__}.package", "package"),
+    has_plugin=late(f"{__name__}.wiring", "has_plugin"),
+    drops_plugin="claude plugin uninstall iai-mcp@iai-mcp",
     hooks=HOOKS,
     transcript=Transcript(
         late(f"{__name__}.transcript", "walk"),

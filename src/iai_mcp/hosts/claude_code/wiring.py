@@ -10,8 +10,8 @@ from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.errors import Busy
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
 from iai_mcp.hosts.claude_code import HOOKS, HOST, folder
+from iai_mcp.hosts.editing import edits, json_text
 from iai_mcp.hosts.editing import files as edited
-from iai_mcp.hosts.editing import json_text
 from iai_mcp.hosts.editing.jsonc import Json, parse
 from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, WantedFile
 from iai_mcp.hosts.host import in_home
@@ -37,9 +37,17 @@ _ATTEMPTS = 5
 def files(wiring: Wiring) -> tuple[WantedFile, ...]:
     settings = os.path.join(folder(), "settings.json")
     return (
-        JsonFile(settings, hooks=Hooks(("hooks",), _hooks(wiring, HOOKS.timeouts()))),
+        JsonFile(settings, hooks=Hooks(("hooks",), hooks(wiring, HOOKS.timeouts()))),
         JsonFile(_global_file(), entries=(server_entry(wiring, "mcpServers", type="stdio"),)),
     )
+
+
+def has_plugin() -> bool:
+    """Whether our plugin is installed and not turned off, by the person's own settings."""
+    said = edits.data_of(JsonFile(os.path.join(folder(), "settings.json")))
+    enabled = said.get("enabledPlugins")
+    names = enabled.items() if isinstance(enabled, dict) else ()
+    return any(name.partition("@")[0] == SERVER and on is True for name, on in names)
 
 
 def launch() -> Launchable:
@@ -62,7 +70,7 @@ def launch() -> Launchable:
 
 
 def _wire(launch: Invocation) -> LaunchWiring:
-    ours = in_arrays(_hooks(wiring_of(launch.memory), HOOKS.timeouts(launched=True)))
+    ours = in_arrays(hooks(wiring_of(launch.memory), HOOKS.timeouts(launched=True)))
     allowed = [f"mcp__{SERVER}__{tool}" for tool in _READ_ONLY_TOOLS]
     return LaunchWiring(
         args=(
@@ -92,7 +100,7 @@ def _conversation(launch: Invocation) -> tuple[str, ...]:
     return ("--continue",)
 
 
-def _hooks(wiring: Wiring, timeouts: dict[str, int]) -> dict[str, Json]:
+def hooks(wiring: Wiring, timeouts: dict[str, int]) -> dict[str, Json]:
     """The hooks, each started without a shell (`args` present means: no shell)."""
     items: dict[str, Json] = {}
     for name, timeout in timeouts.items():

@@ -1,6 +1,16 @@
 """Codex."""
 
-from iai_mcp.hosts.host import HookEvent, Hooks, Host, Transcript, folder_from, late
+import os
+
+from iai_mcp.hosts.host import (
+    HookEvent,
+    Hooks,
+    Host,
+    Transcript,
+    folder_from,
+    late,
+    runs_our_hooks,
+)
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -41,6 +51,7 @@ HOOKS = Hooks(
     others={"PostCompact": HookEvent.COMPACT},
     matchers={"PostToolUse": "Bash|shell|shell_command|exec_command|local_shell"},
     failed_call=late(f"{__name__}.tool_calls", "failed_call"),
+    are_installed=lambda: runs_our_hooks(os.path.join(folder(), "hooks.json")),
 )
 
 HOST = Host(
@@ -53,6 +64,9 @@ HOST = Host(
     note="Codex runs new hooks only after you have trusted them: start codex and type /hooks once.",
     adds_server="codex mcp add iai-mcp -- ",
     launch=late(f"{__name__}.wiring", "launch"),
+    package=late(f"{__name__}.package", "package"),
+    has_plugin=late(f"{__name__}.wiring", "has_plugin"),
+    drops_plugin="codex plugin remove iai-mcp@iai-mcp",
     hooks=HOOKS,
     transcript=Transcript(
         late(f"{__name__}.transcript", "walk"),

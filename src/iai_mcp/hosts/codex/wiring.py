@@ -12,6 +12,7 @@ import re
 from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
 from iai_mcp.hosts.codex import HOOKS, HOST, folder
+from iai_mcp.hosts.editing import edits
 from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, TomlFile, WantedFile
 from iai_mcp.hosts.launching import Launchable, after_options, wiring_of
 from iai_mcp.hosts.wiring import SERVER, Wiring, hook_groups, server_entry
@@ -27,6 +28,18 @@ def files(wiring: Wiring) -> tuple[WantedFile, ...]:
         TomlFile(
             os.path.join(folder(), "config.toml"), entries=(server_entry(wiring, "mcp_servers"),)
         ),
+    )
+
+
+def has_plugin() -> bool:
+    """Whether our plugin is installed and not turned off, by the person's own settings."""
+    said = edits.data_of(TomlFile(os.path.join(folder(), "config.toml"))).get("plugins")
+    plugins = said.items() if isinstance(said, dict) else ()
+    return any(
+        name.partition("@")[0] == SERVER
+        and isinstance(one, dict)
+        and one.get("enabled", True) is True
+        for name, one in plugins
     )
 
 

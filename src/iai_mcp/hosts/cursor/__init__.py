@@ -2,8 +2,16 @@
 
 import os
 
-from iai_mcp import regular_files
-from iai_mcp.hosts.host import HookEvent, Hooks, Host, Transcript, in_home, late, xdg_config
+from iai_mcp.hosts.host import (
+    HookEvent,
+    Hooks,
+    Host,
+    Transcript,
+    in_home,
+    late,
+    runs_our_hooks,
+    xdg_config,
+)
 from iai_mcp.protocol.compact_json import dumps
 
 TYPE_CHECKING = False  # see compact_json
@@ -17,15 +25,6 @@ def folder() -> str:
 
 def hooks_file() -> str:
     return os.path.join(folder(), "hooks.json")
-
-
-def _has_our_hooks() -> bool:
-    """Whether Cursor runs our hook by itself, beside the one that it borrows from Claude Code."""
-    try:
-        said = regular_files.read(hooks_file(), 1 << 20, links=regular_files.ANYWHERE)
-    except (OSError, ValueError):
-        return False
-    return b"iai_mcp" in said
 
 
 def _find_transcript(session: str) -> str | None:
@@ -73,7 +72,7 @@ HOOKS = Hooks(
     fields={"session_id": "conversation_id", "cwd": "workspace_roots"},
     injected=lambda text, _name: dumps({"additional_context": text}),
     find_transcript=_find_transcript,
-    are_installed=_has_our_hooks,
+    are_installed=lambda: runs_our_hooks(hooks_file()),
 )
 
 HOST = Host(

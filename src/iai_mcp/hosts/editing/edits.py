@@ -3,13 +3,13 @@
 import difflib
 from dataclasses import dataclass
 
-from iai_mcp.domain.errors import Busy, InvalidInput, IoFailed
+from iai_mcp.domain.errors import Busy, IaiError, InvalidInput, IoFailed
 from iai_mcp.hosts.editing import files, json_file, receipts, toml_file
 from iai_mcp.hosts.editing.json_text import NotAContainer
 from iai_mcp.hosts.editing.jsonc import Json, NotJson
-from iai_mcp.hosts.editing.ownership import in_it
+from iai_mcp.hosts.editing.ownership import commands_of_ours, in_it
 from iai_mcp.hosts.editing.toml_file import NotToml
-from iai_mcp.hosts.editing.wanted import JsonFile, OwnFile, WantedFile
+from iai_mcp.hosts.editing.wanted import JsonFile, OwnFile, TomlFile, WantedFile
 
 # A host that writes its file this often while we look at it is busy; the person can try again.
 _ATTEMPTS = 5
@@ -119,6 +119,28 @@ def state(wanted: WantedFile) -> str:
     if not edit.changes:
         return "installed"
     return "outdated" if edit.before is not None and _holds_ours(wanted, edit.before) else "absent"
+
+
+def data_of(wanted: JsonFile | TomlFile) -> dict[str, Json]:
+    """What the file says; nothing where it can not be read."""
+    try:
+        text = files.read(wanted.path).text or ""
+        said = json_file.data_of(text) if isinstance(wanted, JsonFile) else toml_file.data_of(text)
+    except (IaiError, NotJson, NotToml):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def commands(wanted: WantedFile) -> list[list[str]]:
+    """What our entries in the file start, each as its words. A file that is ours alone is left out: it
+    stands beside one with entries."""
+    text = files.read(wanted.path).text
+    if not text or isinstance(wanted, OwnFile):
+        return []
+    with _readable(wanted.path):
+        if isinstance(wanted, JsonFile):
+            return commands_of_ours(json_file.data_of(text), wanted.entries, wanted.hooks)
+        return commands_of_ours(toml_file.data_of(text), wanted.entries, None)
 
 
 def _receipt(wanted: WantedFile, edit: Edit, after: str) -> receipts.Receipt:

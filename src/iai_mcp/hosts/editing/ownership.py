@@ -2,13 +2,14 @@
 
 import copy
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 
 from iai_mcp.hosts.editing.jsonc import Json
 from iai_mcp.hosts.editing.wanted import Entry, Hooks
 
 _OUR_COMMAND = re.compile(
-    r"""iai(?:-mcp|_mcp\.cli|_mcp\.capture|_mcp[/\\](?:cli|capture)[/\\]__main__\.py)["']?\s+"""
+    r"""iai(?:-mcp|_mcp\.cli|_mcp\.capture(?:\.__main__)?|_mcp[/\\](?:cli|capture)[/\\]__main__\.py)["']?\s+"""
     r"(?:hook|session-start)\b"
 )
 
@@ -39,20 +40,51 @@ def in_it(data: Json, entries: Sequence[Entry], hooks: Hooks | None) -> bool:
     return hooks is not None and first_of_ours(_at(data, hooks.root)) is not None
 
 
+def commands_of_ours(data: Json, entries: Sequence[Entry], hooks: Hooks | None) -> list[list[str]]:
+    """What our hooks and entries in `data` start: each the words of a command line."""
+    places = [_at(data, entry.path) for entry in entries]
+    found = [value for value in places if is_our_entry(value)]
+    if hooks is not None:
+        found += _our_hooks(_at(data, hooks.root))
+    return [words for words in map(_command_words, found) if words]
+
+
+def _our_hooks(value: Json) -> list[Json]:
+    if is_our_hook(value):
+        return [value]
+    return [hook for _, child in _children(value) for hook in _our_hooks(child)]
+
+
+def _command_words(value: Json) -> list[str]:
+    """Of a program and its arguments, a list of words, or one line for a shell."""
+    if not isinstance(value, dict):
+        return []
+    command, args = value.get("command", value.get("bash")), value.get("args")
+    if isinstance(args, list):
+        return [str(command), *map(str, args)]
+    if isinstance(command, list):
+        return list(map(str, command))
+    try:
+        return shlex.split(str(command))
+    except ValueError:
+        return [str(command)]
+
+
 def first_of_ours(value: Json) -> tuple[int | str, ...] | None:
     """Where in `value` the first of our hooks stands, or None."""
     if is_our_hook(value):
         return ()
-    children: Sequence[tuple[int | str, Json]] = ()
-    if isinstance(value, list):
-        children = list(enumerate(value))
-    elif isinstance(value, dict):
-        children = list(value.items())
-    for step, child in children:
+    for step, child in _children(value):
         rest = first_of_ours(child)
         if rest is not None:
             return (step, *rest)
     return None
+
+
+def _children(value: Json) -> Sequence[tuple[int | str, Json]]:
+    if isinstance(value, list):
+        return list(enumerate(value))
+    return list(value.items()) if isinstance(value, dict) else ()
 
 
 def merged(existing: Json, wanted: Mapping[str, Json]) -> dict[str, Json]:

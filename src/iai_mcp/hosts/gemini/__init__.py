@@ -2,7 +2,16 @@
 
 import os
 
-from iai_mcp.hosts.host import HookEvent, Hooks, Host, Transcript, folder_from, in_home, late
+from iai_mcp.hosts.host import (
+    HookEvent,
+    Hooks,
+    Host,
+    Transcript,
+    folder_from,
+    in_home,
+    late,
+    runs_our_hooks,
+)
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -37,6 +46,7 @@ HOOKS = Hooks(
     fields={"last_assistant_message": "prompt_response"},
     matchers={"AfterTool": "run_shell_command"},
     failed_call=late(f"{__name__}.tool_calls", "failed_call"),
+    are_installed=lambda: runs_our_hooks(os.path.join(folder(), "settings.json")),
 )
 
 HOST = Host(
@@ -48,6 +58,9 @@ HOST = Host(
     seen="0.61.0",
     adds_server="gemini mcp add --scope user iai-mcp ",
     launch=late(f"{__name__}.wiring", "launch"),
+    package=late(f"{__name__}.package", "package"),
+    has_plugin=lambda: os.path.isdir(os.path.join(folder(), "extensions", "iai-mcp")),
+    drops_plugin="gemini extensions uninstall iai-mcp",
     hooks=HOOKS,
     transcript=Transcript(
         late(f"{__name__}.transcript", "walk"),

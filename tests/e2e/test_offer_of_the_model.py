@@ -1,0 +1,82 @@
+"""The first `iai-mcp up` without a model offers to fetch it; what can not ask names the command."""
+
+import os
+import pty
+import select
+from collections.abc import Iterator
+
+import pytest
+from tests.support.home import ScratchHome
+
+from iai_mcp.cli.vectors_to_come import about
+
+# As without a network: pip asks a port that nobody serves, once.
+OFFLINE = {"PIP_INDEX_URL": "http://127.0.0.1:9", "PIP_RETRIES": "0", "PIP_FIND_LINKS": ""}
+
+
+@pytest.fixture
+def home() -> Iterator[ScratchHome]:
+    scratch = ScratchHome()
+    yield scratch
+    scratch.command("down")
+    scratch.remove()
+
+
+def at_a_terminal(home: ScratchHome, answer: str) -> tuple[int, str]:
+    """Run `up` in a terminal of a machine without agent programs; what was shown, and the exit code."""
+    environment = {**home.environment, **OFFLINE, "PATH": os.defpath, "TERM": "dumb"}
+    child, terminal = pty.fork()
+    if child == 0:
+        import sys
+
+        words = [sys.executable, "-m", "iai_mcp.cli", "up"]
+        os.execve(sys.executable, words, environment)
+    shown = b""
+    try:
+        while True:
+            assert select.select([terminal], [], [], 60)[0], shown
+            shown += os.read(terminal, 65_536)
+            if shown.endswith(b"[Y/n] "):
+                os.write(terminal, answer.encode())
+    except OSError:  # how a terminal says that everybody has left
+        pass
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os.close(terminal)
+    return code, shown.decode()
+
+
+def test_without_a_terminal_the_command_is_named(home: ScratchHome) -> None:
+    shown = home.command("up")
+    assert "iai-mcp model install" in shown.stdout
+    assert "[Y/n]" not in shown.stdout
+
+
+def test_a_person_is_asked_once_and_memory_works_without_it(home: ScratchHome) -> None:
+    code, first = at_a_terminal(home, "n\n")
+    assert (code, first.count("[Y/n]")) == (0, 1)
+    assert "84 MB" in first
+    assert "iai-mcp model install" in first
+    code, second = at_a_terminal(home, "n\n")
+    assert (code, "[Y/n]" in second, "iai-mcp model install" in second) == (0, False, True)
+
+
+def test_a_model_that_can_not_be_fetched_leaves_memory_on(home: ScratchHome) -> None:
+    code, shown = at_a_terminal(home, "y\n")
+    assert "could not be had" in shown
+    assert "Traceback" not in shown
+    assert code == 0
+    assert home.command("status").returncode == 0
+
+
+def test_leaving_at_the_question_leaves_memory_on(home: ScratchHome) -> None:
+    code, _shown = at_a_terminal(home, "\x04")
+    assert code == 0
+    assert home.command("status").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("memories", "told"),
+    [(0, ""), (40, "less than a minute"), (4_500, "about 6 minutes"), (100_000, "about 2 hours")],
+)
+def test_the_time_that_vectors_take_is_told_in_round_words(memories: int, told: str) -> None:
+    assert about(memories) == told
