@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput
 from iai_mcp.domain.shared_events import Admitted, EpochKey, Event, Removed, encoded
 from iai_mcp.ports.shared_log import Entry, SharedLog
-from iai_mcp.ports.sharing_ledger import Batch, SetAside, SharingLedger
+from iai_mcp.ports.sharing_ledger import Batch, Heard, SetAside, SharingLedger
 from iai_mcp.sharing import records
 from iai_mcp.sharing.keys import KEY_BYTES, DeviceKeys, NotForUs, sealed_for
 from iai_mcp.sharing.records import BadRecord, Header
 from iai_mcp.sharing.roster import Device, Roster
 
 _BATCH_BYTES = 1 << 20
-_READ_AT_ONCE = 50
+_READ_AT_ONCE = 16
+_HELD_AT_ONCE = 1000  # events: a bound for memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,20 +170,33 @@ class Circle:
 
     def _hear_entries(self, device: str, entries: Sequence[Entry]) -> int:
         """How many were heard. What follows a gap waits until that is filled."""
-        for taken, entry in enumerate(entries):
+        taken, cursor = 0, self.ledger.cursor(device)
+        heard: list[Heard] = []
+        for entry in entries:
             if not self.roster.counts(device, entry.number):
-                return taken
+                break
             try:
                 header = self._checked(device, entry)
-                if header.first > self.ledger.cursor(device) + 1:
-                    return taken
+                if header.first > cursor + 1:
+                    break
                 events = self._opened(entry, header, self.roster.hellos[device].signing_key)
             except InvalidInput as bad:  # also where its key may be in what another device says
+                self._merge(device, heard)  # the cursor must not pass by what is not merged
                 self.ledger.put_aside(SetAside(device, entry.number, bad.message))
             else:
-                self.ledger.hear(device, header.first, entry.number, events)
+                heard.append(Heard(header.first, entry.number, events))
                 self._learn(device, events)
-        return len(entries)
+            taken, cursor = taken + 1, entry.number
+            if sum(len(one.events) for one in heard) > _HELD_AT_ONCE:
+                self._merge(device, heard)
+        self._merge(device, heard)
+        return taken
+
+    def _merge(self, device: str, heard: list[Heard]) -> None:
+        """Many small records at once: a transaction for each would take longer than what is in it."""
+        if heard:
+            self.ledger.hear(device, heard)
+            heard.clear()
 
     def _belongs(self, device: str) -> bool:
         """Whether its stream may be heard. Of an unknown one only the hello is looked at."""
@@ -210,7 +224,7 @@ class Circle:
                     events = self._opened(entry, header, key)
                 except InvalidInput:
                     continue
-                self.ledger.hear(aside.device, header.first, entry.number, events)
+                self.ledger.hear(aside.device, [Heard(header.first, entry.number, events)])
                 self._learn(aside.device, events)
                 heard += 1
         return heard

@@ -9,6 +9,7 @@ from iai_mcp.adapters.sqlite.adding import free_identity, project_id
 from iai_mcp.adapters.sqlite.circle_ledger import SqliteSharingLedger
 from iai_mcp.adapters.sqlite.database import Database, fetched, scalar
 from iai_mcp.adapters.sqlite.incoming import Merged
+from iai_mcp.adapters.sqlite.saying import Own
 from iai_mcp.adapters.sqlite.shared_tables import Membership, memberships
 from iai_mcp.domain.errors import AlreadyExists
 from iai_mcp.domain.project_identity import from_key
@@ -38,7 +39,7 @@ class SqliteCircles:
         self,
         database: Database,
         *,
-        tell: Callable[[Said, str], Said | None],
+        tell: Callable[[Own], Said | None],
         project_here: Callable[[ProjectNamed], str],
         changed: Callable[[Merged], None],
     ) -> None:
