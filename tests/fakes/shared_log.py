@@ -1,6 +1,7 @@
 """A circle's streams in a dictionary."""
 
 import threading
+from collections.abc import Mapping
 
 from iai_mcp.domain.errors import AlreadyExists, NotFound
 from iai_mcp.ports.shared_log import Entry, Oddity
@@ -31,6 +32,14 @@ class FakeSharedLog:
     def read(self, device: str, after: int, limit: int) -> list[Entry]:
         stream = self.streams.get(device, {})
         return [Entry(one, stream[one]) for one in sorted(stream) if one > after][:limit]
+
+    def read_all(self, after: Mapping[str, int], limit: int) -> dict[str, list[Entry]]:
+        found: dict[str, list[Entry]] = {}
+        for device, number in after.items():
+            left = limit - sum(map(len, found.values()))
+            if left and (entries := self.read(device, number, left)):
+                found[device] = entries
+        return found
 
     def replace(self, device: str, first: int, last: int, sealed: bytes) -> None:
         stream = self.streams.setdefault(device, {})

@@ -74,6 +74,9 @@ class FakeSharingLedger:
     def cursor(self, device: str) -> int:
         return self._cursors.get(device, 0)
 
+    def cursors(self) -> Mapping[str, int]:
+        return self._cursors
+
     def hear(self, device: str, records: Sequence[Heard]) -> None:
         for one in records:
             self._merge(device, one.events)

@@ -11,7 +11,7 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
@@ -81,6 +81,14 @@ class FileLog:
             with suppress(FileNotFoundError):  # rolled into a later one at this moment
                 content = self._files.content(f"{self._circle}/{device}/{number}.rec")
                 found.append(Entry(number, content))
+        return found
+
+    def read_all(self, after: Mapping[str, int], limit: int) -> dict[str, list[Entry]]:
+        found: dict[str, list[Entry]] = {}
+        for device, number in after.items():
+            left = limit - sum(map(len, found.values()))
+            if left and (entries := self.read(device, number, left)):
+                found[device] = entries
         return found
 
     def replace(self, device: str, first: int, last: int, sealed: bytes) -> None:

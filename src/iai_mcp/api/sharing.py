@@ -154,10 +154,15 @@ def _now(store: MemoryStore, params: Params) -> Json:
         return {"sent": 0, "heard": 0, "circles": []}
     done = store.sharing.now(name)
     return {
-        "sent": sum(contact.sent for _, contact in done),
+        "sent": sum(contact.sent + contact.repaired for _, contact in done),
         "heard": sum(contact.heard for _, contact in done),
         "circles": [
-            {"name": known.name, "sent": contact.sent, "heard": contact.heard}
+            {
+                "name": known.name,
+                "sent": contact.sent + contact.repaired,
+                "heard": contact.heard,
+                "repaired": contact.repaired,
+            }
             for known, contact in done
         ],
     }

@@ -1,5 +1,6 @@
 """Where a circle's streams lie: one per device, numbered without gaps, written by that device only."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -45,6 +46,12 @@ class SharedLog(Protocol):
 
     def read(self, device: str, after: int, limit: int) -> list[Entry]:
         """The next records that have arrived behind that number, in order. Some may be missing."""
+        ...
+
+    def read_all(self, after: Mapping[str, int], limit: int) -> dict[str, list[Entry]]:
+        """The same of several streams, each behind its own number; `limit` records in all. A stream of
+        which there is nothing, or for which no room is left, is not among them.
+        """
         ...
 
     def replace(self, device: str, first: int, last: int, sealed: bytes) -> None:

@@ -89,6 +89,10 @@ class SharingLedger(Protocol):
         """Up to which number that device was heard."""
         ...
 
+    def cursors(self) -> Mapping[str, int]:
+        """The same for all that were heard."""
+        ...
+
     def hear(self, device: str, records: Sequence[Heard]) -> None:
         """Merge the events of records, in order, into the store, and move the cursor behind them.
 

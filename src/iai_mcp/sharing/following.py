@@ -73,12 +73,10 @@ class Following:
         while self.circles.identify(_IDENTIFIED_AT_ONCE):
             pass
         before = set(self.circle.roster.present())
-        repaired = 0
-        if self.circle.is_short():
-            repaired = self.circle.repair()
-            self._tell("share_place_repaired", records=repaired)
         done = self.circle.contact()
-        self.behind = self.circle.behind()
+        self.behind = self.circle.behind
+        if done.repaired:
+            self._tell("share_place_repaired", records=done.repaired)
         present = self.circle.roster.present()
         for device in sorted(set(present) - before - {self.known.device}) if before else ():
             one = present[device]
@@ -88,7 +86,7 @@ class Following:
                 machine=one.machine,
                 fingerprint=fingerprint(device),
             )
-        return Contact(done.sent + repaired, done.heard)
+        return done
 
     def check(self) -> int:
         """Lay down again whatever the place has lost, also from the middle; how many records."""
@@ -146,7 +144,7 @@ class Following:
         while (left := until - time.monotonic()) > 0:
             if self.log.wait(left) or stopping() or self._ended.is_set():
                 return
-            if self.circles.traffic(self.known.id).pending:
+            if self.circles.has_pending(self.known.id):
                 self._ended.wait(_GATHER_SECONDS)
                 return
 

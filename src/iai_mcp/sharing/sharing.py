@@ -4,7 +4,7 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from iai_mcp.domain.errors import IaiError, InvalidInput, NotFound
 from iai_mcp.domain.shared_events import Removed
@@ -263,7 +263,9 @@ class Sharing:
             following = self.of(known.name)
             try:
                 contact = following.contact()
-                done.append((known, Contact(contact.sent + following.check(), contact.heard)))
+                done.append(
+                    (known, replace(contact, repaired=contact.repaired + following.check()))
+                )
             except IaiError as failed:
                 refused = failed
         if refused is not None:

@@ -174,10 +174,14 @@ class SqliteSharingLedger:
     # Hearing
 
     def cursor(self, device: str) -> int:
+        return self.cursors().get(device, 0)
+
+    def cursors(self) -> dict[str, int]:
+        sql = "SELECT device, number FROM circle_cursors WHERE circle = ?"
         with self._db.reading() as db:
-            sql = "SELECT number FROM circle_cursors WHERE circle = ? AND device = ?"
-            row = db.execute(sql, (self._circle.id, device)).fetchone()
-        return 0 if row is None else int(row[0])
+            return {
+                str(device): int(number) for device, number in db.execute(sql, (self._circle.id,))
+            }
 
     def hear(self, device: str, records: Sequence[Heard]) -> None:
         events = [event for record in records for event in record.events]
