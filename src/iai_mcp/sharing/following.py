@@ -2,15 +2,16 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.ports.circles import Circles, KnownCircle
-from iai_mcp.ports.journal import Journal
+from iai_mcp.ports.journal import Event, Journal
 from iai_mcp.ports.shared_log import SharedLog
 from iai_mcp.ports.surroundings import Clock
 from iai_mcp.sharing.keys import DeviceKeys, fingerprint
+from iai_mcp.sharing.roster import Device
 from iai_mcp.sharing.streams import Circle, Contact
 
 _POLL_SECONDS = 30.0
@@ -75,17 +76,9 @@ class Following:
         before = set(self.circle.roster.present())
         done = self.circle.contact()
         self.behind = self.circle.behind
-        if done.repaired:
-            self._tell("share_place_repaired", records=done.repaired)
         present = self.circle.roster.present()
-        for device in sorted(set(present) - before - {self.known.device}) if before else ():
-            one = present[device]
-            self._tell(
-                "share_joined",
-                member=one.member,
-                machine=one.machine,
-                fingerprint=fingerprint(device),
-            )
+        came = set(present) - before - {self.known.device} if before else set()
+        self._tell(done.repaired, [present[one] for one in sorted(came)])
         return done
 
     def check(self) -> int:
@@ -148,5 +141,22 @@ class Following:
                 self._ended.wait(_GATHER_SECONDS)
                 return
 
-    def _tell(self, kind: str, **data: object) -> None:
-        self.journal.record_event(kind, {"circle": self.known.name, **data}, self.clock.now())
+    def _tell(self, repaired: int, came: Sequence[Device]) -> None:
+        now, circle = self.clock.now(), {"circle": self.known.name}
+        told = [
+            Event(
+                "share_joined",
+                {
+                    **circle,
+                    "member": one.member,
+                    "machine": one.machine,
+                    "fingerprint": fingerprint(one.id),
+                },
+                now,
+            )
+            for one in came
+        ]
+        if repaired:
+            told.append(Event("share_place_repaired", {**circle, "records": repaired}, now))
+        if told:
+            self.journal.record_events(told)
