@@ -4,7 +4,7 @@ import threading
 from collections.abc import Mapping
 
 from iai_mcp.domain.errors import AlreadyExists, NotFound
-from iai_mcp.ports.shared_log import Entry, Oddity
+from iai_mcp.ports.shared_log import NO_OFFER, Entry, Oddity
 
 
 class FakeSharedLog:
@@ -52,7 +52,7 @@ class FakeSharedLog:
 
     def take(self, name: str) -> bytes:
         if name not in self.offers:
-            raise NotFound("the invitation is not in the place: it was used, or ended")
+            raise NotFound(NO_OFFER)
         return self.offers.pop(name)
 
     def withdraw(self, name: str) -> None:

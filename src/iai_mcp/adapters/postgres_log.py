@@ -25,12 +25,13 @@ from iai_mcp.domain.errors import (
     RemoteFailed,
     TimedOut,
 )
-from iai_mcp.ports.shared_log import Entry, Oddity
+from iai_mcp.ports.shared_log import NO_OFFER, Entry, Oddity
 
 _CHANNEL = "iai_share"
 _VERSION = 1
 _CONNECT_SECONDS = 10
 _STATEMENT_MS = 30_000
+_ANSWER_SECONDS = 40.0  # longer than a statement may take: then the database does not even refuse
 _SAFE_MODES = ("require", "verify-ca", "verify-full")
 _SPEAK_POSTGRES_WITHOUT_NOTIFY = ("cockroach", "yugabyte")
 _INIT = "run what `iai-mcp share init-postgres --print` prints as an administrator of the database"
@@ -53,6 +54,19 @@ _Refusal = IoFailed | RemoteFailed | TimedOut
 def schema_sql() -> str:
     """What makes a database a place."""
     return files("iai_mcp.adapters").joinpath("postgres_log.sql").read_text(encoding="utf-8")
+
+
+class _Patient(psycopg.Connection[_Row]):
+    """A connection whose other end may fall silent: nobody waits for it for ever."""
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        try:
+            return super().wait(gen, interval, _ANSWER_SECONDS if timeout is None else timeout)
+        except errors._WaitTimeout as silent:
+            if timeout is not None:
+                raise
+            self.close()
+            raise errors.QueryCanceled("no answer") from silent
 
 
 class PostgresLog:
@@ -162,7 +176,7 @@ class PostgresLog:
         query = "DELETE FROM iai_share.offers WHERE circle = %s AND name = %s RETURNING sealed"
         for row in self._rows(query, self._circle, name):
             return bytes(row[0])
-        raise NotFound("the invitation is not in the place: it was used, or ended")
+        raise NotFound(NO_OFFER)
 
     def withdraw(self, name: str) -> None:
         self._rows(
@@ -239,7 +253,7 @@ class PostgresLog:
     def _connection(self) -> psycopg.Connection[_Row]:
         if self._link is not None and not self._link.closed:
             return self._link
-        link = psycopg.connect(**self._arguments, autocommit=True)
+        link = _Patient.connect(**self._arguments, autocommit=True)
         row = link.execute("SELECT version()").fetchone()
         said = "" if row is None else str(row[0]).lower()
         self._notified = not any(name in said for name in _SPEAK_POSTGRES_WITHOUT_NOTIFY)
@@ -264,6 +278,7 @@ def _arguments(url: str) -> dict[str, Any]:
         given["sslmode"] = "require"
     given.setdefault("connect_timeout", _CONNECT_SECONDS)
     given.setdefault("application_name", "iai-mcp")
+    given.setdefault("tcp_user_timeout", 1000 * _CONNECT_SECONDS)  # a network that was cut
     given["options"] = f"{given.get('options') or ''} -c statement_timeout={_STATEMENT_MS}".strip()
     return dict(given)
 

@@ -186,6 +186,8 @@ def _standing(one: "Standing") -> Json:
             {"device": bad.device, "number": bad.number, "why": bad.why} for bad in one.set_aside
         ],
         "doubted_invitations": len(one.doubted),
+        "strangers": list(one.strangers),
+        "oddities": [{"where": odd.where, "why": odd.why} for odd in one.oddities],
         "devices": [
             {
                 "id": present.device.id,

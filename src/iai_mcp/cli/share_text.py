@@ -94,6 +94,13 @@ def _standing(one: Answer) -> str:
     for bad in _items(one, "set_aside"):
         told = f"  set aside: record {bad['number']} of {str(bad['device'])[:8]}: {bad['why']}"
         lines.append(output.paint(told, "yellow"))
+    strangers = one.get("strangers")
+    for device in strangers if isinstance(strangers, list) else ():
+        told = f"  {str(device)[:8]} writes there and does not belong: nothing of it is heard"
+        lines.append(output.paint(told, "yellow"))
+    for odd in _items(one, "oddities"):
+        told = f"  {shown_line(str(odd['where']))} lies in the place: {odd['why']}"
+        lines.append(output.paint(told, "yellow"))
     if one.get("doubted_invitations"):
         lines.append(
             output.paint("  two machines came with one code: remove one of them", "yellow")

@@ -4,13 +4,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from iai_mcp.domain.errors import IoFailed
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One sealed record of a stream."""
 
     number: int
-    sealed: bytes
+    sealed: bytes  # nothing, where what lies there can not be one
+
+
+NO_OFFER = (
+    "the invitation is not there: it was used, its time is over, or this is another place than the"
+    " one it was made for (then give that with --at); else ask for a new one"
+)
+
+
+class NoRecord(IoFailed):
+    """Under a record's name lies something that is no file, or too large for one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from iai_mcp.domain.errors import IaiError, InvalidInput, NotFound
 from iai_mcp.domain.shared_events import Removed
 from iai_mcp.ports.circles import Circles, KnownCircle, SharedProject
 from iai_mcp.ports.journal import Journal
-from iai_mcp.ports.shared_log import SharedLog
+from iai_mcp.ports.shared_log import Oddity, SharedLog
 from iai_mcp.ports.sharing_ledger import SetAside
 from iai_mcp.ports.surroundings import Clock, Redactor
 from iai_mcp.sharing import joining
@@ -61,6 +61,8 @@ class Standing:
     devices: Sequence[Present]
     projects: Sequence[SharedProject]
     doubted: Sequence[str] = ()  # invitations that several devices came with
+    strangers: Sequence[str] = ()  # devices with a stream there that do not belong
+    oddities: Sequence[Oddity] = ()  # what lies in the place and is no record
 
 
 @dataclass(slots=True)
@@ -330,6 +332,8 @@ class Sharing:
             devices=sorted(devices, key=lambda one: (one.device.member, one.device.id)),
             projects=self.circles.projects(known.id),
             doubted=sorted(circle.roster.doubted()),
+            strangers=following.strangers,
+            oddities=following.oddities,
         )
 
     def _new(

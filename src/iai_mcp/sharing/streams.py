@@ -45,6 +45,7 @@ class Circle:
     behind: int = 0
     strangers: Sequence[str] = ()
     _epoch_keys: dict[str, bytes] = field(default_factory=dict)
+    _withdrawn: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.roster = Roster(self.founder)
@@ -73,6 +74,13 @@ class Circle:
         """Let these go out with the next contact. What is about membership holds here at once."""
         self.ledger.say(events)
         self.roster.hear(self.keys.device, events)
+
+    def tidy(self, now: int) -> None:
+        """Take invitations out of the place whose time is over."""
+        for name in self.roster.unused(self.keys.device, now):
+            if name not in self._withdrawn:
+                self.log.withdraw(name)
+                self._withdrawn.add(name)
 
     # Sending
 
