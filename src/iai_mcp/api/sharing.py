@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+from iai_mcp import project_aliases
 from iai_mcp.api.reading import micros_of
 from iai_mcp.api.table import Json, Method
 from iai_mcp.domain.errors import InvalidInput
@@ -39,7 +40,11 @@ def _invite(store: MemoryStore, params: Params) -> Json:
 
 def _join(store: MemoryStore, params: Params) -> Json:
     known = store.sharing.join(params.text("code"), params.text("at", ""), params.text("as", ""))
-    return {"circle": {**_circle(known), "member": known.member}}
+    (standing,) = store.sharing.status(known.name)
+    return {
+        "circle": {**_circle(known), "member": known.member},
+        "unmatched": _unmatched(standing),
+    }
 
 
 def _project(store: MemoryStore, params: Params) -> Json:
@@ -188,6 +193,7 @@ def _standing(one: "Standing") -> Json:
         "doubted_invitations": len(one.doubted),
         "strangers": list(one.strangers),
         "oddities": [{"where": odd.where, "why": odd.why} for odd in one.oddities],
+        "unmatched": _unmatched(one),
         "devices": [
             {
                 "id": present.device.id,
@@ -198,6 +204,15 @@ def _standing(one: "Standing") -> Json:
             for present in one.devices
         ],
     }
+
+
+def _unmatched(one: "Standing") -> list[str]:
+    """Projects of the circle that are none of this machine's, under the names they have here."""
+    mapped = project_aliases.load()
+    ending = f"@{one.known.name}"
+    return [
+        p.project for p in one.projects if p.project.endswith(ending) and p.project not in mapped
+    ]
 
 
 def _member(one: "Present") -> Json:

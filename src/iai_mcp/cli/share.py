@@ -88,7 +88,24 @@ def run(arguments: argparse.Namespace) -> int:
     method = f"share_{arguments.action}"
     result = memory_access.call(method, _params(arguments), _AS_LONG_AS_IT_TAKES)
     output.emit(result, share_text.told(arguments.action, result), as_json=arguments.json)
+    if arguments.action == "join" and not arguments.json and output.is_terminal():
+        _match(result["unmatched"])
     return 0
+
+
+def _match(unmatched: object) -> None:
+    """Ask once which projects of this machine those of the others are."""
+    from iai_mcp import project_aliases
+
+    for key in unmatched if isinstance(unmatched, list) else ():
+        path = output.ask(
+            f"Where is {key} on this machine? (a directory; Enter if you do not have it)"
+        )
+        if path and os.path.isdir(os.path.expanduser(path)):
+            project_aliases.add(str(key), from_argument(os.path.expanduser(path), os.getcwd()))
+            output.say(f"what is said of {key} belongs to {path} now")
+        elif path:
+            output.say(f"there is no directory {path}; later: iai-mcp project map '{key}' PATH")
 
 
 def _params(arguments: argparse.Namespace) -> dict[str, object]:

@@ -37,6 +37,7 @@ def _joined(result: Answer) -> str:
         f"this machine belongs to {circle['name']} now, as {circle['member']}\n"
         f"  what others share comes by itself; to share yours: "
         f"iai-mcp share project PROJECT --with '{circle['name']}'"
+        + "".join(f"\n  {line}" for line in unmatched(result))
     )
 
 
@@ -101,6 +102,7 @@ def _standing(one: Answer) -> str:
     for odd in _items(one, "oddities"):
         told = f"  {shown_line(str(odd['where']))} lies in the place: {odd['why']}"
         lines.append(output.paint(told, "yellow"))
+    lines += [f"  {line}" for line in unmatched(one)]
     if one.get("doubted_invitations"):
         lines.append(
             output.paint("  two machines came with one code: remove one of them", "yellow")
@@ -110,6 +112,15 @@ def _standing(one: Answer) -> str:
         for device in _items(one, "devices")
     ]
     return "\n".join(lines)
+
+
+def unmatched(result: Answer) -> list[str]:
+    """Where a project of others may be one of this machine's: how to say so."""
+    found = result.get("unmatched")
+    return [
+        f"{key} is no project of this machine; if you have it: iai-mcp project map '{key}' PATH"
+        for key in (found if isinstance(found, list) else ())
+    ]
 
 
 def _members(result: Answer) -> str:
