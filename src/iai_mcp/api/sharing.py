@@ -34,12 +34,25 @@ def _create(store: MemoryStore, params: Params) -> Json:
 
 def _invite(store: MemoryStore, params: Params) -> Json:
     days = params.integer("days", 1, 1, _MOST_DAYS)
-    made, expires = store.sharing.invite(params.text("name"), params.text("for", ""), days)
-    return {"code": made.code, "expires": iso(expires)}
+    name, member = params.text("name"), params.text("for", "")
+    made, expires = store.sharing.invite(name, member, days)
+    known = store.sharing.of(name).known
+    return {
+        "code": made.code,
+        "expires": iso(expires),
+        "for": member or None,
+        "you": known.member,
+        "all": known.everything,
+    }
 
 
 def _join(store: MemoryStore, params: Params) -> Json:
-    known = store.sharing.join(params.text("code"), params.text("at", ""), params.text("as", ""))
+    known = store.sharing.join(
+        params.text("code"),
+        params.text("at", ""),
+        params.text("as", ""),
+        everything=params.flag("all"),
+    )
     (standing,) = store.sharing.status(known.name)
     return {
         "circle": {**_circle(known), "member": known.member},

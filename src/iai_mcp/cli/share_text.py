@@ -27,7 +27,8 @@ def _invited(result: Answer) -> str:
         f"{result['code']}\n"
         f"good once, until {str(result['expires'])[:16].replace('T', ' ')} UTC; "
         "whoever has it can join: hand it over as you would a key\n"
-        "on the other machine: iai-mcp share join CODE"
+        f"on the other machine: iai-mcp share join CODE{' --all' if result.get('all') else ''}"
+        + (_OF_YOURS.format(result["you"]) if result.get("you") and not result.get("for") else "")
     )
 
 
@@ -168,6 +169,10 @@ def _items(result: Answer, name: str) -> Sequence[Answer]:
     return found
 
 
+_OF_YOURS = (
+    "\nif that is a machine of yours, invite it with --for {!r}, your name here: "
+    "what is said there then counts as said by you"
+)
 _NONE = "this machine shares with nobody: iai-mcp share create NAME --at PLACE"
 _TEXTS = {
     "create": _created,

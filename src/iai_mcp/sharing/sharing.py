@@ -125,7 +125,9 @@ class Sharing:
         self._note("share_invited", following.known)
         return made, expires
 
-    def join(self, code: str, place: str = "", member: str = "") -> KnownCircle:
+    def join(
+        self, code: str, place: str = "", member: str = "", *, everything: bool = False
+    ) -> KnownCircle:
         """
         Raises:
             InvalidInput: no code, or its time is over.
@@ -148,12 +150,15 @@ class Sharing:
             welcome.founder,
             DeviceKeys.made(),
             welcome.member or member,
+            everything=everything,
         )
         self.circles.add(known)
         following = self.of(name)
         with following.alone():
             joining.join(following.circle, welcome, invitation, known.member, known.machine)
         self._note("share_joined_here", known)
+        if everything:
+            self.circles.share_everything(known.id)
         with suppress(IaiError):  # it belongs: the rest follows, and `status` tells what is wrong
             following.contact()
         return known

@@ -73,6 +73,25 @@ def test_a_project_that_none_here_is_is_named_until_it_is_mapped(
     assert own["unmatched"] == []
 
 
+def test_a_machine_of_ones_own_tells_all_it_has_from_the_moment_it_joins(
+    machine: Machines, place: str
+) -> None:
+    desk, laptop = machine("desk"), machine("laptop")
+    desk.call("share_create", name="mine", at=place, all=True, **{"as": "ann"})
+    laptop.hears("said on the way", project="/home/ann/trip")
+    invited = desk.call("share_invite", name="mine", **{"for": "ann"})
+    assert (invited["you"], invited["all"]) == ("ann", True)
+    joined = laptop.call("share_join", code=invited["code"], all=True)
+    assert joined["circle"]["member"] == "ann"
+    laptop.now()
+    desk.now()
+    assert desk.texts() == ["said on the way"]
+    laptop.hears("and afterwards", project="/home/ann/home", session="t")
+    laptop.now()
+    desk.now()
+    assert desk.texts() == ["and afterwards", "said on the way"]
+
+
 def test_who_told_it_narrows_a_recall(pair: Pair) -> None:
     ann, bob = pair
     ann.hears("the heron is grey")
