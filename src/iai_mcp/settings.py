@@ -32,6 +32,7 @@ class Settings:
     drowsy_after: int = 300  # seconds without activity
     sleep_after: int = 1800  # seconds without activity until consolidation begins
     hibernate_after: int = 2400  # seconds without activity until memory is given back
+    hear_after: int = 3600  # seconds that a hibernating daemon lets pass until it hears its circles
     resume_after: int = 5  # quiet seconds before an interrupted sleep goes on
     log_level: str = "INFO"  # of the daemon's log
     page_idle: int = 900  # seconds until a page that no browser shows is gone

@@ -12,6 +12,7 @@ from iai_mcp.adapters.file_log import FileLog, LocalFiles
 from iai_mcp.adapters.repositories import read_identities
 from iai_mcp.adapters.sqlite.circles import SqliteCircles
 from iai_mcp.adapters.sqlite.incoming import Merged
+from iai_mcp.adapters.sqlite.saying import Own
 from iai_mcp.domain.errors import InvalidInput, IoFailed
 from iai_mcp.domain.project_identity import from_key
 from iai_mcp.domain.redaction import redact_json
@@ -83,16 +84,19 @@ class Outside:
     def __init__(self, store: "MemoryStore") -> None:
         self._store = store
         self._name = lru_cache(1024)(lambda text: store.redactor(text).text)
+        # What one says is what the next was said after.
+        self._clean = lru_cache(32)(store.redactor)
 
-    def told(self, said: Said, project: str) -> Said | None:
+    def told(self, own: Own) -> Said | None:
         """A memory by today's rules; None where it is private by now, or nothing of it is left."""
-        if project and project in self._store.access.closed_to(Caller()):
+        said = own.said
+        if own.project and own.project in self._store.access.closed_to(Caller()):
             return None
-        redacted = self._store.redactor(said.text)
+        redacted = self._clean(said.text)
         if redacted.nothing_left:
             return None
         name: Callable[[str], str] = self._name
-        return replace(
+        told = replace(
             said,
             text=redacted.text,
             cue=name(said.cue),
@@ -104,10 +108,12 @@ class Outside:
             agent_name=name(said.agent_name),
             branch=name(said.branch),
             meta=redact_json(said.meta, name) if said.meta else "",
-            # A vector tells about the words that it was made of.
-            model=said.model if redacted.text == said.text else "",
-            vector=said.vector if redacted.text == said.text else b"",
         )
+        # Vectors tell about the words that they were made of.
+        made_of = (said.text, own.before)
+        if all(text is not None and self._clean(text).text == text for text in made_of):
+            return told
+        return replace(told, model="", vector=b"", parts=b"", topics=0, context=False, whole=False)
 
     def project_here(self, told: ProjectNamed) -> str:
         """The project here with the same repository, unless it is private; "" for none."""
@@ -137,8 +143,7 @@ def _take_in(store: "MemoryStore", merged: Merged) -> None:
     if merged.gone:
         store.forgotten(merged.gone)
     if merged.came:
-        if store.vectors is not None:
-            store.vectors.load_behind(min(merged.came) - 1)
+        store.model.arrived(min(merged.came) - 1)
         store.backlog.wake()
     if merged.forgot:
         store.reaching.wake()

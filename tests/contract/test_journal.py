@@ -39,3 +39,5 @@ def test_events_of_others_come_with_how_far_they_were_read(journal: Journal) -> 
     journal.record_events([], "read_to", "18")
     assert [event["kind"] for event in journal.events("launched", None, 10)] == ["launched"]
     assert journal.setting("read_to") == "18"
+    journal.record_events([Event("met", {}, 6), Event("met", {}, 7)])
+    assert len(journal.events("met", None, 10)) == 2 and list(journal.settings()) == ["read_to"]

@@ -86,6 +86,20 @@ def test_each_device_has_a_stream_of_its_own(log: SharedLog) -> None:
     assert _numbers(log, ONE) == [1]
 
 
+def test_several_streams_are_read_at_once_each_behind_its_cursor(log: SharedLog) -> None:
+    for number in (1, 2, 3):
+        log.append(ONE, number, f"one {number}".encode())
+        log.append(OTHER, number, f"other {number}".encode())
+    found = log.read_all({ONE: 1, OTHER: 2, "c" * 32: 0}, 100)
+    assert {device: [one.number for one in entries] for device, entries in found.items()} == {
+        ONE: [2, 3],
+        OTHER: [3],
+    }
+    assert found[OTHER][0].sealed == b"other 3"
+    assert sum(map(len, log.read_all({ONE: 0, OTHER: 0}, 4).values())) == 4
+    assert log.read_all({ONE: 3}, 4) == {}
+
+
 def test_a_number_that_is_taken_is_not_written_over(log: SharedLog) -> None:
     log.append(ONE, 1, b"first")
     log.append(ONE, 2, b"second")

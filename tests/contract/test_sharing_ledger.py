@@ -9,7 +9,7 @@ from tests.support.circles import OWN, joined_ledger, standing
 from iai_mcp.adapters.sqlite.database import Database
 from iai_mcp.domain.merging import Replica
 from iai_mcp.domain.shared_events import EpochKey, Event, Forgot, Hello, Pinned, Said
-from iai_mcp.ports.sharing_ledger import Batch, SetAside, SharingLedger
+from iai_mcp.ports.sharing_ledger import Batch, Heard, SetAside, SharingLedger
 
 OTHER = "0" * 32
 LIMIT = 1 << 20
@@ -70,7 +70,7 @@ def test_what_is_forgotten_before_it_has_a_number_never_goes_out(ledger: Sharing
 def test_what_is_forgotten_after_it_went_out_has_to_leave_the_record(ledger: SharingLedger) -> None:
     sent(ledger, said("kept"))
     sent(ledger, said("secret"), said("beside"))
-    ledger.hear(OTHER, 1, 1, [Forgot(identity=said("secret").identity)])
+    ledger.hear(OTHER, [Heard(1, 1, [Forgot(identity=said("secret").identity)])])
     assert ledger.to_seal_anew() == [(2, 2)]
     assert ledger.went_out(2, 2) == Batch(2, (said("beside"),))
     ledger.sealed_anew(2, 2)
@@ -83,7 +83,7 @@ def test_what_is_forgotten_while_it_is_on_its_way_leaves_the_record_too(
     ledger.say([said("secret"), said("beside")])
     batch = ledger.assign(LIMIT)
     assert batch is not None
-    ledger.hear(OTHER, 1, 1, [Forgot(identity=said("secret").identity)])
+    ledger.hear(OTHER, [Heard(1, 1, [Forgot(identity=said("secret").identity)])])
     ledger.sent(batch.number)
     assert ledger.to_seal_anew() == [(1, 1)]
 
@@ -112,7 +112,7 @@ def test_an_unknown_record_of_ones_own_is_merged_and_what_was_assigned_waits(
 
 
 def test_a_recovered_record_with_what_was_forgotten_is_sealed_anew(ledger: SharingLedger) -> None:
-    ledger.hear(OTHER, 1, 1, [Forgot(identity=said("secret").identity)])
+    ledger.hear(OTHER, [Heard(1, 1, [Forgot(identity=said("secret").identity)])])
     ledger.recovered(1, 1, [said("secret"), said("fine")])
     assert ledger.to_seal_anew() == [(1, 1)]
     assert ledger.went_out(1, 1).events == (said("fine"),)
@@ -121,19 +121,19 @@ def test_a_recovered_record_with_what_was_forgotten_is_sealed_anew(ledger: Shari
 def test_the_cursor_only_goes_forward_and_set_aside_is_what_was_not_heard(
     ledger: SharingLedger,
 ) -> None:
-    ledger.hear(OTHER, 1, 1, [said("one")])
+    ledger.hear(OTHER, [Heard(1, 1, [said("one")])])
     ledger.put_aside(SetAside(OTHER, 2, "it is cut off"))
-    ledger.hear(OTHER, 3, 3, [said("three")])
+    ledger.hear(OTHER, [Heard(3, 3, [said("three")])])
     assert ledger.cursor(OTHER) == 3 and ledger.cursor(OWN) == 0
     assert ledger.set_aside() == [SetAside(OTHER, 2, "it is cut off")]
-    ledger.hear(OTHER, 2, 2, [said("two")])
+    ledger.hear(OTHER, [Heard(2, 2, [said("two")])])
     assert ledger.cursor(OTHER) == 3 and ledger.set_aside() == []
     assert {text for _, text, *_ in standing(ledger).values()} == {"one", "two", "three"}
 
 
 def test_membership_is_told_again_after_a_start_and_keys_are_kept(ledger: SharingLedger) -> None:
     hello = Hello(member="bob", machine="laptop", signing_key=b"s", sealing_key=b"e")
-    ledger.hear(OTHER, 1, 1, [hello])
+    ledger.hear(OTHER, [Heard(1, 1, [hello])])
     own = EpochKey(epoch="e", began=1, sealed={OWN: b"sealed"})
     ledger.say([own])
     heard = [(device, one) for device, events in ledger.heard() for one in events]
@@ -151,13 +151,13 @@ def test_the_store_means_what_the_rule_of_merging_says(
 ) -> None:
     ledger, replica = joined_ledger(database), Replica()
     for number, (device, event) in enumerate(streams, 1):
-        ledger.hear(device, number, number, [event])
+        ledger.hear(device, [Heard(number, number, [event])])
         replica.hear(device, [event])
     assert standing(ledger) == standing(FakeSharingLedger(OWN, replica))
 
 
 def test_a_pin_that_comes_before_its_turn_holds_when_it_comes(ledger: SharingLedger) -> None:
     turn = said("precious")
-    ledger.hear(OTHER, 1, 1, [Pinned(identity=turn.identity, pinned=True, at=3)])
-    ledger.hear("1" * 32, 1, 1, [turn])
+    ledger.hear(OTHER, [Heard(1, 1, [Pinned(identity=turn.identity, pinned=True, at=3)])])
+    ledger.hear("1" * 32, [Heard(1, 1, [turn])])
     assert standing(ledger)[turn.identity] == ("1" * 32, "precious", True, b"")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.e2e.test_sleep_and_hibernation import QUICKLY, is_dormant
 from tests.support.answers import Json
 from tests.support.daemon import DaemonProcess, until
 from tests.support.home import ScratchHome
@@ -117,6 +118,29 @@ def test_a_killed_daemon_goes_on_where_it_was(people: tuple[Owner, Owner], tmp_p
     ann.says("two")
     bob.up()
     until(lambda: bob.texts() == ["one", "two"], "bob hears both")
+
+
+def test_a_daemon_that_hibernates_hears_the_others_now_and_then(
+    people: tuple[Owner, Owner], tmp_path: Path
+) -> None:
+    ann, bob = people
+    if not Path("/proc/self/environ").exists():
+        pytest.skip("needs /proc: to see a process hibernate without waking it")
+    meet(ann, bob, str(tmp_path / "place"))
+    bob.daemon = DaemonProcess(bob.home, **QUICKLY, IAI_MCP_HEAR_AFTER="2").start()
+    pid = bob.daemon.process.pid
+
+    def lies_there() -> bool:
+        return is_dormant(pid)
+
+    until(lies_there, "bob's daemon hibernates", deadline=60)
+    ann.home.command("capture", "said in the night", "--project", PROJECT)
+    ann.share("now")
+    until(lies_there, "it lies there", deadline=60)
+    until(lambda: not lies_there(), "it wakes by itself", deadline=60)
+    until(lies_there, "it lies down again", deadline=60)
+    (tmp_path / "place").rename(tmp_path / "away")
+    assert bob.finds("said in the night")
 
 
 def test_everything_works_without_a_daemon(people: tuple[Owner, Owner], tmp_path: Path) -> None:

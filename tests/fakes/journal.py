@@ -14,9 +14,10 @@ class FakeJournal:
     def record_event(self, kind: str, data: Mapping[str, object], at: int) -> None:
         self._events.append(Event(kind, dict(data), at))
 
-    def record_events(self, events: Sequence[Event], name: str, value: str) -> None:
+    def record_events(self, events: Sequence[Event], name: str = "", value: str = "") -> None:
         self._events += events
-        self._settings[name] = value
+        if name:
+            self._settings[name] = value
 
     def events(self, kind: str, since: int | None, limit: int) -> list[dict[str, object]]:
         found = [

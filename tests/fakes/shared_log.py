@@ -1,9 +1,10 @@
 """A circle's streams in a dictionary."""
 
 import threading
+from collections.abc import Mapping
 
 from iai_mcp.domain.errors import AlreadyExists, NotFound
-from iai_mcp.ports.shared_log import Entry, Oddity
+from iai_mcp.ports.shared_log import NO_OFFER, Entry, Oddity
 
 
 class FakeSharedLog:
@@ -32,6 +33,14 @@ class FakeSharedLog:
         stream = self.streams.get(device, {})
         return [Entry(one, stream[one]) for one in sorted(stream) if one > after][:limit]
 
+    def read_all(self, after: Mapping[str, int], limit: int) -> dict[str, list[Entry]]:
+        found: dict[str, list[Entry]] = {}
+        for device, number in after.items():
+            left = limit - sum(map(len, found.values()))
+            if left and (entries := self.read(device, number, left)):
+                found[device] = entries
+        return found
+
     def replace(self, device: str, first: int, last: int, sealed: bytes) -> None:
         stream = self.streams.setdefault(device, {})
         stream[last] = sealed
@@ -43,7 +52,7 @@ class FakeSharedLog:
 
     def take(self, name: str) -> bytes:
         if name not in self.offers:
-            raise NotFound("the invitation is not in the place: it was used, or ended")
+            raise NotFound(NO_OFFER)
         return self.offers.pop(name)
 
     def withdraw(self, name: str) -> None:

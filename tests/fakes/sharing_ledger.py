@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from iai_mcp.domain.merging import Replica
 from iai_mcp.domain.shared_events import EpochKey, Event, Forgot, Said, encoded
-from iai_mcp.ports.sharing_ledger import Batch, SetAside
+from iai_mcp.ports.sharing_ledger import Batch, Heard, SetAside
 
 
 class FakeSharingLedger:
@@ -74,11 +74,15 @@ class FakeSharingLedger:
     def cursor(self, device: str) -> int:
         return self._cursors.get(device, 0)
 
-    def hear(self, device: str, first: int, number: int, events: Sequence[Event]) -> None:
-        self._merge(device, events)
-        self._cursors[device] = max(number, self.cursor(device))
-        for aside in [one for one in self._aside if one[0] == device and first <= one[1] <= number]:
-            del self._aside[aside]
+    def cursors(self) -> Mapping[str, int]:
+        return self._cursors
+
+    def hear(self, device: str, records: Sequence[Heard]) -> None:
+        for one in records:
+            self._merge(device, one.events)
+            self._cursors[device] = max(one.number, self.cursor(device))
+            for number in range(one.first, one.number + 1):
+                self._aside.pop((device, number), None)
 
     def heard(self) -> list[tuple[str, Sequence[Event]]]:
         return list(self._heard)

@@ -11,13 +11,13 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
 from iai_mcp import paths, regular_files
 from iai_mcp.domain.errors import AlreadyExists, DiskFull, IoFailed, NotFound, ReadOnly
-from iai_mcp.ports.shared_log import Entry, Oddity
+from iai_mcp.ports.shared_log import NO_OFFER, Entry, NoRecord, Oddity
 
 TEMPORARY = ".writing-"
 _RECORD = re.compile(r"([1-9][0-9]{0,17})\.rec\Z")
@@ -79,8 +79,21 @@ class FileLog:
         found = []
         for number in [one for one in self.numbers(device) if one > after][:limit]:
             with suppress(FileNotFoundError):  # rolled into a later one at this moment
-                content = self._files.content(f"{self._circle}/{device}/{number}.rec")
-                found.append(Entry(number, content))
+                found.append(Entry(number, self._content(device, number)))
+        return found
+
+    def _content(self, device: str, number: int) -> bytes:
+        try:
+            return self._files.content(f"{self._circle}/{device}/{number}.rec")
+        except NoRecord:
+            return b""  # it is set aside like what is damaged, and holds up nothing else
+
+    def read_all(self, after: Mapping[str, int], limit: int) -> dict[str, list[Entry]]:
+        found: dict[str, list[Entry]] = {}
+        for device, number in after.items():
+            left = limit - sum(map(len, found.values()))
+            if left and (entries := self.read(device, number, left)):
+                found[device] = entries
         return found
 
     def replace(self, device: str, first: int, last: int, sealed: bytes) -> None:
@@ -97,7 +110,7 @@ class FileLog:
         try:
             self._files.rename(f"{self._circle}/{_OFFERS}/{name}.rec", taken)
         except FileNotFoundError as gone:
-            raise NotFound("the invitation is not in the place: it was used, or ended") from gone
+            raise NotFound(NO_OFFER) from gone
         content = self._files.content(f"{self._circle}/{_OFFERS}/{taken}")
         self._files.remove(f"{self._circle}/{_OFFERS}/{taken}")
         return content
@@ -200,6 +213,10 @@ class LocalFiles:
         except OSError as refused:
             if refused.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise DiskFull(f"{self._place} is full: nothing more can be shared") from refused
+            if refused.errno in (errno.EINVAL, errno.ELOOP, errno.EISDIR):
+                raise NoRecord(
+                    f"{self._place} has something else than a file in a stream"
+                ) from refused
             if refused.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
                 raise ReadOnly(f"{self._place} may not be written or read here") from refused
             why = refused.strerror or refused

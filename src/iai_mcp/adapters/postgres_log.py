@@ -7,7 +7,7 @@ engine has no notifications.
 import os
 import select
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from typing import Any, LiteralString
@@ -25,15 +25,27 @@ from iai_mcp.domain.errors import (
     RemoteFailed,
     TimedOut,
 )
-from iai_mcp.ports.shared_log import Entry, Oddity
+from iai_mcp.ports.shared_log import NO_OFFER, Entry, Oddity
 
 _CHANNEL = "iai_share"
 _VERSION = 1
 _CONNECT_SECONDS = 10
 _STATEMENT_MS = 30_000
+_ANSWER_SECONDS = 40.0  # longer than a statement may take: then the database does not even refuse
 _SAFE_MODES = ("require", "verify-ca", "verify-full")
 _SPEAK_POSTGRES_WITHOUT_NOTIFY = ("cockroach", "yugabyte")
 _INIT = "run what `iai-mcp share init-postgres --print` prints as an administrator of the database"
+
+_APPEND_SILENTLY: LiteralString = (
+    "INSERT INTO iai_share.records (circle, device, number, sealed)"
+    " SELECT %(circle)s, %(device)s, %(number)s, %(sealed)s WHERE NOT EXISTS"
+    " (SELECT 1 FROM iai_share.records"
+    " WHERE circle = %(circle)s AND device = %(device)s AND number >= %(number)s) RETURNING 1"
+)
+# One question, and so one transaction: who is told of it finds it.
+_APPEND: LiteralString = (
+    f"WITH added AS ({_APPEND_SILENTLY}) SELECT pg_notify(%(channel)s, %(circle)s) FROM added"
+)
 
 _Row = tuple[Any, ...]
 _Refusal = IoFailed | RemoteFailed | TimedOut
@@ -42,6 +54,19 @@ _Refusal = IoFailed | RemoteFailed | TimedOut
 def schema_sql() -> str:
     """What makes a database a place."""
     return files("iai_mcp.adapters").joinpath("postgres_log.sql").read_text(encoding="utf-8")
+
+
+class _Patient(psycopg.Connection[_Row]):
+    """A connection whose other end may fall silent: nobody waits for it for ever."""
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        try:
+            return super().wait(gen, interval, _ANSWER_SECONDS if timeout is None else timeout)
+        except errors._WaitTimeout as silent:
+            if timeout is not None:
+                raise
+            self.close()
+            raise errors.QueryCanceled("no answer") from silent
 
 
 class PostgresLog:
@@ -74,19 +99,22 @@ class PostgresLog:
         return {str(device): int(number) for device, number in self._rows(query, self._circle)}
 
     def append(self, device: str, number: int, sealed: bytes) -> None:
-        with self._connected() as link, link.transaction():
+        with self._connected() as link:
             try:
                 done = link.execute(
-                    "INSERT INTO iai_share.records (circle, device, number, sealed)"
-                    " SELECT %s, %s, %s, %s WHERE NOT EXISTS (SELECT 1 FROM iai_share.records"
-                    " WHERE circle = %s AND device = %s AND number >= %s)",
-                    (self._circle, device, number, sealed, self._circle, device, number),
-                )
+                    _APPEND if self._notified else _APPEND_SILENTLY,
+                    {
+                        "circle": self._circle,
+                        "device": device,
+                        "number": number,
+                        "sealed": sealed,
+                        "channel": _CHANNEL,
+                    },
+                ).fetchall()
             except errors.UniqueViolation as taken:
                 raise AlreadyExists(f"record {number} is in the place already") from taken
-            if done.rowcount == 0:
+            if not done:
                 raise AlreadyExists(f"record {number} of this device is in the place already")
-            self._tell(link)
 
     def numbers(self, device: str) -> list[int]:
         query = "SELECT number FROM iai_share.records WHERE circle = %s AND device = %s ORDER BY 1"
@@ -102,6 +130,24 @@ class PostgresLog:
             limit,
         )
         return [Entry(int(number), bytes(sealed)) for number, sealed in rows]
+
+    def read_all(self, after: Mapping[str, int], limit: int) -> dict[str, list[Entry]]:
+        rows = self._rows(
+            "SELECT wanted.device, found.number, found.sealed"
+            " FROM unnest(%s::text[], %s::bigint[]) AS wanted (device, after) CROSS JOIN LATERAL"
+            " (SELECT number, sealed FROM iai_share.records WHERE circle = %s"
+            " AND device = wanted.device AND number > wanted.after ORDER BY number LIMIT %s) AS found"
+            " ORDER BY wanted.device, found.number LIMIT %s",
+            list(after),
+            list(after.values()),
+            self._circle,
+            limit,
+            limit,
+        )
+        found: dict[str, list[Entry]] = {}
+        for device, number, sealed in rows:
+            found.setdefault(str(device), []).append(Entry(int(number), bytes(sealed)))
+        return found
 
     def replace(self, device: str, first: int, last: int, sealed: bytes) -> None:
         with self._connected() as link, link.transaction():
@@ -130,7 +176,7 @@ class PostgresLog:
         query = "DELETE FROM iai_share.offers WHERE circle = %s AND name = %s RETURNING sealed"
         for row in self._rows(query, self._circle, name):
             return bytes(row[0])
-        raise NotFound("the invitation is not in the place: it was used, or ended")
+        raise NotFound(NO_OFFER)
 
     def withdraw(self, name: str) -> None:
         self._rows(
@@ -148,7 +194,10 @@ class PostgresLog:
         while True:
             with self._connected() as link:
                 # Some may have come with the answers to other questions.
-                if any(note.payload == self._circle for note in link.notifies(timeout=0)):
+                notes = [
+                    note.payload for note in link.notifies(timeout=0)
+                ]  # all: one look is enough
+                if self._circle in notes:
                     return True
                 left = max(0.0, until - time.monotonic())
                 ready, _, _ = select.select([link.fileno(), self._awake], [], [], left)
@@ -204,7 +253,7 @@ class PostgresLog:
     def _connection(self) -> psycopg.Connection[_Row]:
         if self._link is not None and not self._link.closed:
             return self._link
-        link = psycopg.connect(**self._arguments, autocommit=True)
+        link = _Patient.connect(**self._arguments, autocommit=True)
         row = link.execute("SELECT version()").fetchone()
         said = "" if row is None else str(row[0]).lower()
         self._notified = not any(name in said for name in _SPEAK_POSTGRES_WITHOUT_NOTIFY)
@@ -229,6 +278,7 @@ def _arguments(url: str) -> dict[str, Any]:
         given["sslmode"] = "require"
     given.setdefault("connect_timeout", _CONNECT_SECONDS)
     given.setdefault("application_name", "iai-mcp")
+    given.setdefault("tcp_user_timeout", 1000 * _CONNECT_SECONDS)  # a network that was cut
     given["options"] = f"{given.get('options') or ''} -c statement_timeout={_STATEMENT_MS}".strip()
     return dict(given)
 

@@ -27,6 +27,7 @@ from iai_mcp.domain.errors import (
     RemoteFailed,
     TimedOut,
 )
+from iai_mcp.ports.shared_log import NoRecord
 
 _ANSWER_SECONDS = 30.0
 _CHUNK = 32_000  # every server reads and writes so much at once
@@ -196,9 +197,9 @@ class _Link:
     def content(self, path: str, largest: int) -> bytes:
         mode, size = self._attributes(path)
         if mode & _FORMAT != _REGULAR:
-            raise IoFailed(f"{self._place.host} has something else than a file in a stream")
+            raise NoRecord(f"{self._place.host} has something else than a file in a stream")
         if size > largest:
-            raise IoFailed(f"{self._place.host} has a file in a stream that is too large for one")
+            raise NoRecord(f"{self._place.host} has a file in a stream that is too large for one")
         with self._open(_OPEN, path, pack(">II", _FOR_READING, 0)) as handle:
             found = bytearray()
             while len(found) <= largest:
@@ -208,7 +209,7 @@ class _Link:
                     self._done(kind, body, _EOF)
                     return bytes(found)
                 found += _string(body, 0)[0]
-        raise IoFailed(f"{self._place.host} has a file in a stream that is too large for one")
+        raise NoRecord(f"{self._place.host} has a file in a stream that is too large for one")
 
     def write_new(self, path: str, data: bytes) -> None:
         with self._open(_OPEN, path, pack(">II", _FOR_NEW, 0)) as handle:

@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+from iai_mcp import project_aliases
 from iai_mcp.api.reading import micros_of
 from iai_mcp.api.table import Json, Method
 from iai_mcp.domain.errors import InvalidInput
@@ -33,13 +34,30 @@ def _create(store: MemoryStore, params: Params) -> Json:
 
 def _invite(store: MemoryStore, params: Params) -> Json:
     days = params.integer("days", 1, 1, _MOST_DAYS)
-    made, expires = store.sharing.invite(params.text("name"), params.text("for", ""), days)
-    return {"code": made.code, "expires": iso(expires)}
+    name, member = params.text("name"), params.text("for", "")
+    made, expires = store.sharing.invite(name, member, days)
+    known = store.sharing.of(name).known
+    return {
+        "code": made.code,
+        "expires": iso(expires),
+        "for": member or None,
+        "you": known.member,
+        "all": known.everything,
+    }
 
 
 def _join(store: MemoryStore, params: Params) -> Json:
-    known = store.sharing.join(params.text("code"), params.text("at", ""), params.text("as", ""))
-    return {"circle": {**_circle(known), "member": known.member}}
+    known = store.sharing.join(
+        params.text("code"),
+        params.text("at", ""),
+        params.text("as", ""),
+        everything=params.flag("all"),
+    )
+    (standing,) = store.sharing.status(known.name)
+    return {
+        "circle": {**_circle(known), "member": known.member},
+        "unmatched": _unmatched(standing),
+    }
 
 
 def _project(store: MemoryStore, params: Params) -> Json:
@@ -154,10 +172,15 @@ def _now(store: MemoryStore, params: Params) -> Json:
         return {"sent": 0, "heard": 0, "circles": []}
     done = store.sharing.now(name)
     return {
-        "sent": sum(contact.sent for _, contact in done),
+        "sent": sum(contact.sent + contact.repaired for _, contact in done),
         "heard": sum(contact.heard for _, contact in done),
         "circles": [
-            {"name": known.name, "sent": contact.sent, "heard": contact.heard}
+            {
+                "name": known.name,
+                "sent": contact.sent + contact.repaired,
+                "heard": contact.heard,
+                "repaired": contact.repaired,
+            }
             for known, contact in done
         ],
     }
@@ -181,6 +204,9 @@ def _standing(one: "Standing") -> Json:
             {"device": bad.device, "number": bad.number, "why": bad.why} for bad in one.set_aside
         ],
         "doubted_invitations": len(one.doubted),
+        "strangers": list(one.strangers),
+        "oddities": [{"where": odd.where, "why": odd.why} for odd in one.oddities],
+        "unmatched": _unmatched(one),
         "devices": [
             {
                 "id": present.device.id,
@@ -191,6 +217,15 @@ def _standing(one: "Standing") -> Json:
             for present in one.devices
         ],
     }
+
+
+def _unmatched(one: "Standing") -> list[str]:
+    """Projects of the circle that are none of this machine's, under the names they have here."""
+    mapped = project_aliases.load()
+    ending = f"@{one.known.name}"
+    return [
+        p.project for p in one.projects if p.project.endswith(ending) and p.project not in mapped
+    ]
 
 
 def _member(one: "Present") -> Json:

@@ -115,6 +115,12 @@ class Model:
         if self._coming is not None:
             self._coming.drop(keys)
 
+    def arrived(self, behind: int) -> None:
+        """Find what came with its vectors behind that key."""
+        # Also where all is still being read: that may have come past them already.
+        if self._coming is not None:
+            self._coming.load_behind(behind)
+
     def _loaded(self, embedder: Embedder) -> None:
         kept = self._kept(embedder)
         words = WordMeanings(self._words(embedder), embedder.model_id, embedder.dimensions)

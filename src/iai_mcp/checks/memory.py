@@ -126,6 +126,9 @@ def circles(store: MemoryStore) -> Check:
         if one.doubted:
             told = f"{name}: two machines came with the same code"
             return warned("circles", told, f"iai-mcp share members '{name}', then: remove one")
+        if one.strangers or one.oddities:
+            told = f"{name}: {len(one.strangers)} devices that do not belong and {len(one.oddities)} foreign files are in the place"
+            return warned("circles", told, f"iai-mcp share status '{name}' lists them")
     waiting = sum(one.pending for one in found)
     return passed("circles", f"{len(found)} shared with; {waiting} things to send")
 

@@ -1,8 +1,8 @@
 """One memory on all your machines, or with your team: sealed before it leaves, opened only by members.
 
     iai-mcp share create mine --at ~/Sync/iai --all      all my projects, over a synced directory
-    iai-mcp share invite mine                            prints a code, good once and for a day
-    iai-mcp share join CODE                              on the other machine
+    iai-mcp share invite mine --for ann                  prints a code, good once and for a day
+    iai-mcp share join CODE --all                        on the other machine, which is ann's too
 
     iai-mcp share create team --at postgresql://host/db  or ssh://host/path, for a team
     iai-mcp share preview .                              what would leave, before anything does
@@ -53,6 +53,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     invite.add_argument("--days", type=int, default=1, help="how long it is good (default 1)")
     join = add("join", "join a circle by its code", "CODE")
     join.add_argument("--at", metavar="PLACE", help="where this machine reaches the place")
+    join.add_argument(
+        "--all", action="store_true", help="share every project of this machine that is not private"
+    )
     join.add_argument("--as", dest="member", metavar="MEMBER", help="your name there")
     project = add("project", "tell a circle of a project", "PROJECT", asks=True)
     project.add_argument("--with", dest="circle", required=True, metavar="NAME")
@@ -88,7 +91,24 @@ def run(arguments: argparse.Namespace) -> int:
     method = f"share_{arguments.action}"
     result = memory_access.call(method, _params(arguments), _AS_LONG_AS_IT_TAKES)
     output.emit(result, share_text.told(arguments.action, result), as_json=arguments.json)
+    if arguments.action == "join" and not arguments.json and output.is_terminal():
+        _match(result.get("unmatched"))
     return 0
+
+
+def _match(unmatched: object) -> None:
+    """Ask once which projects of this machine those of the others are."""
+    from iai_mcp import project_aliases
+
+    for key in unmatched if isinstance(unmatched, list) else ():
+        path = output.ask(
+            f"Where is {key} on this machine? (a directory; Enter if you do not have it)"
+        )
+        if path and os.path.isdir(os.path.expanduser(path)):
+            project_aliases.add(str(key), from_argument(os.path.expanduser(path), os.getcwd()))
+            output.say(f"what is said of {key} belongs to {path} now")
+        elif path:
+            output.say(f"there is no directory {path}; later: iai-mcp project map '{key}' PATH")
 
 
 def _params(arguments: argparse.Namespace) -> dict[str, object]:

@@ -27,7 +27,8 @@ def _invited(result: Answer) -> str:
         f"{result['code']}\n"
         f"good once, until {str(result['expires'])[:16].replace('T', ' ')} UTC; "
         "whoever has it can join: hand it over as you would a key\n"
-        "on the other machine: iai-mcp share join CODE"
+        f"on the other machine: iai-mcp share join CODE{' --all' if result.get('all') else ''}"
+        + (_OF_YOURS.format(result["you"]) if result.get("you") and not result.get("for") else "")
     )
 
 
@@ -37,6 +38,7 @@ def _joined(result: Answer) -> str:
         f"this machine belongs to {circle['name']} now, as {circle['member']}\n"
         f"  what others share comes by itself; to share yours: "
         f"iai-mcp share project PROJECT --with '{circle['name']}'"
+        + "".join(f"\n  {line}" for line in unmatched(result))
     )
 
 
@@ -94,6 +96,14 @@ def _standing(one: Answer) -> str:
     for bad in _items(one, "set_aside"):
         told = f"  set aside: record {bad['number']} of {str(bad['device'])[:8]}: {bad['why']}"
         lines.append(output.paint(told, "yellow"))
+    strangers = one.get("strangers")
+    for device in strangers if isinstance(strangers, list) else ():
+        told = f"  {str(device)[:8]} writes there and does not belong: nothing of it is heard"
+        lines.append(output.paint(told, "yellow"))
+    for odd in _items(one, "oddities"):
+        told = f"  {shown_line(str(odd['where']))} lies in the place: {odd['why']}"
+        lines.append(output.paint(told, "yellow"))
+    lines += [f"  {line}" for line in unmatched(one)]
     if one.get("doubted_invitations"):
         lines.append(
             output.paint("  two machines came with one code: remove one of them", "yellow")
@@ -103,6 +113,15 @@ def _standing(one: Answer) -> str:
         for device in _items(one, "devices")
     ]
     return "\n".join(lines)
+
+
+def unmatched(result: Answer) -> list[str]:
+    """Where a project of others may be one of this machine's: how to say so."""
+    found = result.get("unmatched")
+    return [
+        f"{key} is no project of this machine; if you have it: iai-mcp project map '{key}' PATH"
+        for key in (found if isinstance(found, list) else ())
+    ]
 
 
 def _members(result: Answer) -> str:
@@ -150,6 +169,10 @@ def _items(result: Answer, name: str) -> Sequence[Answer]:
     return found
 
 
+_OF_YOURS = (
+    "\nif that is a machine of yours, invite it with --for {!r}, your name here: "
+    "what is said there then counts as said by you"
+)
 _NONE = "this machine shares with nobody: iai-mcp share create NAME --at PLACE"
 _TEXTS = {
     "create": _created,

@@ -11,6 +11,7 @@ import select
 import signal
 import socket
 import sys
+import time
 from types import FrameType
 from typing import NoReturn
 
@@ -25,6 +26,7 @@ _LOOK_MS = 60_000  # between two looks at whether the socket file is still there
 DORMANT = "IAI_MCP_DORMANT"  # the waiting process
 WOKEN = "IAI_MCP_WOKEN"  # the full daemon that follows it; it owns the socket file it was handed
 _LOCKS = "IAI_MCP_LOCK_FDS"
+_HEAR_AFTER = "IAI_MCP_DORMANT_FOR"  # seconds, at most
 _HTTP = "IAI_MCP_HTTP_FD"  # where HTTP listens, if it does
 _HAND_MADE = (
     f"{DORMANT}, {WOKEN} and {_LOCKS} are what the daemon tells itself when it lies down, and these "
@@ -45,8 +47,13 @@ def note_stops() -> None:
         signal.signal(number, _note)
 
 
-def lie_down(listening: int, locks: list[ProcessLock], http: int | None = None) -> NoReturn:
+def lie_down(
+    listening: int, locks: list[ProcessLock], http: int | None = None, hear_after: int = 0
+) -> NoReturn:
     """Become the waiting process. The store is closed, nothing is in flight.
+
+    It wakes for a moment after `hear_after` seconds, if that is not 0: what other machines said
+    meanwhile is then there when somebody comes.
 
     Told to stop on the way here, the process ends instead.
     """
@@ -54,7 +61,8 @@ def lie_down(listening: int, locks: list[ProcessLock], http: int | None = None) 
         signal.signal(number, _leave)
     if _told_to_stop:
         _leave()
-    _become({DORMANT: "1"}, listening, [lock.descriptor for lock in locks], http)
+    marks = {DORMANT: "1", _HEAR_AFTER: str(hear_after)}
+    _become(marks, listening, [lock.descriptor for lock in locks], http)
 
 
 def is_dormant() -> bool:
@@ -90,9 +98,10 @@ def wait() -> NoReturn:
     http = _http_descriptor()
     if http is not None:
         poll.register(http, select.POLLIN)
-    while not poll.poll(_LOOK_MS):
-        if _socket_deleted():
-            break  # the full daemon makes it anew
+    until = time.monotonic() + (_hear_after() or float("inf"))
+    while not poll.poll(min(_LOOK_MS, max(0.0, until - time.monotonic()) * 1000)):
+        if _socket_deleted() or time.monotonic() >= until:
+            break  # the full daemon makes it anew, or hears what others said
     _become({WOKEN: "1"}, LISTENING, _locks(), http)
 
 
@@ -138,7 +147,7 @@ def _become(marks: dict[str, str], listening: int, locks: list[int], http: int |
         os.set_inheritable(LISTENING, True)
     else:
         os.dup2(listening, LISTENING, inheritable=True)
-    kept = {k: v for k, v in os.environ.items() if k not in (DORMANT, WOKEN, _HTTP)}
+    kept = {k: v for k, v in os.environ.items() if k not in (DORMANT, WOKEN, _HTTP, _HEAR_AFTER)}
     environment = {
         **kept,
         **marks,
@@ -166,6 +175,11 @@ def _locks() -> list[int]:
     except (ValueError, OverflowError, OSError):
         return []
     return named
+
+
+def _hear_after() -> int:
+    told = os.environ.get(_HEAR_AFTER, "")
+    return int(told) if told.isdecimal() else 0
 
 
 def _http_descriptor() -> int | None:

@@ -47,6 +47,7 @@ class Leaving:
     listening: int
     http: int | None
     heir: Heir | None
+    hear_after: int  # seconds until other machines are to be heard; 0 where there are none
 
 
 async def run(
@@ -93,12 +94,14 @@ async def run(
     finally:
         server.shutdown_event.set()  # also when it never came to serving
         await server.tasks.ended()
+        shares = not store.database.closed and store.shares
         await loop.run_in_executor(None, store.close)
     if server.tasks.gave_up:
         raise IoFailed(server.tasks.gave_up)
     if server.handed_over is None:
         return None
-    return Leaving(server.handed_over, server.http_kept, server.heir)
+    hear_after = store.settings.hear_after if shares else 0
+    return Leaving(server.handed_over, server.http_kept, server.heir, hear_after)
 
 
 def _keep(

@@ -80,7 +80,7 @@ def main() -> int:
 def _pass_on(leaving: "Leaving", locks: list[ProcessLock]) -> None:
     """Give our place to who asked for it, or keep it and wait."""
     if leaving.heir is None or not leaving.heir.receives(leaving.listening, locks, leaving.http):
-        hibernation.lie_down(leaving.listening, locks, leaving.http)
+        hibernation.lie_down(leaving.listening, locks, leaving.http, leaving.hear_after)
 
 
 def _prepare_process() -> None:

@@ -32,8 +32,13 @@ class Said:
     agent_name: str = ""
     branch: str = ""
     meta: str = ""  # canonical JSON, "" when there is none
-    model: str = ""  # whose vector travels along, "" for none
-    vector: bytes = b""
+    model: str = ""  # whose vectors travel along, "" for none
+    vector: bytes = b""  # a 32-bit scale, then a byte per number
+    # The memory's other vectors as `ports.vectors.CodedParts` has them: the scales, then the bytes.
+    parts: bytes = b""
+    topics: int = 0
+    context: bool = False
+    whole: bool = False  # whether these are all: who has the same model makes none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

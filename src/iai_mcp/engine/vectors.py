@@ -46,17 +46,15 @@ class Vectors:
     def load(self) -> None:
         """Read what is held in memory."""
         self.load_behind(0)
-        after: int | None = 0
-        while after is not None:
-            after = self._load_topics(after)
         if self.words is not None:
             self.words.load()
 
     def load_behind(self, key: int) -> None:
-        """Read the vectors of turns behind that key: they came with their memories."""
-        after: int | None = key
-        while after is not None:
-            after = self._load_turns(after)
+        """Read those of memories behind that key: they came along with them."""
+        for load in (self._load_turns, self._load_topics):
+            after: int | None = key
+            while after is not None:
+                after = load(after)
 
     def put(self, keys: Sequence[int], vectors: Matrix, passages: Sequence[Passages] = ()) -> None:
         """Keep the vectors of these memories; a memory that was forgotten is passed over."""

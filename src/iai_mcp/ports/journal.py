@@ -19,8 +19,8 @@ class Journal(Protocol):
         """Add an event. `data` never holds what people said."""
         ...
 
-    def record_events(self, events: Sequence[Event], name: str, value: str) -> None:
-        """Add events that happened elsewhere and set a setting, both or neither."""
+    def record_events(self, events: Sequence[Event], name: str = "", value: str = "") -> None:
+        """Add events that happened elsewhere and set a setting, if one is named; all or nothing."""
         ...
 
     def events(self, kind: str, since: int | None, limit: int) -> list[dict[str, object]]:

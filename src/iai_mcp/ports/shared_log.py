@@ -1,7 +1,10 @@
 """Where a circle's streams lie: one per device, numbered without gaps, written by that device only."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
+
+from iai_mcp.domain.errors import IoFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -9,7 +12,17 @@ class Entry:
     """One sealed record of a stream."""
 
     number: int
-    sealed: bytes
+    sealed: bytes  # nothing, where what lies there can not be one
+
+
+NO_OFFER = (
+    "the invitation is not there: it was used, its time is over, or this is another place than the"
+    " one it was made for (then give that with --at); else ask for a new one"
+)
+
+
+class NoRecord(IoFailed):
+    """Under a record's name lies something that is no file, or too large for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +58,12 @@ class SharedLog(Protocol):
 
     def read(self, device: str, after: int, limit: int) -> list[Entry]:
         """The next records that have arrived behind that number, in order. Some may be missing."""
+        ...
+
+    def read_all(self, after: Mapping[str, int], limit: int) -> dict[str, list[Entry]]:
+        """The same of several streams, each behind its own number; `limit` records in all. A stream of
+        which there is nothing, or for which no room is left, is not among them.
+        """
         ...
 
     def replace(self, device: str, first: int, last: int, sealed: bytes) -> None:

@@ -16,6 +16,15 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """A record of another device, opened: it stands for the numbers `first` to `number`."""
+
+    first: int
+    number: int
+    events: Sequence[Event]
+
+
+@dataclass(frozen=True, slots=True)
 class SetAside:
     """A record that could not be read; it is tried again at every contact."""
 
@@ -25,7 +34,7 @@ class SetAside:
 
 
 class SharingLedger(Protocol):
-    """One circle as the store of this device knows it. Each call is one transaction.
+    """One circle as the store of this device knows it. Each call is one transaction, but `hear`.
 
     Methods may raise `StoreError` or `IoFailed` with a sentence for people.
     """
@@ -80,10 +89,15 @@ class SharingLedger(Protocol):
         """Up to which number that device was heard."""
         ...
 
-    def hear(self, device: str, first: int, number: int, events: Sequence[Event]) -> None:
-        """Merge the events of one record into the store, and move the cursor to its number.
+    def cursors(self) -> Mapping[str, int]:
+        """The same for all that were heard."""
+        ...
 
-        What was put aside up to this number is no longer, if the record stands for it.
+    def hear(self, device: str, records: Sequence[Heard]) -> None:
+        """Merge the events of records, in order, into the store, and move the cursor behind them.
+
+        What was put aside is no longer, where one of them stands for it. Much is merged in parts, so
+        that nobody waits long; what is cut off in between is heard again.
         """
         ...
 

@@ -2,18 +2,20 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.ports.circles import Circles, KnownCircle
-from iai_mcp.ports.journal import Journal
-from iai_mcp.ports.shared_log import SharedLog
+from iai_mcp.ports.journal import Event, Journal
+from iai_mcp.ports.shared_log import Oddity, SharedLog
 from iai_mcp.ports.surroundings import Clock
 from iai_mcp.sharing.keys import DeviceKeys, fingerprint
+from iai_mcp.sharing.roster import Device
 from iai_mcp.sharing.streams import Circle, Contact
 
 _POLL_SECONDS = 30.0
+_CHECK_SECONDS = 600.0  # what is missing in the middle of a stream shows only when all is looked at
 _GATHER_SECONDS = 0.2  # what is said within this goes out together
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 _IDENTIFIED_AT_ONCE = 500
@@ -31,7 +33,11 @@ class Following:
     log: SharedLog
     clock: Clock
     journal: Journal
-    behind: int = 0  # records in the place that could not be heard at the last contact
+    # As the place was found: records that could not be heard, devices that do not belong, and what is
+    # no record.
+    behind: int = 0
+    strangers: Sequence[str] = ()
+    oddities: Sequence[Oddity] = ()
     _turn: threading.Lock = field(default_factory=threading.Lock)
     _ended: threading.Event = field(default_factory=threading.Event)
     _circle: Circle | None = None
@@ -73,26 +79,18 @@ class Following:
         while self.circles.identify(_IDENTIFIED_AT_ONCE):
             pass
         before = set(self.circle.roster.present())
-        repaired = 0
-        if self.circle.is_short():
-            repaired = self.circle.repair()
-            self._tell("share_place_repaired", records=repaired)
         done = self.circle.contact()
-        self.behind = self.circle.behind()
+        self.behind, self.strangers = self.circle.behind, self.circle.strangers
+        self.circle.tidy(self.clock.now())
         present = self.circle.roster.present()
-        for device in sorted(set(present) - before - {self.known.device}) if before else ():
-            one = present[device]
-            self._tell(
-                "share_joined",
-                member=one.member,
-                machine=one.machine,
-                fingerprint=fingerprint(device),
-            )
-        return Contact(done.sent + repaired, done.heard)
+        came = set(present) - before - {self.known.device} if before else set()
+        self._tell(done.repaired, [present[one] for one in sorted(came)])
+        return done
 
     def check(self) -> int:
         """Lay down again whatever the place has lost, also from the middle; how many records."""
         with self._turn:
+            self.oddities = self.log.oddities()
             return self.circle.repair()
 
     def roll(self) -> int:
@@ -110,11 +108,14 @@ class Following:
         """Contacts whenever there is a reason for one, until it ends. A place that is away is asked
         again, later and later.
         """
-        pause = _FIRST_PAUSE
+        pause, look_closely = _FIRST_PAUSE, 0.0
         while not stopping() and not self._ended.is_set():
             try:
                 self.contact()
                 pause = _FIRST_PAUSE
+                if time.monotonic() >= look_closely:
+                    self.check()
+                    look_closely = time.monotonic() + _CHECK_SECONDS
                 self._wait(stopping)
             except IaiError:  # kept with the circle: `share status` and `doctor` tell it
                 self._ended.wait(pause)
@@ -146,9 +147,26 @@ class Following:
         while (left := until - time.monotonic()) > 0:
             if self.log.wait(left) or stopping() or self._ended.is_set():
                 return
-            if self.circles.traffic(self.known.id).pending:
+            if self.circles.has_pending(self.known.id):
                 self._ended.wait(_GATHER_SECONDS)
                 return
 
-    def _tell(self, kind: str, **data: object) -> None:
-        self.journal.record_event(kind, {"circle": self.known.name, **data}, self.clock.now())
+    def _tell(self, repaired: int, came: Sequence[Device]) -> None:
+        now, circle = self.clock.now(), {"circle": self.known.name}
+        told = [
+            Event(
+                "share_joined",
+                {
+                    **circle,
+                    "member": one.member,
+                    "machine": one.machine,
+                    "fingerprint": fingerprint(one.id),
+                },
+                now,
+            )
+            for one in came
+        ]
+        if repaired:
+            told.append(Event("share_place_repaired", {**circle, "records": repaired}, now))
+        if told:
+            self.journal.record_events(told)

@@ -144,7 +144,9 @@ def taken_welcome(log: SharedLog, invitation: Invitation, now: int) -> Welcome:
     """
     welcome = Welcome.opened(log.take(invitation.secret.name), invitation.secret)
     if welcome.expires < now:
-        raise InvalidInput("the code's time is over: ask for a new one")
+        raise InvalidInput(
+            "the code's time is over, or the clock of one of the two machines is wrong: ask for a new one"
+        )
     return welcome
 
 

@@ -80,6 +80,15 @@ class Roster:
             if invitation[1] == inviter and len(guests) == 1 and invitation not in self.verdicts
         ]
 
+    def unused(self, inviter: str, now: int) -> list[str]:
+        """Invitations of that device whose time is over, and nobody came with."""
+        used = self._by_invitation()
+        return [
+            name
+            for (name, by), invite in self.invites.items()
+            if by == inviter and invite.expires < now and (name, by) not in used
+        ]
+
     def counts(self, device: str, number: int) -> bool:
         """Whether a record of that number was written while its device belonged."""
         return number <= self.removals.get(device, number)

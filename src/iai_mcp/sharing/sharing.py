@@ -4,13 +4,13 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from iai_mcp.domain.errors import IaiError, InvalidInput, NotFound
 from iai_mcp.domain.shared_events import Removed
 from iai_mcp.ports.circles import Circles, KnownCircle, SharedProject
 from iai_mcp.ports.journal import Journal
-from iai_mcp.ports.shared_log import SharedLog
+from iai_mcp.ports.shared_log import Oddity, SharedLog
 from iai_mcp.ports.sharing_ledger import SetAside
 from iai_mcp.ports.surroundings import Clock, Redactor
 from iai_mcp.sharing import joining
@@ -61,6 +61,8 @@ class Standing:
     devices: Sequence[Present]
     projects: Sequence[SharedProject]
     doubted: Sequence[str] = ()  # invitations that several devices came with
+    strangers: Sequence[str] = ()  # devices with a stream there that do not belong
+    oddities: Sequence[Oddity] = ()  # what lies in the place and is no record
 
 
 @dataclass(slots=True)
@@ -123,7 +125,9 @@ class Sharing:
         self._note("share_invited", following.known)
         return made, expires
 
-    def join(self, code: str, place: str = "", member: str = "") -> KnownCircle:
+    def join(
+        self, code: str, place: str = "", member: str = "", *, everything: bool = False
+    ) -> KnownCircle:
         """
         Raises:
             InvalidInput: no code, or its time is over.
@@ -146,12 +150,15 @@ class Sharing:
             welcome.founder,
             DeviceKeys.made(),
             welcome.member or member,
+            everything=everything,
         )
         self.circles.add(known)
         following = self.of(name)
         with following.alone():
             joining.join(following.circle, welcome, invitation, known.member, known.machine)
         self._note("share_joined_here", known)
+        if everything:
+            self.circles.share_everything(known.id)
         with suppress(IaiError):  # it belongs: the rest follows, and `status` tells what is wrong
             following.contact()
         return known
@@ -263,7 +270,9 @@ class Sharing:
             following = self.of(known.name)
             try:
                 contact = following.contact()
-                done.append((known, Contact(contact.sent + following.check(), contact.heard)))
+                done.append(
+                    (known, replace(contact, repaired=contact.repaired + following.check()))
+                )
             except IaiError as failed:
                 refused = failed
         if refused is not None:
@@ -328,6 +337,8 @@ class Sharing:
             devices=sorted(devices, key=lambda one: (one.device.member, one.device.id)),
             projects=self.circles.projects(known.id),
             doubted=sorted(circle.roster.doubted()),
+            strangers=following.strangers,
+            oddities=following.oddities,
         )
 
     def _new(

@@ -1,20 +1,21 @@
 """One contact with a circle's place: one's own stream goes out, those of others are heard."""
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput
 from iai_mcp.domain.shared_events import Admitted, EpochKey, Event, Removed, encoded
 from iai_mcp.ports.shared_log import Entry, SharedLog
-from iai_mcp.ports.sharing_ledger import Batch, SetAside, SharingLedger
+from iai_mcp.ports.sharing_ledger import Batch, Heard, SetAside, SharingLedger
 from iai_mcp.sharing import records
 from iai_mcp.sharing.keys import KEY_BYTES, DeviceKeys, NotForUs, sealed_for
 from iai_mcp.sharing.records import BadRecord, Header
 from iai_mcp.sharing.roster import Device, Roster
 
 _BATCH_BYTES = 1 << 20
-_READ_AT_ONCE = 50
+_READ_AT_ONCE = 64  # records, of a megabyte at most
+_HELD_AT_ONCE = 1000  # events: a bound for memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,10 @@ class Contact:
 
     sent: int
     heard: int
+    repaired: int = 0  # of one's own that the place had lost
+
+
+Heads = Mapping[str, int]  # the highest number of each stream in the place
 
 
 @dataclass(slots=True)
@@ -35,6 +40,12 @@ class Circle:
     log: SharedLog
     ledger: SharingLedger
     roster: Roster = field(init=False)
+    # As the last contact found the place: records of others that could not be heard, and devices with
+    # a stream that do not belong to the circle.
+    behind: int = 0
+    strangers: Sequence[str] = ()
+    _epoch_keys: dict[str, bytes] = field(default_factory=dict)
+    _withdrawn: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.roster = Roster(self.founder)
@@ -42,41 +53,47 @@ class Circle:
             self.roster.hear(device, events)
 
     def contact(self) -> Contact:
-        """Send what waits, hear what is new, and send what follows from that.
+        """Lay down again what the place has lost, send what waits, hear what is new, and send what
+        follows from that. A place with nothing new is asked one question.
 
         Raises:
             IaiError: the place or the store can not be used; what was done stays done.
         """
-        sent = self.send()
-        heard = self.hear()
+        heads = self.log.heads()
+        repaired = self.repair() if self._is_short(heads) else 0
+        sent = self.send(heads)
+        heard = self.hear(heads)
         self._answer()
-        return Contact(sent + self.send(), heard)
+        return Contact(sent + self.send(heads), heard, repaired)
 
-    def behind(self) -> int:
-        """How many records of others lie in the place that were not heard."""
-        present = self.roster.present()
-        return sum(
-            max(0, head - self.ledger.cursor(device))
-            for device, head in self.log.heads().items()
-            if device in present and device != self.keys.device
-        )
-
-    def is_short(self) -> bool:
+    def _is_short(self, heads: Heads) -> bool:
         """Whether the place ends before what was laid there: it lost something, or went back."""
-        return self.log.heads().get(self.keys.device, 0) < self.ledger.last_sent()
+        return heads.get(self.keys.device, 0) < self.ledger.last_sent()
 
     def say(self, events: Sequence[Event]) -> None:
         """Let these go out with the next contact. What is about membership holds here at once."""
         self.ledger.say(events)
         self.roster.hear(self.keys.device, events)
 
+    def tidy(self, now: int) -> None:
+        """Take invitations out of the place whose time is over."""
+        for name in self.roster.unused(self.keys.device, now):
+            if name not in self._withdrawn:
+                self.log.withdraw(name)
+                self._withdrawn.add(name)
+
     # Sending
 
-    def send(self) -> int:
-        """Everything that waits, each batch exactly once, whatever ends in between."""
-        if self.keys.device in self.roster.removals:
+    def send(self, heads: Heads | None = None) -> int:
+        """Everything that waits, each batch exactly once, whatever ends in between.
+
+        `heads`: of the place, where that was looked at.
+        """
+        own = self.keys.device
+        if own in self.roster.removals:
             return 0
-        self._recover()
+        if heads is None or heads.get(own, 0) > self.ledger.last_sent():
+            self._recover()
         sent = 0
         while batch := self.ledger.assigned() or self.ledger.assign(_BATCH_BYTES):
             try:
@@ -134,63 +151,76 @@ class Circle:
 
     # Hearing
 
-    def hear(self) -> int:
+    def hear(self, heads: Heads) -> int:
         """All that has arrived. Who comes to belong by that is heard in the same go."""
         heard = 0
-        while more := self._try_again() + self._hear_all():
+        while more := self._try_again() + self._hear_all(heads):
             heard += more
+            heads = self.log.heads()
+        cursors, present = self.ledger.cursors(), self.roster.present()
+        self.strangers = sorted(set(heads) - set(self.roster.devices()) - {self.keys.device})
+        self.behind = sum(
+            max(0, head - cursors.get(device, 0))
+            for device, head in heads.items()
+            if device in present and device != self.keys.device
+        )
         return heard
 
-    def strangers(self) -> list[str]:
-        """Devices with a stream here that do not belong to the circle."""
-        known = self.roster.devices()
-        return sorted(one for one in self.log.heads() if one not in known)
-
-    def _hear_all(self) -> int:
+    def _hear_all(self, heads: Heads) -> int:
         if self.keys.device in self.roster.removals:
             return 0
-        heads = sorted(self.log.heads().items())
-        return sum(
-            self._hear_device(device)
-            for device, head in heads
-            if head > self.ledger.cursor(device) or device not in self.roster.hellos
-        )
-
-    def _hear_device(self, device: str) -> int:
-        if device == self.keys.device or not self._belongs(device):
-            return 0
+        for device in sorted(set(heads) - set(self.roster.hellos)):
+            self._meet(device)
+        cursors = self.ledger.cursors()
+        wanted = {
+            device: cursors.get(device, 0)
+            for device in sorted(set(self.roster.devices()) - {self.keys.device})
+            if heads.get(device, 0) > cursors.get(device, 0)
+            and self.roster.counts(device, cursors.get(device, 0) + 1)
+        }
         heard = 0
-        while entries := self.log.read(device, self.ledger.cursor(device), _READ_AT_ONCE):
-            taken = self._hear_entries(device, entries)
-            heard += taken
-            if taken < len(entries):
-                break
+        # All of them are asked for at once: of fifty devices each has said a little.
+        while wanted and (found := self.log.read_all(wanted, _READ_AT_ONCE)):
+            for device, entries in found.items():
+                taken = self._hear_entries(device, wanted[device], entries)
+                heard += taken
+                wanted[device] = entries[-1].number
+                if taken < len(entries) or wanted[device] >= heads[device]:
+                    del wanted[device]
         return heard
 
-    def _hear_entries(self, device: str, entries: Sequence[Entry]) -> int:
+    def _hear_entries(self, device: str, cursor: int, entries: Sequence[Entry]) -> int:
         """How many were heard. What follows a gap waits until that is filled."""
-        for taken, entry in enumerate(entries):
+        taken = 0
+        heard: list[Heard] = []
+        for entry in entries:
             if not self.roster.counts(device, entry.number):
-                return taken
+                break
             try:
                 header = self._checked(device, entry)
-                if header.first > self.ledger.cursor(device) + 1:
-                    return taken
+                if header.first > cursor + 1:
+                    break
                 events = self._opened(entry, header, self.roster.hellos[device].signing_key)
             except InvalidInput as bad:  # also where its key may be in what another device says
+                self._merge(device, heard)  # the cursor must not pass by what is not merged
                 self.ledger.put_aside(SetAside(device, entry.number, bad.message))
             else:
-                self.ledger.hear(device, header.first, entry.number, events)
+                heard.append(Heard(header.first, entry.number, events))
                 self._learn(device, events)
-        return len(entries)
+            taken, cursor = taken + 1, entry.number
+            if sum(len(one.events) for one in heard) > _HELD_AT_ONCE:
+                self._merge(device, heard)
+        self._merge(device, heard)
+        return taken
 
-    def _belongs(self, device: str) -> bool:
-        """Whether its stream may be heard. Of an unknown one only the hello is looked at."""
-        if device not in self.roster.hellos:
-            self._meet(device)
-        return device in self.roster.devices()
+    def _merge(self, device: str, heard: list[Heard]) -> None:
+        """Many small records at once: a transaction for each would take longer than what is in it."""
+        if heard:
+            self.ledger.hear(device, heard)
+            heard.clear()
 
     def _meet(self, device: str) -> None:
+        """Of a device that is not known only the hello is looked at."""
         for entry in self.log.read(device, 0, 1):
             try:
                 header = self._checked(device, entry)
@@ -210,7 +240,7 @@ class Circle:
                     events = self._opened(entry, header, key)
                 except InvalidInput:
                     continue
-                self.ledger.hear(aside.device, header.first, entry.number, events)
+                self.ledger.hear(aside.device, [Heard(header.first, entry.number, events)])
                 self._learn(aside.device, events)
                 heard += 1
         return heard
@@ -225,7 +255,10 @@ class Circle:
         return records.opened(entry.sealed, self._epoch_key(header), signing_key)
 
     def _epoch_key(self, header: Header) -> bytes:
-        key = self.ledger.epoch_keys().get(header.epoch)
+        key = self._epoch_keys.get(header.epoch)
+        if key is None:
+            self._epoch_keys = dict(self.ledger.epoch_keys())
+            key = self._epoch_keys.get(header.epoch)
         if key is None:
             raise BadRecord("the key of its epoch has not come here")
         return key

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.integration.sharing.conftest import Machine, Machines, join
 
+from iai_mcp import project_aliases
 from iai_mcp.domain.errors import IaiError
 
 Pair = tuple[Machine, Machine]
@@ -50,6 +51,45 @@ def test_what_one_said_on_another_machine_is_ones_own(machine: Machines, place: 
     project = bobs_pond(laptop)
     assert WISH in briefed(laptop, project)
     assert len(laptop.call("memory_recall", cue="linter", **{"from": "me"})["hits"]) == 1
+
+
+def test_a_project_that_none_here_is_is_named_until_it_is_mapped(
+    machine: Machines, place: str, tmp_path: Path
+) -> None:
+    ann, bob = machine("ann"), machine("bob")
+    ann.call("share_create", name="team", at=place)
+    ann.call("share_project", project="/home/ann/pond", **{"with": "team"})
+    ann.hears("the heron is grey")
+    ann.now()
+    code = ann.call("share_invite", name="team")["code"]
+    assert bob.call("share_join", code=code, **{"as": "bob"})["unmatched"] == ["pond@team"]
+    (circle,) = bob.call("share_status")["circles"]
+    assert circle["unmatched"] == ["pond@team"]
+    (tmp_path / "src").mkdir()
+    project_aliases.add("pond@team", str(tmp_path / "src"))
+    (circle,) = bob.call("share_status")["circles"]
+    assert circle["unmatched"] == []
+    (own,) = ann.call("share_status")["circles"]
+    assert own["unmatched"] == []
+
+
+def test_a_machine_of_ones_own_tells_all_it_has_from_the_moment_it_joins(
+    machine: Machines, place: str
+) -> None:
+    desk, laptop = machine("desk"), machine("laptop")
+    desk.call("share_create", name="mine", at=place, all=True, **{"as": "ann"})
+    laptop.hears("said on the way", project="/home/ann/trip")
+    invited = desk.call("share_invite", name="mine", **{"for": "ann"})
+    assert (invited["you"], invited["all"]) == ("ann", True)
+    joined = laptop.call("share_join", code=invited["code"], all=True)
+    assert joined["circle"]["member"] == "ann"
+    laptop.now()
+    desk.now()
+    assert desk.texts() == ["said on the way"]
+    laptop.hears("and afterwards", project="/home/ann/home", session="t")
+    laptop.now()
+    desk.now()
+    assert desk.texts() == ["and afterwards", "said on the way"]
 
 
 def test_who_told_it_narrows_a_recall(pair: Pair) -> None:

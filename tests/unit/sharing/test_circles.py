@@ -124,7 +124,7 @@ def test_a_stranger_with_access_to_the_place_is_heard_by_nobody(log: FakeSharedL
     stranger.circle.send()
     settle(ann)
     assert ann.texts() == []
-    assert ann.circle.strangers() == [stranger.id]
+    assert ann.circle.strangers == [stranger.id]
 
 
 def test_forgetting_reaches_every_replica_and_the_place(log: FakeSharedLog) -> None:

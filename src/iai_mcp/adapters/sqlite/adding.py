@@ -1,4 +1,7 @@
-"""Putting one memory into the tables: its row, its words, its place on the backlog."""
+"""Putting memories into the tables: their rows, their words, their places on the backlog."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import apsw
 
@@ -10,43 +13,64 @@ from iai_mcp.domain.traits import Traits, traits_of
 _INSERT = """
 INSERT INTO memories (id, everywhere, teller, at, session, project, role, tier, ts, speaker, host,
     agent_id, agent_name, branch, valid_from, cue, meta, text)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key
 """
 
 
-def insert(
-    db: apsw.Connection, turn: CleanTurn, *, teller: int | None = None, early: Traits | None = None
-) -> int:
-    """Store a turn that is not there yet; its key. `early`: what follows from its text, if known."""
-    whence, at = turn.provenance, turn.at.micros
-    db.execute(
-        _INSERT,
-        (
-            turn.identity,
-            turn.everywhere or free_identity(db, whence.session_id, turn.role, turn.text, at),
-            teller,
-            at,
-            whence.session_id,
-            project_id(db, whence.project),
-            turn.role,
-            turn.tier,
-            turn.at.text,
-            turn.speaker,
-            whence.host,
-            whence.agent_id,
-            whence.agent_name,
-            whence.branch,
-            at,
-            turn.cue,
-            turn.meta,
-            turn.text,
-        ),
-        can_cache=cacheable(turn.text),
+@dataclass(frozen=True, slots=True)
+class Arriving:
+    """A turn that is not there yet, with what belongs beside it."""
+
+    turn: CleanTurn
+    traits: Traits
+    project: int | None
+    teller: int | None = None
+    vectors_come_along: bool = False  # all of them, so that none has to be made here
+
+
+def insert(db: apsw.Connection, turn: CleanTurn, early: Traits | None = None) -> int:
+    """Store one that was captured here; its key. `early`: what follows from its text, if known."""
+    traits = early or traits_of(turn.text, turn.role)
+    project = project_id(db, turn.provenance.project)
+    return insert_all(db, [Arriving(turn, traits, project)])[0]
+
+
+def insert_all(db: apsw.Connection, arriving: Sequence[Arriving]) -> list[int]:
+    """Store turns of which none is there yet; their keys, in order."""
+    kept = all(cacheable(one.turn.text) for one in arriving)
+    # One after another: an identity that is made here must not be that of the one before.
+    found = db.executemany(_INSERT, (_row(db, one) for one in arriving), can_cache=kept)
+    keys = [int(str(row[0])) for row in found.fetchall()]
+    entries.put_all(db, [(key, one.traits) for key, one in zip(keys, arriving, strict=True)])
+    db.executemany(
+        "INSERT INTO pending_vectors VALUES (?)",
+        [(k,) for k, one in zip(keys, arriving, strict=True) if not one.vectors_come_along],
     )
-    key = db.last_insert_rowid()
-    entries.put(db, key, early or traits_of(turn.text, turn.role))
-    db.execute("INSERT INTO pending_vectors VALUES (?)", (key,))
-    return key
+    return keys
+
+
+def _row(db: apsw.Connection, one: Arriving) -> "tuple[apsw.SQLiteValue, ...]":
+    turn, whence, at = one.turn, one.turn.provenance, one.turn.at.micros
+    return (
+        turn.identity,
+        turn.everywhere or free_identity(db, whence.session_id, turn.role, turn.text, at),
+        one.teller,
+        at,
+        whence.session_id,
+        one.project,
+        turn.role,
+        turn.tier,
+        turn.at.text,
+        turn.speaker,
+        whence.host,
+        whence.agent_id,
+        whence.agent_name,
+        whence.branch,
+        at,
+        turn.cue,
+        turn.meta,
+        turn.text,
+    )
 
 
 def free_identity(db: apsw.Connection, session: str, role: str, text: str, at: int) -> bytes:

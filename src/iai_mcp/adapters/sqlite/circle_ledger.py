@@ -1,13 +1,14 @@
 """`SharingLedger` in the encrypted file."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 import apsw
 
 from iai_mcp.adapters.sqlite import words
 from iai_mcp.adapters.sqlite.database import Database, fetched, scalar
-from iai_mcp.adapters.sqlite.incoming import Merged, Merging
-from iai_mcp.adapters.sqlite.saying import said_of
+from iai_mcp.adapters.sqlite.incoming import Merged, Merging, Ready, prepared
+from iai_mcp.adapters.sqlite.saying import Own, said_of
 from iai_mcp.adapters.sqlite.shared_tables import Membership, is_forgotten
 from iai_mcp.domain import pieces
 from iai_mcp.domain.shared_events import (
@@ -22,10 +23,13 @@ from iai_mcp.domain.shared_events import (
     decoded,
     encoded,
 )
-from iai_mcp.ports.sharing_ledger import Batch, SetAside
+from iai_mcp.ports.sharing_ledger import Batch, Heard, SetAside
 
 _ABOUT_MEMBERS = (Hello, Invited, Admitted, Removed, EpochKey)
-_MERGED_AT_ONCE = 100
+# Others write in between: as long as this and one merging take, they may have to wait.
+_WRITING_SECONDS = 0.05
+_MERGED_AT_ONCE = 128
+_PREPARED_AT_ONCE = 1024
 _AT_ONCE = 5000
 _ROWS = "SELECT position, identity, event FROM outbox WHERE circle = ? AND"
 
@@ -34,7 +38,7 @@ class SqliteSharingLedger:
     """One circle.
 
     Args:
-        tell: a memory, of the project with that key here, as it may leave; None if it may not.
+        tell: a memory as it may leave; None if it may not.
         project_here: the key of the project here that another device speaks of; "" for none.
         changed: told what came and went, after it is durable.
     """
@@ -44,7 +48,7 @@ class SqliteSharingLedger:
         database: Database,
         circle: Membership,
         *,
-        tell: Callable[[Said, str], Said | None] = lambda said, _project: said,
+        tell: Callable[[Own], Said | None] = lambda own: own.said,
         project_here: Callable[[ProjectNamed], str] = lambda _: "",
         changed: Callable[[Merged], None] = lambda _: None,
     ) -> None:
@@ -170,28 +174,51 @@ class SqliteSharingLedger:
     # Hearing
 
     def cursor(self, device: str) -> int:
-        with self._db.reading() as db:
-            sql = "SELECT number FROM circle_cursors WHERE circle = ? AND device = ?"
-            row = db.execute(sql, (self._circle.id, device)).fetchone()
-        return 0 if row is None else int(row[0])
+        return self.cursors().get(device, 0)
 
-    def hear(self, device: str, first: int, number: int, events: Sequence[Event]) -> None:
-        # A long record is merged in parts, and others write in between: what is cut off in the middle
-        # of it is heard again, and recognised. So is what power loss takes back.
-        while len(events) > _MERGED_AT_ONCE:
-            part, events = events[:_MERGED_AT_ONCE], events[_MERGED_AT_ONCE:]
+    def cursors(self) -> dict[str, int]:
+        sql = "SELECT device, number FROM circle_cursors WHERE circle = ?"
+        with self._db.reading() as db:
+            return {
+                str(device): int(number) for device, number in db.execute(sql, (self._circle.id,))
+            }
+
+    def hear(self, device: str, records: Sequence[Heard]) -> None:
+        events = [event for record in records for event in record.events]
+        while len(events) > _PREPARED_AT_ONCE:
+            part, events = events[:_PREPARED_AT_ONCE], events[_PREPARED_AT_ONCE:]
+            self._hear_part(device, part, ())
+        self._hear_part(device, events, records)
+
+    def _hear_part(self, device: str, events: Sequence[Event], done: Sequence[Heard]) -> None:
+        """Merge events; with the last of them the records are `done`.
+
+        Their words are read before anybody has to wait for the writer, and others write in between:
+        what is cut off in the middle is heard again, and recognised. So is what power loss takes back.
+        """
+        ready = prepared(events, self._salt())
+        while True:
             with self._db.writing(repeatable=True) as db:
-                merged = self._merge(db, device, part)
-            self._changed(merged)
+                until = time.monotonic() + _WRITING_SECONDS
+                merging = Merging(db, self._circle, device, self._project_here)
+                while ready and time.monotonic() < until:
+                    self._merge_ready(merging, ready[:_MERGED_AT_ONCE])
+                    ready = ready[_MERGED_AT_ONCE:]
+                if not ready:
+                    self._done(db, device, done)
+            self._changed(merging.merged)
+            if not ready:
+                return
             pieces.breathe()
-        with self._db.writing(repeatable=True) as db:
-            merged = self._merge(db, device, events)
-            self._move_cursor(db, device, number)
-            db.execute(
-                "DELETE FROM circle_aside WHERE circle = ? AND device = ? AND number BETWEEN ? AND ?",
-                (self._circle.id, device, first, number),
-            )
-        self._changed(merged)
+
+    def _done(self, db: apsw.Connection, device: str, records: Sequence[Heard]) -> None:
+        circle = self._circle.id
+        db.executemany(
+            "DELETE FROM circle_aside WHERE circle = ? AND device = ? AND number BETWEEN ? AND ?",
+            [(circle, device, one.first, one.number) for one in records],
+        )
+        if records:
+            self._move_cursor(db, device, max(one.number for one in records))
 
     def heard(self) -> list[tuple[str, Sequence[Event]]]:
         with self._db.reading() as db:
@@ -225,21 +252,32 @@ class SqliteSharingLedger:
     # Both
 
     def _merge(self, db: apsw.Connection, device: str, events: Sequence[Event]) -> Merged:
-        merged = Merging(db, self._circle, device, self._project_here)(events)
+        merging = Merging(db, self._circle, device, self._project_here)
+        return self._merge_ready(merging, prepared(events, self._salt()))
+
+    def _merge_ready(self, merging: Merging, ready: Sequence[Event | Ready]) -> Merged:
+        db, forgot = merging.db, len(merging.merged.forgot)
+        merged = merging(ready)
         db.executemany(
             "INSERT OR IGNORE INTO circle_heard (circle, device, event) VALUES (?, ?, ?)",
             [
-                (self._circle.id, device, encoded([event]).decode())
-                for event in events
+                (self._circle.id, merging.device, encoded([event]).decode())
+                for event in ready
                 if isinstance(event, _ABOUT_MEMBERS)
             ],
         )
-        if merged.forgot:
+        if len(merged.forgot) > forgot:
             db.executemany(
                 "INSERT OR IGNORE INTO unreached VALUES (?)", [(one,) for one in merged.forgot]
             )
             words.purge(db)
         return merged
+
+    def _salt(self) -> bytes:
+        with self._db.reading() as db:
+            salt = scalar(db, "SELECT value FROM meta WHERE name = 'salt'")
+        assert isinstance(salt, bytes)  # noqa: S101 - written as such with the schema
+        return salt
 
     def _keep_record(self, db: apsw.Connection, first: int, last: int) -> None:
         """A record is in the place. What was forgotten before that was known may be in it."""
@@ -262,7 +300,7 @@ class SqliteSharingLedger:
         if not isinstance(identity, bytes):
             return decoded(str(event).encode())[0]
         own = said_of(db, self._circle.id, identity)
-        return None if own is None else self._tell(own.said, own.project)
+        return None if own is None else self._tell(own)
 
     def _records(self, condition: str) -> list[tuple[int, int]]:
         sql = (

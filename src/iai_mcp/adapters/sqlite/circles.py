@@ -9,6 +9,7 @@ from iai_mcp.adapters.sqlite.adding import free_identity, project_id
 from iai_mcp.adapters.sqlite.circle_ledger import SqliteSharingLedger
 from iai_mcp.adapters.sqlite.database import Database, fetched, scalar
 from iai_mcp.adapters.sqlite.incoming import Merged
+from iai_mcp.adapters.sqlite.saying import Own
 from iai_mcp.adapters.sqlite.shared_tables import Membership, memberships
 from iai_mcp.domain.errors import AlreadyExists
 from iai_mcp.domain.project_identity import from_key
@@ -26,7 +27,7 @@ _OF_ONE_CIRCLE = (
     "outbox",
 )
 _PENDING = """
-SELECT count(*) FROM outbox WHERE circle = :circle AND
+FROM outbox WHERE circle = :circle AND
     coalesce(number > (SELECT coalesce(max(last), 0) FROM circle_records WHERE circle = :circle), 1)
 """
 
@@ -38,7 +39,7 @@ class SqliteCircles:
         self,
         database: Database,
         *,
-        tell: Callable[[Said, str], Said | None],
+        tell: Callable[[Own], Said | None],
         project_here: Callable[[ProjectNamed], str],
         changed: Callable[[Merged], None],
     ) -> None:
@@ -94,6 +95,9 @@ class SqliteCircles:
 
     def identify(self, limit: int) -> int:
         nameless = "FROM memories WHERE everywhere IS NULL AND derived = 0"
+        with self._db.reading() as db:
+            if not fetched(db, f"SELECT 1 {nameless} LIMIT 1"):
+                return 0  # nearly always
         with self._db.writing(repeatable=True) as db:
             sql = f"SELECT key, session, role, text, at {nameless} ORDER BY key LIMIT ?"
             page = fetched(db, sql, (limit,))
@@ -166,10 +170,14 @@ class SqliteCircles:
         with self._db.reading() as db:
             return [str(row[0]) for row in db.execute(sql, (circle,))]
 
+    def has_pending(self, circle: str) -> bool:
+        with self._db.reading() as db:
+            return bool(db.execute(f"SELECT 1 {_PENDING} LIMIT 1", {"circle": circle}).fetchall())
+
     def traffic(self, circle: str) -> Traffic:
         told = "SELECT count(*) FROM memories WHERE teller IN (SELECT id FROM tellers WHERE circle = ?)"
         with self._db.reading() as db:
-            ((pending,),) = db.execute(_PENDING, {"circle": circle}).fetchall()
+            ((pending,),) = db.execute(f"SELECT count(*) {_PENDING}", {"circle": circle}).fetchall()
             applied = scalar(db, told, (circle,))
         return Traffic(int(str(pending)), int(str(applied)))
 

@@ -1,6 +1,6 @@
 """What is derived from each memory's text: kept beside it, read as narrow rows, made anew."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import apsw
 
@@ -20,12 +20,12 @@ WHERE t.key > ? ORDER BY t.key
 _OUTDATED = "SELECT key FROM traits WHERE version < ? ORDER BY version, key LIMIT ?"
 
 
-def put(db: apsw.Connection, key: int, traits: Traits) -> None:
-    """Keep what was derived from a memory, in place of any before."""
-    words.put(db, key, traits.index)
-    db.execute(
+def put_all(db: apsw.Connection, derived: Sequence[tuple[int, Traits]]) -> None:
+    """Keep what was derived from memories, by their keys, in place of any before."""
+    words.put_all(db, [(key, traits.index) for key, traits in derived])
+    db.executemany(
         "INSERT OR REPLACE INTO traits VALUES (?, ?, ?, ?)",
-        (key, TRAITS_VERSION, traits.length, traits.facts),
+        [(key, TRAITS_VERSION, traits.length, traits.facts) for key, traits in derived],
     )
 
 
@@ -51,6 +51,6 @@ def renew(db: apsw.Connection, limit: int) -> list[Renewed]:
     for key in outdated(db, limit):
         text, role = db.execute("SELECT text, role FROM memories WHERE key = ?", (key,)).get
         traits = traits_of(text, role)
-        put(db, key, traits)
+        put_all(db, [(key, traits)])
         renewed.append(Renewed(key, traits.length, traits.facts))
     return renewed

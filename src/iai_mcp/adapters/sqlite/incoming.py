@@ -5,19 +5,20 @@ to what a name may be, times to what can be shown.
 """
 
 import json
-import struct
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, field, replace
+from itertools import groupby
 
 import apsw
 
-from iai_mcp.adapters.sqlite import outgoing
-from iai_mcp.adapters.sqlite.adding import insert, key_everywhere, project_id
+from iai_mcp.adapters.sqlite import outgoing, told_vectors
+from iai_mcp.adapters.sqlite.adding import Arriving, insert_all, key_everywhere, project_id
 from iai_mcp.adapters.sqlite.database import fetched, scalar
 from iai_mcp.adapters.sqlite.forgetting import forget_one
 from iai_mcp.adapters.sqlite.saying import said_of
 from iai_mcp.adapters.sqlite.shared_tables import AFTER, PIN, Membership, decide, is_forgotten
+from iai_mcp.domain import pieces
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import META_LIMIT, TIERS, CleanTurn, Provenance, turn_identity
 from iai_mcp.domain.shared_events import (
@@ -29,6 +30,7 @@ from iai_mcp.domain.shared_events import (
     Said,
     Superseded,
 )
+from iai_mcp.domain.traits import Traits, traits_of
 
 _LONGEST_NAME = 512
 _EARLIEST, _LATEST = -62_000_000_000_000_000, 253_000_000_000_000_000  # the years 5 and 9987
@@ -45,9 +47,33 @@ class Merged:
     )  # ids of memories, for the copies of the store
 
 
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A turn with what follows from its words, worked out before anybody has to wait for the writer."""
+
+    said: Said
+    turn: CleanTurn  # of no project yet
+    traits: Traits
+    whole: bool  # its vectors came along, and are what they should be
+
+
+def prepared(events: Iterable[Event], salt: bytes) -> list[Event | Ready]:
+    """The events as they are merged; what says nothing is left out."""
+    found: list[Event | Ready] = []
+    for event in events:
+        if not isinstance(event, Said):
+            found.append(event)
+        elif event.text.strip():
+            pieces.breathe()
+            turn = _turn(event, salt)
+            traits = traits_of(turn.text, turn.role)
+            found.append(Ready(event, turn, traits, told_vectors.are_sound(event)))
+    return found
+
+
 @dataclass(slots=True)
 class Merging:
-    """One batch of events of one device, inside the caller's transaction."""
+    """A batch of events of one device, inside the caller's transaction."""
 
     db: apsw.Connection
     circle: Membership
@@ -55,43 +81,63 @@ class Merging:
     # Which project here a repository is that others share; "" for none.
     project_here: Callable[[ProjectNamed], str]
     merged: Merged = field(default_factory=Merged)
-    _salt: bytes = b""
     _me: int | None = None  # the teller's key
-    _projects: dict[str, str] = field(default_factory=dict)
+    _space: told_vectors.Space | None = None
+    _projects: dict[str, int | None] = field(default_factory=dict)
     _decisions: bool = True  # whether anything was decided that may be about what comes
 
-    def __call__(self, events: Sequence[Event]) -> Merged:
-        salt = scalar(self.db, "SELECT value FROM meta WHERE name = 'salt'")
-        assert isinstance(salt, bytes)  # noqa: S101 - written as such with the schema
-        self._salt, self._me = salt, self._teller()
+    def __post_init__(self) -> None:
+        self._me, self._space = self._teller(), told_vectors.space_here(self.db)
         self._decisions = bool(fetched(self.db, "SELECT 1 FROM decisions LIMIT 1"))
-        for event in events:
-            match event:
-                case Said():
-                    self._said(event)
-                case Forgot():
-                    self._forgot(event.identity)
-                case Pinned():
-                    self._decided(PIN, event.identity, event.at, bytes([event.pinned]))
-                case Superseded():
-                    self._decided(AFTER, event.identity, event.at, event.by)
-                case ProjectNamed():
-                    self._named(event)
-                case Hello():
-                    self._met(event)
-                case _:
-                    pass  # about membership: kept as it is
+
+    def __call__(self, events: Sequence[Event | Ready]) -> Merged:
+        for are_turns, run in groupby(events, lambda one: isinstance(one, Ready)):
+            if are_turns:
+                self._said([one for one in run if isinstance(one, Ready)])
+            else:
+                for event in run:
+                    self._happened(event)
         return self.merged
 
-    def _said(self, said: Said) -> None:
-        if not said.text.strip() or is_forgotten(self.db, said.identity):
-            return
-        key = key_everywhere(self.db, said.identity)
-        if key is None:
-            self._insert(said)
-        elif self._stands_before(said, key):
+    def _happened(self, event: Event | Ready) -> None:
+        match event:
+            case Forgot():
+                self._forgot(event.identity)
+            case Pinned():
+                self._decided(PIN, event.identity, event.at, bytes([event.pinned]))
+            case Superseded():
+                self._decided(AFTER, event.identity, event.at, event.by)
+            case ProjectNamed():
+                self._named(event)
+            case Hello():
+                self._met(event)
+            case _:
+                pass  # about membership: kept as it is
+
+    def _said(self, turns: Sequence[Ready]) -> None:
+        """Most are new: what is known of all of them is asked at once, and they are stored at once."""
+        identities = [one.said.identity for one in turns]
+        forgotten = _among(self.db, "SELECT identity FROM forgotten_everywhere", identities)
+        known = _among(self.db, "SELECT everywhere FROM memories", identities)
+        fresh: list[Ready] = []
+        for one in turns:
+            identity = one.said.identity
+            if identity in forgotten:
+                continue
+            if identity in known:
+                self._insert(fresh)
+                fresh = []
+                self._said_again(one)
+            else:
+                known.add(identity)
+                fresh.append(one)
+        self._insert(fresh)
+
+    def _said_again(self, one: Ready) -> None:
+        key = key_everywhere(self.db, one.said.identity)
+        if key is not None and self._stands_before(one.said, key):
             self._take_out(key)
-            self._insert(said)
+            self._insert([one])
 
     def _stands_before(self, said: Said, key: int) -> bool:
         """Whether this word about a turn holds, and not the one that is there."""
@@ -113,54 +159,43 @@ class Merging:
         self.db.execute("DELETE FROM memories WHERE key = ?", (key,))
         self.merged.gone.append(key)
 
-    def _insert(self, said: Said) -> None:
-        key = insert(self.db, self._turn(said), teller=self._me)
-        self._put_vector(key, said)
-        self.merged.came.append(key)
-        if not self._decisions:
+    def _insert(self, turns: Sequence[Ready]) -> None:
+        if not turns:
             return
+        space = self._space
+        fit = [space is not None and one.whole and space.fits(one.said) for one in turns]
+        keys = insert_all(
+            self.db,
+            [
+                Arriving(one.turn, one.traits, self._project(one.said.project), self._me, whole)
+                for one, whole in zip(turns, fit, strict=True)
+            ],
+        )
+        if space is not None and any(fit):
+            theirs = zip(keys, turns, fit, strict=True)
+            space.keep(self.db, [(key, one.said) for key, one, whole in theirs if whole])
+        self.merged.came += keys
+        if self._decisions:
+            for one in turns:
+                self._apply_all(one.said.identity)
+
+    def _apply_all(self, identity: bytes) -> None:
         for kind in (PIN, AFTER):
-            self._apply(kind, said.identity)
+            self._apply(kind, identity)
         sql = "SELECT identity FROM decisions WHERE kind = ? AND value = ?"
-        for (older,) in fetched(self.db, sql, (AFTER, said.identity)):
+        for (older,) in fetched(self.db, sql, (AFTER, identity)):
             self._apply(AFTER, older)
 
-    def _turn(self, said: Said) -> CleanTurn:
-        names = (said.session_id, said.host, said.agent_id, said.agent_name, said.branch)
-        session, host, agent_id, agent_name, branch = (one[:_LONGEST_NAME] for one in names)
-        return CleanTurn(
-            identity=turn_identity(self._salt, "", turn_id=f"shared {said.identity.hex()}"),
-            everywhere=said.identity,
-            text=said.text,
-            role=said.role[:_LONGEST_NAME],
-            at=from_micros(_within(said.at)),
-            speaker=said.speaker[:_LONGEST_NAME],
-            tier=said.tier if said.tier in TIERS else "episodic",
-            cue=said.cue,
-            provenance=Provenance(
-                session_id=session,
-                project=self._project(said.project),
-                host=host,
-                agent_id=agent_id,
-                agent_name=agent_name,
-                branch=branch,
-            ),
-            meta=said.meta if _is_meta(said.meta) else "",
-        )
-
-    def _project(self, identity: str) -> str:
-        """The key of what a circle's project is here."""
+    def _project(self, identity: str) -> int | None:
+        """What a circle's project is here."""
         if identity in self._projects or not identity:
-            return self._projects.get(identity, "")
-        sql = (
-            "SELECT p.key FROM circle_projects AS c JOIN projects AS p ON p.id = c.project "
-            "WHERE c.circle = ? AND c.id = ?"
-        )
+            return self._projects.get(identity)
+        sql = "SELECT project FROM circle_projects WHERE circle = ? AND id = ?"
         row = self.db.execute(sql, (self.circle.id, identity)).fetchone()
         if row is None:
             self._named(ProjectNamed(project=identity, name=f"project-{identity[:8]}"))
             row = self.db.execute(sql, (self.circle.id, identity)).fetchone()
-        self._projects[identity] = "" if row is None else str(row[0])
+        self._projects[identity] = None if row is None else row[0]
         return self._projects[identity]
 
     def _named(self, told: ProjectNamed) -> None:
@@ -243,34 +278,45 @@ class Merging:
             (at if value else None, None if by == key else by, key),
         )
 
-    def _put_vector(self, key: int, said: Said) -> None:
-        """A vector that came along serves until one is made here with all its parts."""
-        if len(said.vector) <= 4:
-            return
-        self.db.execute(
-            "INSERT OR IGNORE INTO vectors SELECT ?, id, ?, ? FROM spaces "
-            "WHERE model = ? AND dimensions = ?",
-            (
-                key,
-                scale_of(said.vector),
-                said.vector[4:],
-                said.model,
-                len(said.vector) - 4,
-            ),
-        )
+
+def _among(db: apsw.Connection, select: str, identities: Sequence[bytes]) -> set[bytes]:
+    """Those of the identities that a query of one column finds."""
+    column = select.split()[1]
+    marks = ", ".join("?" * len(identities))
+    return {
+        bytes(row[0]) for row in db.execute(f"{select} WHERE {column} IN ({marks})", identities)
+    }
 
 
-def scale_of(vector: bytes) -> float:
-    """What one step of a vector that travels is worth; its numbers follow."""
-    scale = float(struct.unpack_from("<f", vector)[0])
-    return scale if 0 < scale < 1 else 0.0
+def _turn(said: Said, salt: bytes) -> CleanTurn:
+    names = (said.session_id, said.host, said.agent_id, said.agent_name, said.branch)
+    session, host, agent_id, agent_name, branch = (one[:_LONGEST_NAME] for one in names)
+    return CleanTurn(
+        identity=turn_identity(salt, "", turn_id=f"shared {said.identity.hex()}"),
+        everywhere=said.identity,
+        text=said.text,
+        role=said.role[:_LONGEST_NAME],
+        at=from_micros(_within(said.at)),
+        speaker=said.speaker[:_LONGEST_NAME],
+        tier=said.tier if said.tier in TIERS else "episodic",
+        cue=said.cue,
+        provenance=Provenance(
+            session_id=session,
+            host=host,
+            agent_id=agent_id,
+            agent_name=agent_name,
+            branch=branch,
+        ),
+        meta=said.meta if said.meta and _is_meta(said.meta) else "",
+    )
 
 
 def _words(said: Said) -> tuple[object, ...]:
     """What two words about the same turn are compared by. Vectors follow from the rest, and what a
     project is called is each circle's own.
     """
-    return astuple(replace(said, project="", model="", vector=b""))
+    bare = replace(said, project="", model="", vector=b"", parts=b"", topics=0, context=False)
+    return astuple(replace(bare, whole=False))
 
 
 def _within(at: int) -> int:

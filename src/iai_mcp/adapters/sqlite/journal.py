@@ -30,15 +30,17 @@ class SqliteJournal:
             _insert(db, Event(kind, data, at))
             _forget_older(db)
 
-    def record_events(self, events: Sequence[Event], name: str, value: str) -> None:
+    def record_events(self, events: Sequence[Event], name: str = "", value: str = "") -> None:
         with self._db.writing() as db:
             for event in events:
                 _insert(db, event)
             if events:
                 _forget_older(db)
                 _forget_older_changes(db, len(events))
-            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"set:{name}", value))
-        self._changed()
+            if name:
+                db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"set:{name}", value))
+        if name:
+            self._changed()
 
     def events(self, kind: str, since: int | None, limit: int) -> list[dict[str, object]]:
         sql = "SELECT key, at, kind, data FROM events WHERE (? = '' OR kind = ?) AND at >= ? ORDER BY key DESC LIMIT ?"

@@ -406,7 +406,7 @@ def _add_one(db: apsw.Connection, turn: CleanTurn, early: Traits | None = None) 
         return Stored("duplicate", rows.public_id(ident), known)
     if belonging.is_forgotten(db, turn):
         return Stored("forgotten", public, None)
-    key = insert(db, turn, early=early)
+    key = insert(db, turn, early)
     belonging.join(db, key, turn)
     return Stored("inserted", public, key)
 

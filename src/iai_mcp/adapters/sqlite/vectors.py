@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import apsw
 
 from iai_mcp.adapters.sqlite.database import Database, scalar
+from iai_mcp.adapters.sqlite.told_vectors import CURRENT
 from iai_mcp.ports.vectors import Coded, CodedParts
 
 _PARTS = "SELECT key, topics, context, scales, codes FROM passages WHERE space = ?"
@@ -69,6 +70,8 @@ class SqliteVectors:
                 "INSERT OR IGNORE INTO pending_vectors SELECT key FROM vectors WHERE space <> ?",
                 (space,),
             )
+            # Those that come with the memories of other machines are of this space, or not kept.
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (CURRENT, space))
         return space
 
 

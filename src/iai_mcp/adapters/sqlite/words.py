@@ -59,12 +59,12 @@ def spellings(db: apsw.Connection, terms: Iterable[str]) -> Iterator[tuple[str, 
             yield term, str(token[0])
 
 
-def put(db: apsw.Connection, key: int, index: str) -> None:
-    """Index the words of one memory, in the form `indexed` gives them, in place of any before."""
-    db.execute(
+def put_all(db: apsw.Connection, indexes: Sequence[tuple[int, str]]) -> None:
+    """Index the words of memories, in the form `indexed` gives them, in place of any before."""
+    db.executemany(
         "INSERT OR REPLACE INTO words (rowid, body) VALUES (?, ?)",
-        (key, index),
-        can_cache=cacheable(index),
+        indexes,
+        can_cache=all(cacheable(index) for _, index in indexes),
     )
 
 
