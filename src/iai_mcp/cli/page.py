@@ -103,8 +103,6 @@ def _started(port: int) -> dict[str, object]:
             stdout=descriptor,
             stderr=descriptor,
             cwd="/",
-            # An arena per thread keeps megabytes that nobody uses.
-            env={"MALLOC_ARENA_MAX": "2", **os.environ},
             start_new_session=True,
         )
     finally:

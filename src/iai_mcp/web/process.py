@@ -84,8 +84,12 @@ class _Page:
         path = paths.page_socket_path()
         paths.socket_dir(path)
         concurrency.cleanup_stale_socket(path)
-        door = await asyncio.start_unix_server(self._command, path, limit=control.LONGEST)
-        os.chmod(path, 0o600)
+        # Only around this: what is launched from here gets the umask of who opened the page.
+        umask = os.umask(0o077)
+        try:
+            door = await asyncio.start_unix_server(self._command, path, limit=control.LONGEST)
+        finally:
+            os.umask(umask)
         serving = asyncio.create_task(server.serve([self._listening]))
         watching = asyncio.create_task(self._until_over(path))
         await asyncio.wait({serving, watching}, return_when=asyncio.FIRST_COMPLETED)

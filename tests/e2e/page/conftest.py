@@ -76,5 +76,5 @@ def page(context: BrowserContext, daemon: DaemonProcess) -> Iterator[Page]:
     made.close()
     assert hacked is None
     # Memory was off, a login ended, something was refused, a test tried to.
-    expected = ("status of 503", "status of 401", "status of 400", "TrustedHTML")
+    expected = ("status of 503", "status of 401", "status of 400", "status of 422", "TrustedHTML")
     assert [one for one in troubles if not any(word in one for word in expected)] == []
