@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import os
 
 # What is this large leaves holes behind that only giving back fills: a text, a line, an answer.
 LARGE = 1 << 20
@@ -17,6 +18,15 @@ def keep_little() -> None:
         # What is large goes back to the system as soon as it is freed. By itself the allocator
         # raises this with every large thing that it sees, and then keeps them.
         allocator.mallopt(_MMAP_THRESHOLD, LARGE)
+
+
+def resident() -> int:
+    """How many bytes of this process are in memory; 0 where the system has no way to tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as told:
+            return int(told.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
 
 
 def give_back() -> None:
