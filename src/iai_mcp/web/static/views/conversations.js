@@ -76,7 +76,7 @@ function transcript(root, session, query) {
   let injections = null;
   const older = button('Older', () => load(false));
   root.append(h('p', {}, h('a', { href: '#/conversations' }, 'All conversations')), h('h1', {}, 'Conversation'),
-    h('p', { class: 'about' }, h('span', {}, session), button('Print', () => print())), h('p', {}, older), list);
+    h('p', { class: 'about' }, h('span', {}, session), button('Print', whole)), h('p', {}, older), list);
 
   /** @param {boolean} anew */
   async function load(anew) {
@@ -93,6 +93,12 @@ function transcript(root, session, query) {
     } catch (failed) {
       if (failed instanceof Failed) fill(list, empty(failed.message));
     }
+  }
+
+  /** All of it, on paper. */
+  async function whole() {
+    while (!older.hidden) await load(false);
+    print();
   }
 
   /** What memory put into it, each where it was: before the turn that came after it. */
