@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from iai_mcp import paths, settings
 from iai_mcp.adapters.agent_news import AgentNews
-from iai_mcp.adapters.allocator import give_back
+from iai_mcp.adapters.allocator import give_back, resident
 from iai_mcp.adapters.consent import LocalConsent
 from iai_mcp.adapters.kept_copies import KeptCopies
 from iai_mcp.adapters.keys import custody
@@ -41,10 +41,12 @@ from iai_mcp.memory.calendar import Calendar
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Pin, Reinforce
 from iai_mcp.memory.conversations import Conversations
+from iai_mcp.memory.fading import Fading
 from iai_mcp.memory.gate import Gate
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.knobs import KnobBoard
 from iai_mcp.memory.mending import Mend
+from iai_mcp.memory.pace import Pace, Sizes
 from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.reaching import Reach
 from iai_mcp.memory.recall import Recall
@@ -118,6 +120,7 @@ class MemoryStore:
 
     def _wire(self) -> None:
         self.knobs = KnobBoard(self.journal)
+        self.pace = Pace(self.clock.now, self._sizes)
         self.repeats = SqliteRepeats(self.database)
         self.topics = SqliteTopics(self.database)
         self.strengths = SqliteStrengths(self.database)
@@ -170,6 +173,7 @@ class MemoryStore:
         self.timeline = Timeline(self.memories, access)
         self.calendar = Calendar(self.columns, access)
         self.conversations = Conversations(self.columns, access, self.memories)
+        self.fading = Fading(self.strengths, self.memories, access)
         self.show = Show(self.memories, access)
         self.privacy = Privacy(self.memories, self.projects)
         self.contradict = Contradict(self.memories, access, self.clock, self.redactor, self._stored)
@@ -229,6 +233,9 @@ class MemoryStore:
             step_aside=self.courtesy.step_aside,
             failed=self.failed,
         )
+
+    def _sizes(self) -> Sizes:
+        return Sizes(self.memories.count(), self.database.path.stat().st_size, resident())
 
     def _tell_of_loss(self) -> None:
         lost = self.database.lost

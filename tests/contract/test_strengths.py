@@ -80,3 +80,13 @@ def test_uses_wait_until_they_are_counted(kit: Kit) -> None:
     numbers = tuple(number for number, _ in waiting[1].uses)
     write(Strengthened(2, 7.5, 4.0, 70, 1.0, numbers))
     assert [one.key for one in strengths.used(10)] == [1]
+
+
+def test_the_weakest_come_first_and_what_is_pinned_does_not_fade(kit: Kit) -> None:
+    strengths, write = kit
+    for key, strength in ((1, 0.72), (2, 0.31), (3, 0.1)):
+        write(Strengthened(key, 1.0, 5.0, 9_000_000, strength))
+    assert strengths.weakest(9, []) == [(2, 0.31), (1, 0.72)]
+    assert strengths.weakest(1, []) == [(2, 0.31)]
+    assert strengths.weakest(9, [""]) == []
+    assert strengths.levels() == [0, 1, 0, 1, 0, 0, 0, 1, 0, 0]

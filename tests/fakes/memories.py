@@ -438,6 +438,7 @@ def _entry(memory: Memory) -> Entry:
         whence.agent_id,
         whence.agent_name,
         _member(memory),
+        whence.machine,
     )
 
 
@@ -457,6 +458,7 @@ def _holds(scope: Scope, memory: Memory) -> bool:
             not (scope.said and memory.derived),
             not scope.members or _member(memory) in scope.members,
             _member(memory) not in scope.not_members,
+            not scope.machines or whence.machine in scope.machines,
         )
     )
 

@@ -6,7 +6,7 @@ from typing import assert_never
 from uuid import UUID
 
 from iai_mcp.domain.memories import Memory, Provenance
-from iai_mcp.ports.learned import Evidence, Hub, Known, Said, Seen, Topic, Window
+from iai_mcp.ports.learned import Evidence, Hub, Known, Said, Seen, Topic, Window, Written
 from iai_mcp.ports.sleep import (
     Assigned,
     Change,
@@ -291,6 +291,18 @@ class FakeTopics:
     def hubs(self, limit: int) -> list[Hub]:
         ties = sorted(self._ledger.ties_of.items(), key=lambda one: (-one[1], one[0]))
         return [Hub(self._memories.stored[key].id, own) for key, own in ties if own][:limit]
+
+    def largest(self, limit: int, not_projects: Sequence[str]) -> list[Written]:
+        made = [
+            (self._memories.stored[key].id, one)
+            for key, one in self._ledger.made.items()
+            if one.kind == "topic" and one.project not in not_projects
+        ]
+        made.sort(key=lambda one: (-len(one[1].sources), -one[1].at.micros))
+        return [
+            Written(ident, one.cue, one.project, len(one.sources), one.valid_from, one.at.micros)
+            for ident, one in made[:limit]
+        ]
 
     def derived_of(self, keys: Sequence[int]) -> dict[int, list[int]]:
         made = self._ledger.made.items()

@@ -63,6 +63,15 @@ class FakeStrengths:
             for key in keys
         ]
 
+    def weakest(self, limit: int, not_projects: Sequence[str]) -> list[tuple[int, float]]:
+        known = [(key, one.strength) for key, one in self._written.items()]
+        open_ones = [one for one in known if one[0] not in self._pinned and "" not in not_projects]
+        return sorted(open_ones, key=lambda one: (one[1], one[0]))[:limit]
+
+    def levels(self) -> list[int]:
+        at = [min(int(one.strength * 10), 9) for one in self._written.values()]
+        return [at.count(level) for level in range(10)]
+
     def write(self, change: Strengthened) -> None:
         """What the ledger does with a page's change."""
         self._written[change.key] = change

@@ -182,6 +182,7 @@ def _within(one: Record, scope: Scope) -> bool:
         and (not whence.project or whence.project not in scope.not_projects)
         and scope.session_id in ("", whence.session_id)
         and (not scope.members or "" in scope.members)
+        and (not scope.machines or "" in scope.machines)
         and scope.host in ("", whence.host)
         and scope.agent in ("", whence.agent_id, whence.agent_name)
         and (scope.since is None or at >= scope.since)

@@ -25,7 +25,7 @@ class Sshd:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.port = _free_port()
+        self.port = free_port()
         # What is over there is not what the person who runs the tests has in theirs.
         self.home = directory / "home"
         self.home.mkdir()
@@ -98,7 +98,7 @@ def sshd(directory: Path) -> Iterator[Sshd]:
         made.stop()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])

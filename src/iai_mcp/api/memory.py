@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from iai_mcp.api.acts import note
 from iai_mcp.api.memory_views import answer_view, memory_view, shown_view
 from iai_mcp.api.reading import caller_of, filter_of
 from iai_mcp.api.table import Json, Method
@@ -178,6 +179,7 @@ def _contradict(store: MemoryStore, params: Params) -> Json:
     done = store.contradict(
         params.text("id"), params.text("new_fact"), caller_of(params), params.instant("ts")
     )
+    note(store, "memory_superseded", id=done.old_id, by=done.new_id)
     return {
         "original_id": done.old_id,
         "new_record_id": done.new_id,
@@ -198,7 +200,9 @@ def _reinforce(store: MemoryStore, params: Params) -> Json:
 
 def _pin(store: MemoryStore, params: Params) -> Json:
     pinned = params.flag("pinned", True)
-    return {"id": store.pin(params.text("id"), pinned, caller_of(params)), "pinned": pinned}
+    told: Json = {"id": store.pin(params.text("id"), pinned, caller_of(params)), "pinned": pinned}
+    note(store, "memory_pinned" if pinned else "memory_unpinned", id=told["id"])
+    return told
 
 
 def _forget(store: MemoryStore, params: Params) -> Json:
@@ -217,7 +221,10 @@ def _forget(store: MemoryStore, params: Params) -> Json:
     done = store.forget(selection)
     gone = store.forget_work(selection)
     told = _forgotten_view(done, gone)
-    return {**told, "copies": store.reach_copies()} if done.count or gone else told
+    if not done.count and not gone:
+        return told
+    note(store, "memory_forgotten", memories=done.count, work=len(gone))
+    return {**told, "copies": store.reach_copies()}
 
 
 def _forgotten_view(done: Forgotten, works: Sequence[str], *, gone: bool = True) -> Json:

@@ -22,6 +22,7 @@ def filter_of(params: Params, since: str = "since", until: str = "until") -> Fil
         until=micros_of(params, until),
         as_of=micros_of(params, "as_of"),
         member=params.text("from", ""),
+        machine=params.text("machine", ""),
     )
 
 

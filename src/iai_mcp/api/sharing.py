@@ -248,7 +248,7 @@ METHODS: tuple[Method[MemoryStore], ...] = (
     Method("share_unshare", _unshare),
     Method("share_preview", _preview),
     Method("share_list", _list, activity=False),
-    Method("share_status", _status, activity=False),
+    Method("share_status", _status, activity=False, page=True),
     Method("share_members", _members, activity=False),
     Method("share_trust", _trust),
     Method("share_untrust", _untrust),

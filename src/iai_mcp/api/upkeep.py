@@ -74,6 +74,8 @@ def _doctor(store: MemoryStore, params: Params) -> Json:
     # Late: it knows all programs and their files, and whoever calls first would wait for that.
     from iai_mcp.checks import examination
 
+    if params.flag("hosts_only"):
+        return {"checks": [asdict(check) for check in examination.of_hosts()]}
     checks = [*examination.of_store(store)]
     if not params.flag("store_only"):
         checks = [*examination.of_machine(), *checks]

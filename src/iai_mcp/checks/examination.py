@@ -29,7 +29,12 @@ _MACHINE: tuple[Callable[[], Check], ...] = (
 def of_machine() -> list[Check]:
     """Everything that can be said without opening the store."""
     found = [examined(look.__name__.replace("_", " "), look) for look in _MACHINE]
-    return [*found, *hosts.hosts()]
+    return [*found, *of_hosts()]
+
+
+def of_hosts() -> list[Check]:
+    """Which agent programs are here, and whether they are connected."""
+    return hosts.hosts()
 
 
 def of_store(store: MemoryStore) -> list[Check]:

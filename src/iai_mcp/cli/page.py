@@ -5,10 +5,10 @@ iai-mcp page --no-open      print the address instead, for a browser of your cho
 iai-mcp page --close        end it, and every login
 
 The address works once, within ten minutes; run this again for another browser. Only programs of your
-own user on this machine get in. From elsewhere, tunnel the same port:
+own user on this machine get in. From elsewhere, through a tunnel that ends at port 9000 there:
 
-iai-mcp page --no-open --port 8765          there
-ssh -L 8765:127.0.0.1:8765 THERE            here, then open the address
+iai-mcp page --tunnel 9000 --port 8765      on the machine with the memory
+ssh -L 9000:127.0.0.1:8765 MACHINE          where the browser is; then open the address there
 
 A page that no browser shows is gone after a quarter of an hour (page_idle).
 """
@@ -32,6 +32,12 @@ _SILENT = "the page ended without a word: is the disk full, and may your user wr
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-open", action="store_true", help="do not start a browser")
     parser.add_argument("--port", type=int, default=0, help="where to listen (default: any)")
+    parser.add_argument(
+        "--tunnel",
+        type=int,
+        default=0,
+        help="the port that browsers elsewhere dial (implies --no-open)",
+    )
     parser.add_argument("--close", action="store_true", help="end the page and every login")
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
@@ -42,31 +48,33 @@ def run(arguments: argparse.Namespace) -> int:
         said = "the page is closed" if closed else "no page was open"
         output.emit({"closed": closed}, said, as_json=arguments.json)
         return 0
-    if not 0 <= arguments.port <= 65535:
-        raise InvalidInput("--port has to be a number from 1 to 65535")
+    for name in ("port", "tunnel"):
+        if not 0 <= getattr(arguments, name) <= 65535:
+            raise InvalidInput(f"--{name} has to be a number from 1 to 65535")
     version = connection.control("status").get("version")  # without a daemon it says what to do
     if version != __version__:
         raise IoFailed(f"the daemon is of version {version}: 'iai-mcp up' swaps it, then try again")
-    told = opened(arguments.port)
+    told = opened(arguments.port, arguments.tunnel)
     shown = {"url": told["url"], "port": told["port"]}
-    in_browser = not arguments.no_open and not arguments.json and browse(str(told["url"]))
+    here = not (arguments.no_open or arguments.json or arguments.tunnel)
+    in_browser = here and browse(str(told["url"]))
     said = "the page is open in your browser" if in_browser else f"open once: {told['url']}"
     output.emit(shown, said, as_json=arguments.json)
     return 0
 
 
-def opened(port: int = 0) -> dict[str, object]:
+def opened(port: int = 0, tunnel: int = 0) -> dict[str, object]:
     """A new address for the page, which is started if it does not run.
 
     Raises:
         IoFailed: it can not be started; the sentence is its own.
     """
-    told = control.ask("open")
+    told = control.ask("open", tunnel)
     if told is not None and told.get("version") != __version__:
         close()
         told = None
     if told is None:
-        told = _started(port)
+        told = _started(port, tunnel)
     if port and told["port"] != port:
         raise InvalidInput(
             f"the page is open on port {told['port']}: iai-mcp page --close ends it, then choose another"
@@ -93,7 +101,7 @@ def close() -> bool:
     return True
 
 
-def _started(port: int) -> dict[str, object]:
+def _started(port: int, tunnel: int) -> dict[str, object]:
     log = os.path.join(paths.private_dir(paths.in_user_data("logs")), "page.log")
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
@@ -103,15 +111,13 @@ def _started(port: int) -> dict[str, object]:
             stdout=descriptor,
             stderr=descriptor,
             cwd="/",
-            # An arena per thread keeps megabytes that nobody uses.
-            env={"MALLOC_ARENA_MAX": "2", **os.environ},
             start_new_session=True,
         )
     finally:
         os.close(descriptor)
     deadline = time.monotonic() + _WAIT_SECONDS
     while time.monotonic() < deadline:
-        told = control.ask("open")
+        told = control.ask("open", tunnel)
         if told is not None:
             return told
         if process.poll():

@@ -180,8 +180,12 @@ class SocketServer:
 
     async def _run(self, place: Place, method: str, work: Callable[[], _T]) -> _T:
         self.note_activity(method)
+        began = time.monotonic()
         with self._answering(method):
-            return await place.run(work)
+            answer = await place.run(work)
+        if method == "memory_recall" and isinstance(self.store, MemoryStore):
+            self.store.pace.recalled(time.monotonic() - began)
+        return answer
 
     def _answering(self, method: str) -> contextlib.AbstractContextManager[None]:
         """Sleep steps aside for a call in flight; not for the one that waits for sleep itself."""

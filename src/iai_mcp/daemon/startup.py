@@ -1,7 +1,5 @@
 """From a command line to a serving daemon, and back to a clean exit."""
 
-import contextlib
-import ctypes
 import logging
 import os
 import resource
@@ -11,7 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from iai_mcp import paths, settings
-from iai_mcp.adapters.allocator import LARGE
+from iai_mcp.adapters import allocator
 from iai_mcp.concurrency import ProcessLock, is_served
 from iai_mcp.daemon import hibernation
 from iai_mcp.domain.errors import Busy, DaemonNotOurs, IaiError
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_MALLOC_ARENA_MAX, _MALLOC_MMAP_THRESHOLD = -8, -3  # mallopt's parameters
 _WANTED_FILES = 8192
 # How long a thread computes before one that waits for the interpreter gets it. An answer lets go of it
 # dozens of times, for the store and the model, and would wait five milliseconds each time.
@@ -94,14 +91,7 @@ def _prepare_process() -> None:
     wanted = _WANTED_FILES if hard == resource.RLIM_INFINITY else min(_WANTED_FILES, hard)
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            allocator = ctypes.CDLL(None)
-            # An arena per thread keeps tens of megabytes that nobody uses.
-            allocator.mallopt(_MALLOC_ARENA_MAX, 2)
-            # What is large goes back to the system as soon as it is freed. By itself the allocator
-            # raises this with every large thing that it sees, and then keeps them.
-            allocator.mallopt(_MALLOC_MMAP_THRESHOLD, LARGE)
+    allocator.keep_little()
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
 

@@ -9,7 +9,6 @@ from typing import Literal, get_args
 
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant
-from iai_mcp.domain.redaction import redact_json
 
 Tier = Literal["working", "episodic", "semantic", "procedural", "parametric"]
 TIERS: tuple[str, ...] = get_args(Tier)
@@ -115,6 +114,9 @@ def clean(turn: Turn, text: str, redact: Callable[[str], str]) -> CleanTurn:
     """The same turn with redacted words: `text` as it came from the redactor, and all else that came
     with it. Its identity stays: it was worked out from what arrived.
     """
+    # Late: who only knows what a turn is need not know hundreds of patterns of secrets.
+    from iai_mcp.domain.redaction import redact_json
+
     return CleanTurn(
         identity=turn.identity,
         text=text,

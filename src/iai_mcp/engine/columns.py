@@ -24,7 +24,17 @@ NOBODY = -1  # no such row, no such name
 _PAGE = 1000  # rows taken in while readers wait
 _PROMPT = "user"  # the role that begins an exchange
 
-_NAMES = ("session", "project", "speaker", "role", "host", "agent_id", "agent_name", "member")
+_NAMES = (
+    "session",
+    "project",
+    "speaker",
+    "role",
+    "host",
+    "agent_id",
+    "agent_name",
+    "member",
+    "machine",
+)
 _COLUMNS: dict[str, type[np.generic]] = {
     "keys": np.int64,
     "at": np.int64,
@@ -58,6 +68,7 @@ class View:
     agent_id: Numbers
     agent_name: Numbers
     member: Numbers
+    machine: Numbers
     no_session: int  # what stands in `session` for memories that belong to none
 
     def rows_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -201,6 +212,7 @@ class Columns:
             ("project", scope.not_projects, False),
             ("member", scope.members, True),
             ("member", scope.not_members, False),
+            ("machine", scope.machines, True),
         ):
             if wanted:
                 numbers = [self.number(column, name) for name in wanted]

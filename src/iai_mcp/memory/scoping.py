@@ -10,6 +10,7 @@ from iai_mcp.ports.surroundings import Projects
 
 # No project has this key: a filter that matches nothing must find nothing.
 NOWHERE = "\x00nowhere"
+HERE = "here"
 ME = "me"  # whoever this memory belongs to, on all their machines
 
 
@@ -38,6 +39,7 @@ class Filter:
     until: int | None = None  # microseconds, exclusive
     as_of: int | None = None  # microseconds: as it would have been answered then
     member: str = ""  # who told it: a member of a circle, or ME
+    machine: str = ""  # on which it was said: its name in a circle, or HERE
     trusted: bool = False  # only what oneself said, or a member who is trusted
 
 
@@ -68,6 +70,7 @@ class Access:
             until=wanted.until,
             known_at=wanted.as_of,
             members=self._members(wanted.member),
+            machines=("" if wanted.machine == HERE else wanted.machine,) if wanted.machine else (),
             not_members=tuple(self.memories.members(untrusted=True)) if wanted.trusted else (),
         )
 

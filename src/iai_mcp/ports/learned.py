@@ -82,6 +82,18 @@ class Hub:
     ties: int
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A topic as it was written down: `label` names it, and `size` memories belong to it."""
+
+    id: str
+    label: str
+    project: str
+    size: int
+    first: int  # microseconds
+    last: int
+
+
 class Topics(Protocol):
     """Windows and the topics in them. Every call is safe from any thread."""
 
@@ -123,6 +135,10 @@ class Topics(Protocol):
 
     def hubs(self, limit: int) -> Sequence[Hub]:
         """The memories with the most ties."""
+        ...
+
+    def largest(self, limit: int, not_projects: Sequence[str]) -> Sequence[Written]:
+        """The topics with the most memories, but for those projects'."""
         ...
 
     def derived_of(self, keys: Sequence[int]) -> dict[int, list[int]]:
@@ -234,4 +250,12 @@ class Strengths(Protocol):
 
     def standing(self, after: int, limit: int) -> Sequence[Standing]:
         """The next memories that were said, in order of arrival."""
+        ...
+
+    def weakest(self, limit: int, not_projects: Sequence[str]) -> Sequence[tuple[int, float]]:
+        """The memories that still hold and stand worst, the worst first, but for those projects'."""
+        ...
+
+    def levels(self) -> Sequence[int]:
+        """How many memories stand in each tenth of strength, the weakest first."""
         ...

@@ -26,6 +26,7 @@ class Scope:
     # "circle/member"; "" is oneself, on whatever machine
     members: tuple[str, ...] = ()
     not_members: tuple[str, ...] = ()
+    machines: tuple[str, ...] = ()  # on which it was said; "" is this one
 
     @property
     def everything(self) -> bool:
@@ -73,6 +74,7 @@ class Entry(NamedTuple):
     agent_id: str
     agent_name: str
     member: str = ""  # who told it, as `Scope` names members
+    machine: str = ""
 
 
 class Renewed(NamedTuple):

@@ -1,17 +1,17 @@
 """`python -m iai_mcp.web [PORT]`: the page, started by `iai-mcp page`."""
 
 import asyncio
-import os
 import sys
 
 from iai_mcp import concurrency, paths, settings
+from iai_mcp.adapters import allocator
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.shown_text import shown
 
 
 def main() -> int:
     """Serve until closed. The last line of what is said tells why it can not."""
-    os.umask(0o077)
+    allocator.keep_little()
     lock = concurrency.ProcessLock(f"{paths.page_socket_path()}.lock")
     try:
         if not lock.try_acquire_exclusive():

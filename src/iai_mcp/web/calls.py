@@ -12,11 +12,14 @@ from typing import Any
 from iai_mcp.api import table
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import DaemonUnreachable, IaiError, InvalidInput, NotFound
+from iai_mcp.protocol.params import Params
 
 MayType = Callable[[str], bool]  # into the session of that id
 
 _PATIENCE_SECONDS = 120.0
 _STATUS = "status"
+# The table refuses it to who is not in the person's own environment: the daemon. The page is.
+_LAUNCH = "agents_launch"
 
 
 class UnknownMethod(NotFound):
@@ -58,6 +61,10 @@ class Calls:
 
             named = params.get("project")
             workspace = workspace_of(named if isinstance(named, str) else None)
+            if method == _LAUNCH and not params.get("print_only"):
+                from iai_mcp.web import launching
+
+                return launching.launch(workspace, Params(params))
             return table.call(workspace, method, params)
         if method not in self._for_pages():
             raise UnknownMethod(f"a page can not call '{method[:60]}'")

@@ -14,8 +14,10 @@ _TIMEOUT_SECONDS = 10.0
 LONGEST = 4096
 
 
-def ask(wanted: str) -> dict[str, object] | None:
+def ask(wanted: str, tunnel: int = 0) -> dict[str, object] | None:
     """What the page answers to `open` or `close`; None where there is none.
+
+    `tunnel` is the port at which browsers elsewhere have it, for an address that they can use.
 
     Raises:
         NotOurs: another user listens in its place.
@@ -33,7 +35,7 @@ def ask(wanted: str) -> dict[str, object] | None:
         except (FileNotFoundError, ConnectionRefusedError):
             return None
         try:
-            connection.sendall(json.dumps({"do": wanted}).encode() + b"\n")
+            connection.sendall(json.dumps({"do": wanted, "tunnel": tunnel}).encode() + b"\n")
             said = connection.makefile("rb").readline(LONGEST)
         except TimeoutError as silent:
             raise IoFailed("the page does not answer: end its process and try again") from silent

@@ -40,8 +40,16 @@ class Gate:
     def __init__(self, app: ASGIApp, logins: Logins, port: int) -> None:
         self._app = app
         self._logins = logins
-        self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+        self._hosts: set[str] = set()
         self._cookie = cookie_name(port)
+        self.seen_at(port)
+
+    def seen_at(self, port: int) -> None:
+        """Browsers have the page at that port of theirs: its own, or where a tunnel of its owner ends.
+
+        Only under names of loopback: a stranger's name that was rebound there stays outside.
+        """
+        self._hosts |= {f"127.0.0.1:{port}", f"localhost:{port}"}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":

@@ -84,8 +84,12 @@ class _Page:
         path = paths.page_socket_path()
         paths.socket_dir(path)
         concurrency.cleanup_stale_socket(path)
-        door = await asyncio.start_unix_server(self._command, path, limit=control.LONGEST)
-        os.chmod(path, 0o600)
+        # Only around this: what is launched from here gets the umask of who opened the page.
+        umask = os.umask(0o077)
+        try:
+            door = await asyncio.start_unix_server(self._command, path, limit=control.LONGEST)
+        finally:
+            os.umask(umask)
         serving = asyncio.create_task(server.serve([self._listening]))
         watching = asyncio.create_task(self._until_over(path))
         await asyncio.wait({serving, watching}, return_when=asyncio.FIRST_COMPLETED)
@@ -118,7 +122,7 @@ class _Page:
             if peer_uid(writer.get_extra_info("socket")) != os.geteuid():
                 return
             wanted = json.loads(await reader.readline())
-            answer = self._done(str(wanted.get("do")))
+            answer = self._done(str(wanted.get("do")), wanted.get("tunnel"))
             writer.write(json.dumps(answer).encode() + b"\n")
             await writer.drain()
         except (OSError, ValueError, AttributeError):
@@ -126,11 +130,13 @@ class _Page:
         finally:
             writer.close()
 
-    def _done(self, wanted: str) -> dict[str, object]:
+    def _done(self, wanted: str, tunnel: object) -> dict[str, object]:
         told: dict[str, object] = {"port": self._port, "version": __version__, "pid": os.getpid()}
         if wanted == "open":
             self._used = time.monotonic()
-            told["url"] = f"http://127.0.0.1:{self._port}/?token={self._logins.new_token()}"
+            port = tunnel if isinstance(tunnel, int) and 0 < tunnel < 1 << 16 else self._port
+            self._gate.seen_at(port)
+            told["url"] = f"http://127.0.0.1:{port}/?token={self._logins.new_token()}"
         elif wanted == "close":
             self._closing.set()
         return told

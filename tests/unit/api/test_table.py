@@ -25,7 +25,7 @@ def test_watching_does_not_keep_the_daemon_awake_and_everything_else_does() -> N
     quiet = {name for name in table.memory_methods() if not table.is_activity(name)}
 
     sharing = {"share_list", "share_status", "share_members"}
-    assert quiet == {"events_query", "topology", "doctor", "methods"} | sharing
+    assert quiet == {"events_query", "topology", "doctor", "methods", "pace"} | sharing
     assert table.is_activity("agents_list")
     assert table.is_activity("there is no such method")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import apsw
 
 from iai_mcp.adapters.sqlite import words
-from iai_mcp.adapters.sqlite.rows import MEMBER
+from iai_mcp.adapters.sqlite.rows import MACHINE, TOLD_BY
 from iai_mcp.domain.traits import TRAITS_VERSION, Traits, traits_of
 from iai_mcp.ports.memories import Entry, Renewed
 
@@ -13,7 +13,7 @@ from iai_mcp.ports.memories import Entry, Renewed
 _ENTRIES = f"""
 SELECT m.key, m.at, t.length, t.flags, m.session, coalesce(p.key, ''),
     coalesce(nullif(m.speaker, ''), m.agent_name), m.role, m.host, m.agent_id, m.agent_name,
-    coalesce((SELECT {MEMBER} WHERE t.id = m.teller), '')
+    {TOLD_BY}, {MACHINE}
 FROM traits AS t JOIN memories AS m USING (key) LEFT JOIN projects AS p ON p.id = m.project
 WHERE t.key > ? ORDER BY t.key
 """

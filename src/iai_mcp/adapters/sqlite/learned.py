@@ -1,6 +1,7 @@
 """What sleep found out, read from the encrypted file: repeats, topics, habits, strengths."""
 
 import json
+import uuid
 from collections.abc import Sequence
 
 import apsw
@@ -21,6 +22,7 @@ from iai_mcp.ports.learned import (
     Use,
     Used,
     Window,
+    Written,
 )
 
 _UNIT = "\x1f"  # between the terms of an observation; a command has spaces of its own
@@ -175,6 +177,18 @@ class SqliteTopics:
         with self._db.reading() as db:
             return [Hub(rows.public_id(row[0]), row[1]) for row in db.execute(sql, (limit,))]
 
+    def largest(self, limit: int, not_projects: Sequence[str]) -> list[Written]:
+        sql = (
+            "SELECT m.id, m.cue, coalesce(p.key, ''), count(*), m.valid_from, m.at "
+            f"FROM {rows.SOURCE} JOIN derivations AS d ON d.key = m.key AND d.kind = 'topic' "
+            "JOIN sources AS s ON s.derived = m.key "
+            "WHERE coalesce(p.key, '') NOT IN (SELECT value FROM json_each(?)) "
+            "GROUP BY m.key ORDER BY count(*) DESC, m.at DESC LIMIT ?"
+        )
+        with self._db.reading() as db:
+            found = db.execute(sql, (json.dumps(list(not_projects)), limit))
+            return [Written(str(uuid.UUID(bytes=ident)), *rest) for ident, *rest in found]
+
     def derived_of(self, keys: Sequence[int]) -> dict[int, list[int]]:
         marks = ", ".join("?" * len(keys))
         sql = f"SELECT derived, source FROM sources WHERE source IN ({marks})"
@@ -278,6 +292,22 @@ class SqliteStrengths:
                     sql, (after, limit)
                 )
             ]
+
+    def weakest(self, limit: int, not_projects: Sequence[str]) -> list[tuple[int, float]]:
+        sql = (
+            f"SELECT m.key, s.strength FROM {rows.SOURCE} JOIN strengths AS s ON s.key = m.key "
+            "WHERE m.derived = 0 AND m.pinned = 0 AND m.valid_to IS NULL "
+            "AND coalesce(p.key, '') NOT IN (SELECT value FROM json_each(?)) "
+            "ORDER BY s.strength, m.key LIMIT ?"
+        )
+        with self._db.reading() as db:
+            return list(db.execute(sql, (json.dumps(list(not_projects)), limit)))
+
+    def levels(self) -> list[int]:
+        sql = "SELECT min(cast(strength * 10 AS INTEGER), 9), count(*) FROM strengths GROUP BY 1"
+        with self._db.reading() as db:
+            found = dict(db.execute(sql))
+        return [found.get(level, 0) for level in range(10)]
 
 
 def _trace(stability: float | None, difficulty: float | None, used_at: int | None) -> Trace | None:

@@ -22,6 +22,9 @@ MEMBER = (
     "iif(t.member = c.member, '', c.name || '/' || t.member) "
     "FROM tellers AS t JOIN circles AS c ON c.id = t.circle"
 )
+TOLD_BY = f"coalesce((SELECT {MEMBER} WHERE t.id = m.teller), '')"
+# On which machine; "" for this one.
+MACHINE = "coalesce((SELECT machine FROM tellers WHERE id = m.teller), '')"
 SOURCE = "memories AS m LEFT JOIN projects AS p ON p.id = m.project"
 
 
@@ -120,13 +123,15 @@ def condition(scope: Scope) -> tuple[str, list[object]]:
             add(sql, moment)
     if scope.said:
         add("m.derived = 0")
-    for members, verb in ((scope.members, "IN"), (scope.not_members, "NOT IN")):
-        add(*_told_by(members, verb))
+    for told, verb, names in (
+        (TOLD_BY, "IN", scope.members),
+        (TOLD_BY, "NOT IN", scope.not_members),
+        (MACHINE, "IN", scope.machines),
+    ):
+        add(*_among(told, verb, names))
     return (" AND ".join(parts) or "1"), values
 
 
-def _told_by(members: Sequence[str], verb: str) -> tuple[str, ...]:
-    if not members:
-        return ("1",)
-    marks = ", ".join("?" * len(members))
-    return (f"coalesce((SELECT {MEMBER} WHERE t.id = m.teller), '') {verb} ({marks})", *members)
+def _among(expression: str, verb: str, names: Sequence[str]) -> tuple[str, ...]:
+    marks = ", ".join("?" * len(names))
+    return (f"{expression} {verb} ({marks})", *names) if names else ("1",)

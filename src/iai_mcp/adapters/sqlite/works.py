@@ -330,9 +330,11 @@ def _lies_at(record: Record, path: str) -> bool:
 
 
 def _condition(scope: Scope, kinds: Sequence[Kind]) -> tuple[str, list[object]]:
-    asked = replace(scope, role="", said=False, session_id="", members=(), not_members=())
+    asked = replace(
+        scope, role="", said=False, session_id="", members=(), not_members=(), machines=()
+    )
     where, values = rows.condition(asked)
-    if scope.members and "" not in scope.members:
+    if any(names and "" not in names for names in (scope.members, scope.machines)):
         where = f"{where} AND 0"  # work was done here, by oneself
     if scope.session_id:  # a turn may belong to several, what was done belongs to one
         where, values = f"{where} AND m.session = ?", [*values, scope.session_id]

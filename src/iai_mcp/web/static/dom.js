@@ -69,3 +69,9 @@ export function button(says, does, more = {}) {
 export function empty(says) {
   return h('p', { class: 'empty' }, says);
 }
+
+/** @param {string[]} titles @param {any[][]} rows */
+export function table(titles, rows) {
+  return h('table', {}, h('thead', {}, h('tr', {}, titles.map((title) => h('th', { scope: 'col' }, title)))),
+    h('tbody', {}, rows.map((cells) => h('tr', { class: 'item', tabindex: -1 }, cells.map((cell) => h('td', {}, cell instanceof Node ? cell : String(cell ?? '')))))));
+}

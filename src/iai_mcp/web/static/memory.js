@@ -27,6 +27,7 @@ export function memoryItem(memory, { after, note = [], linked = true }) {
     h('span', { class: `role ${memory.role === 'user' ? 'user' : 'other'}` }, who(memory)),
     memory.project && h('span', { title: memory.project }, short(memory.project)),
     memory.host && memory.host !== who(memory) && h('span', {}, memory.host),
+    memory.member && h('span', { title: `circle ${memory.circle}` }, `${memory.member} on ${memory.machine}`),
     memory.ts && time(memory.ts),
     memory.pinned && h('span', { class: 'tag' }, 'pinned'),
     memory.valid_to && h('span', { class: 'tag' }, 'superseded'),
@@ -34,7 +35,7 @@ export function memoryItem(memory, { after, note = [], linked = true }) {
     note,
   );
   const link = linked && memory.session_id && h('a', { href: conversation(memory) }, 'In its conversation');
-  return h('article', { class: 'item', tabindex: -1, id: `m-${memory.id}` },
+  return h('article', { class: 'item', tabindex: -1, id: `m-${memory.id}`, 'data-ts': memory.ts },
     about, memory.kind ? h('pre', { tabindex: 0 }, memory.text) : words(memory), done(memory), h('p', { class: 'foot' }, link, acts(memory, after)));
 }
 

@@ -73,11 +73,16 @@ export function mount(root, { id }) {
       if (failed instanceof Failed) fill(list, empty(failed.message));
     }
   }
+  /** @param {string} session */
+  function launched(session) {
+    id = session;
+    return look();
+  }
   async function team() {
     const { projects } = await call('projects_list');
     const known = await Promise.all(projects.map(async (/** @type {any} */ project) => ({ project, found: (await call('agents_list', { project: project.path })).agents })));
     fill(agents, known.map(({ project, found }) => h('div', {}, h('h3', { title: project.path }, project.name),
-      found.map((/** @type {any} */ agent) => persona(project.path, agent, team)), button('New agent', () => create(project.path, team)))),
+      found.map((/** @type {any} */ agent) => persona(project.path, agent, { changed: team, launched })), button('New agent', () => create(project.path, team)))),
     !known.length && empty('No project is registered: iai-mcp project add'));
   }
   look();
@@ -95,14 +100,31 @@ async function deliver(session, text) {
   await call('sessions_send', { session, text });
 }
 
-/** @param {string} project @param {any} agent @param {() => Promise<void>} after */
-function persona(project, agent, after) {
+/**
+ * Start an agent; where its program would ask for trust, the person is asked first.
+ * @param {string} project @param {any} agent @param {object} [more] @returns {Promise<string>} its session
+ */
+async function launch(project, agent, more = {}) {
+  try {
+    const { session, notes } = await call('agents_launch', { project, agent: agent.id, ...more });
+    tell([`${agent.name} runs.`, ...notes].join(' '));
+    return session.id;
+  } catch (failed) {
+    const needed = failed instanceof Failed && failed.code === 'TRUST_NEEDED';
+    if (!needed) throw failed;
+    if (!(await asked(`Launch ${agent.name}`, [h('p', {}, failed.message)], 'I trust them: launch'))) return '';
+    return launch(project, agent, { ...more, trust: true });
+  }
+}
+
+/** @param {string} project @param {any} agent @param {{changed: () => Promise<void>, launched: (session: string) => Promise<void>}} then */
+function persona(project, agent, then) {
   const show = async () => {
     const { agent: whole } = await call('agents_show', { project, agent: agent.id });
     const words = /** @type {HTMLTextAreaElement} */ (h('textarea', { rows: 12, 'aria-label': 'Persona', value: whole.context || '' }));
     if (!(await asked(`Persona of ${agent.name}`, [words], 'Save'))) return;
     await said(call('agents_edit', { project, agent: agent.id, context: words.value }), `Saved: ${agent.name} is this from its next launch on.`);
-    after();
+    then.changed();
   };
   const preview = async () => {
     const plan = await call('agents_launch', { project, agent: agent.id, print_only: true });
@@ -111,7 +133,7 @@ function persona(project, agent, after) {
   };
   const failed = (/** @type {Error} */ error) => tell(error.message);
   return h('div', { class: 'item row', tabindex: -1 }, h('strong', {}, agent.name), h('p', { class: 'about' }, h('code', {}, `iai-mcp agent launch ${agent.slug}`)),
-    h('span', { class: 'acts' }, button('Persona', () => show().catch(failed)), button('Preview', () => preview().catch(failed))));
+    h('span', { class: 'acts' }, button('Launch', () => launch(project, agent).then(then.launched).catch(failed)), button('Persona', () => show().catch(failed)), button('Preview', () => preview().catch(failed))));
 }
 
 /** @param {string} project @param {() => Promise<void>} after */

@@ -6,7 +6,7 @@ import { memoryItem } from '../memory.js';
 
 const PAUSE = 120; // milliseconds after the last key
 const FILTERS = [
-  ['project', 'Project', 'text'], ['host', 'Program', 'text'], ['agent', 'Agent', 'text'], ['role', 'Role', 'text'],
+  ['project', 'Project', 'text'], ['host', 'Program', 'text'], ['agent', 'Agent', 'text'], ['role', 'Role', 'text'], ['from', 'From', 'text', 'a member of a circle, or me'], ['machine', 'Machine', 'text', 'its name, or here'],
   ['since', 'Since', 'date'], ['until', 'Until', 'date'], ['as_of', 'As of', 'date'],
 ];
 
@@ -16,8 +16,8 @@ export function mount(root, { query }) {
     id: 'cue', type: 'search', placeholder: 'What was said about …', 'aria-label': 'Ask the memory', autocomplete: 'off', value: query.get('q') || '',
   }));
   const numbers = /** @type {HTMLInputElement} */ (h('input', { type: 'checkbox', id: 'numbers' }));
-  const fields = FILTERS.map(([name, says, type]) => ({
-    name, input: /** @type {HTMLInputElement} */ (h('input', { type, name, value: query.get(name) || '' })), says,
+  const fields = FILTERS.map(([name, says, type, hint]) => ({
+    name, input: /** @type {HTMLInputElement} */ (h('input', { type, name, placeholder: hint, value: query.get(name) || '' })), says,
   }));
   const found = h('div', { id: 'found', 'aria-live': 'polite' });
   const note = h('p', { class: 'note' });

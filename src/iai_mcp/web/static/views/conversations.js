@@ -72,10 +72,11 @@ function transcript(root, session, query) {
   const wanted = query.get('turn');
   let next = pages({ session_id: session }, PAGE);
   const list = h('div', { class: 'transcript' });
-  const injected = h('div', {});
+  /** @type {any[] | null} */
+  let injections = null;
   const older = button('Older', () => load(false));
   root.append(h('p', {}, h('a', { href: '#/conversations' }, 'All conversations')), h('h1', {}, 'Conversation'),
-    h('p', { class: 'about' }, h('span', {}, session), button('Print', () => print())), injected, h('p', {}, older), list);
+    h('p', { class: 'about' }, h('span', {}, session), button('Print', whole)), h('p', {}, older), list);
 
   /** @param {boolean} anew */
   async function load(anew) {
@@ -84,6 +85,7 @@ function transcript(root, session, query) {
       const { turns, more } = await next();
       list.prepend(...turns.map((/** @type {any} */ turn) => memoryItem(turn, { after: () => load(true), linked: false })));
       older.hidden = !more;
+      await told();
       if (!list.children.length) fill(list, empty('Nothing of this conversation is stored.'));
       const there = wanted && document.getElementById(`m-${wanted}`);
       if (there) { there.classList.add('wanted'); there.scrollIntoView({ block: 'center' }); there.focus({ preventScroll: true }); }
@@ -93,13 +95,25 @@ function transcript(root, session, query) {
     }
   }
 
+  /** All of it, on paper. */
+  async function whole() {
+    while (!older.hidden) await load(false);
+    print();
+  }
+
+  /** What memory put into it, each where it was: before the turn that came after it. */
   async function told() {
-    const { injections } = await call('injections', { session_id: session, limit: 50 });
-    if (!injections.length) return;
-    fill(injected, h('details', {}, h('summary', {}, `What memory put into it: ${injections.length} times`),
-      h('a', { href: `#/injected?session=${encodeURIComponent(session)}` }, 'See what, and why')));
+    injections ||= (await call('injections', { session_id: session, limit: 50 })).injections;
+    for (const old of list.querySelectorAll('.injected')) old.remove();
+    const turns = /** @type {HTMLElement[]} */ ([...list.querySelectorAll('.item')]);
+    for (const one of injections || []) {
+      const at = Date.parse(one.ts);
+      const next = turns.find((turn) => Date.parse(turn.dataset.ts || '') >= at);
+      const link = h('a', { class: 'injected', href: `#/injected?session=${encodeURIComponent(session)}&at=${encodeURIComponent(one.ts)}` },
+        `Memory told it ${one.sources.length} memories here, ${one.tokens} tokens: what, and why`);
+      if (next) next.before(link); else list.append(link);
+    }
   }
   load(true);
-  told().catch(() => {});
   return {};
 }

@@ -17,6 +17,7 @@ export function mount(root, { query }) {
     try {
       const answer = await call('injections', { limit: 30, session_id: session });
       fill(list, answer.injections.map(one), !answer.injections.length && empty('Nothing was injected yet.'));
+      list.querySelector('details[open]')?.scrollIntoView({ block: 'center' });
     } catch (failed) {
       if (failed instanceof Failed) fill(list, empty(failed.message));
     }
@@ -31,7 +32,7 @@ export function mount(root, { query }) {
       ? h('p', { class: 'item gone', tabindex: -1 }, `${source.why}: forgotten since`)
       : memoryItem(source, { after: load, note: [h('span', { class: 'why' }, source.why)] }));
     const into = injection.session_id && h('p', {}, h('a', { href: `#/conversations/${encodeURIComponent(injection.session_id)}` }, 'The session that was told this'));
-    return h('details', { class: 'injection' }, title, into, sources);
+    return h('details', { class: 'injection', open: injection.ts === query.get('at') }, title, into, sources);
   }
   load();
   return {};

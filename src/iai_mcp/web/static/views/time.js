@@ -1,7 +1,8 @@
 // @ts-check
-// When what was said: a calendar, how it went by project, and the nights.
+// When what was said: a calendar, how it went by project, topics, what fades, and the nights.
 import { call, Failed } from '../api.js';
-import { empty, fill, h, short, time } from '../dom.js';
+import { empty, fill, h, short, time, when } from '../dom.js';
+import { memoryItem } from '../memory.js';
 import { plot } from '../plots.js';
 
 const DAY = 86400000;
@@ -18,7 +19,9 @@ export function mount(root, { query }) {
   const lines = h('div', { class: 'plot' });
   const totals = h('div', {});
   const nights = h('div', {});
-  root.append(h('h1', {}, 'Time'), h('p', {}, h('label', {}, 'By ', choose)), heat, lines, totals, h('h2', {}, 'Nights'), nights);
+  const topics = h('div', {});
+  const weak = h('div', { class: 'fading' });
+  root.append(h('h1', {}, 'Time'), h('p', {}, h('label', {}, 'By ', choose)), heat, lines, totals, h('h2', {}, 'Topics'), topics, h('h2', {}, 'What fades'), weak, h('h2', {}, 'Nights'), nights);
 
   async function days() {
     const since = new Date(Date.now() - WEEKS * 7 * DAY).toISOString();
@@ -56,9 +59,36 @@ export function mount(root, { query }) {
       await plot(box, 'What each night did', events.map((/** @type {any} */ one) => Date.parse(one.ts) / 1000), kinds.slice(0, LINES).map((name) => ({ label: name, values: events.map((/** @type {any} */ one) => Number(one.data[name])) })));
     }
   }
+  async function about() {
+    const { topics: found } = await call('memory_topics', { limit: 80 });
+    fill(topics, !found.length && empty('None yet: sleep finds them.'), map(found));
+  }
+  async function fading() {
+    const { levels, weakest } = await call('memory_fading', { limit: 12 });
+    if (!weakest.length) return fill(weak, empty('Nothing fades yet: sleep works out how well memories stand.'));
+    const most = Math.max(...levels);
+    fill(weak, h('p', { class: 'note' }, 'How well memories stand, from hardly to fully. Nothing is deleted: what fades is only told later. What is used or pinned stands again.'),
+      h('div', { class: 'levels', role: 'img', 'aria-label': levels.map((/** @type {number} */ count, /** @type {number} */ at) => `${count} at ${at / 10} to ${(at + 1) / 10}`).join(', ') },
+        levels.map((/** @type {number} */ count, /** @type {number} */ at) => h('span', { class: 'level' }, h('span', { class: 'bar-of', style: `height: ${Math.ceil((60 * count) / most)}px` }), `${(at + 1) / 10}`, h('small', {}, count)))),
+      weakest.map((/** @type {any} */ one) => memoryItem(one, { after: fading, note: [h('span', { class: 'why' }, `strength ${one.strength}`)] })));
+  }
+  about().catch((failed) => { if (failed instanceof Failed) fill(topics, empty(failed.message)); else throw failed; });
+  fading().catch((failed) => { if (failed instanceof Failed) fill(weak, empty(failed.message)); else throw failed; });
   days().catch((failed) => { if (failed instanceof Failed) fill(heat, empty(failed.message)); else throw failed; });
   slept().catch((failed) => { if (failed instanceof Failed) fill(nights, empty(failed.message)); else throw failed; });
   return {};
+}
+
+/** Topics as places of a map: those of a project together, each as large as what was said about it. @param {any[]} found */
+function map(found) {
+  /** @type {Map<string, any[]>} */
+  const places = new Map();
+  for (const one of found) places.set(one.project || '', [...(places.get(one.project || '') || []), one]);
+  return [...places.entries()].map(([project, topics]) => h('section', { class: 'land', 'aria-label': `Topics of ${short(project) || 'no project'}` }, h('h3', { title: project }, short(project) || 'no project'),
+    h('div', { class: 'map' }, topics.map((one) => h('a', {
+      class: 'topic', href: `#/ask?${new URLSearchParams({ q: one.label, ...(project && { project }) })}`, title: `${one.memories} memories, ${when(one.first)} to ${when(one.last)}`,
+      style: `flex-grow: ${one.memories}; font-size: ${Math.min(1.6, 0.8 + Math.log10(one.memories) / 3)}rem`,
+    }, one.label, h('small', {}, ` ${one.memories}`))))));
 }
 
 /** Weeks as columns, a square a day; how much as shade and as words. @param {Map<string, number>} perDay */

@@ -3,95 +3,15 @@
 import http.server
 import json
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.e2e.test_sleep_and_hibernation import QUICKLY, is_dormant
+from tests.support.browsing import STRANGER, view
 from tests.support.daemon import DaemonProcess, until
 from tests.support.home import ScratchHome
 from tests.support.page import opened
-
-CHROMIUM = Path("/usr/bin/chromium")
-pytestmark = pytest.mark.skipif(
-    not CHROMIUM.exists(), reason="no /usr/bin/chromium: install Debian's package 'chromium'"
-)
-expect.set_options(timeout=15_000)  # the machine may be busy with other tests
-STRANGER = "stranger.example"
-HOSTILE = (
-    '<img src=x onerror="document.title=1;window.hacked=1"><script>window.hacked=1</script>'
-    " [a](javascript:window.hacked=1) staging ![x](x) <svg onload=window.hacked=1>"
-)
-
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[DaemonProcess]:
-    home = ScratchHome()
-    running = DaemonProcess(home).start()
-    now = datetime.now(UTC).isoformat()
-    events = [
-        {"role": "user", "text": "Which port does the **staging** database use?", "ts": now},
-        {"role": "assistant", "text": "Port 5433, in `compose.staging.yml`.", "ts": now},
-        {"role": "user", "text": HOSTILE, "ts": now},
-        {"role": "user", "text": "The coffee machine is on the second floor.", "ts": now},
-        {"role": "user", "text": "The printer is called Gutenberg.", "ts": now},
-    ]
-    running.call("capture_events", session_id="talk", project="demo", events=events)
-    running.call("session_start_payload", session_id="told", project="demo")
-    yield running
-    home.command("page", "--close")
-    for one in json.loads(home.command("session", "list", "--json").stdout)["sessions"]:
-        home.command("session", "kill", one["id"])
-    running.stop()
-    home.remove()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    # Root has no sandbox to put a browser into; names of strangers lead here, as a rebound one would.
-    rules = f"--host-resolver-rules=MAP {STRANGER} 127.0.0.1"
-    with sync_playwright() as play:
-        started = play.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox", rules, "--disable-gpu"]
-        )
-        yield started
-        started.close()
-
-
-@pytest.fixture(scope="module")
-def context(browser: Browser, daemon: DaemonProcess) -> Iterator[BrowserContext]:
-    """A browser that is logged in."""
-    made = browser.new_context(viewport={"width": 1100, "height": 800})
-    made.set_default_timeout(15_000)
-    first = made.new_page()
-    first.goto(opened(daemon.home))
-    first.wait_for_url("**/#/now")
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def page(context: BrowserContext, daemon: DaemonProcess) -> Iterator[Page]:
-    """One more tab, and watched: nothing may break or be blocked while a test runs."""
-    made = context.new_page()
-    troubles: list[str] = []
-    made.on("pageerror", lambda error: troubles.append(str(error)))
-    made.on("console", lambda said: troubles.append(said.text) if said.type == "error" else None)
-    made.goto(context.pages[0].url)
-    expect(made.locator("h1")).to_have_text("Now")
-    yield made
-    hacked = made.evaluate("window.hacked")
-    made.close()
-    assert hacked is None
-    # Memory was off, a login ended, something was refused, a test tried to.
-    expected = ("status of 503", "status of 401", "status of 400", "TrustedHTML")
-    assert [one for one in troubles if not any(word in one for word in expected)] == []
-
-
-def view(page: Page, name: str) -> None:
-    page.evaluate("name => { location.hash = '#/' + name }", name)
 
 
 def test_the_login_leaves_the_address_and_every_view_opens(page: Page) -> None:

@@ -1,0 +1,1 @@
+"""A package, so that the browser is closed before other tests begin."""
