@@ -8,7 +8,7 @@ iai-mcp events --follow --kind SessionStatusChanged    who works, waits and rest
 import argparse
 import time
 
-from iai_mcp.cli import memory_access, output
+from iai_mcp.cli import memory_access, output, times
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import Busy, DaemonUnreachable
 from iai_mcp.domain.shown_text import shown_line
@@ -16,7 +16,7 @@ from iai_mcp.domain.shown_text import shown_line
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", help="only events of this kind")
-    parser.add_argument("--since", help="not before this ISO-8601 time")
+    times.add(parser, "--since", "not before this time")
     parser.add_argument("-n", "--limit", type=int, default=20, help="at most so many (default 20)")
     parser.add_argument("-f", "--follow", action="store_true", help="keep showing new ones")
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
