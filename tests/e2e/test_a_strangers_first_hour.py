@@ -1,7 +1,6 @@
 """What somebody meets who has just installed this: nothing to stumble over, nothing that has to be known first."""
 
 import json
-import os
 import sys
 
 import pytest
@@ -29,11 +28,10 @@ LOOKS = (
 )
 
 
-@pytest.mark.parametrize("words", LOOKS, ids=" ".join)
-def test_looking_into_an_empty_home_makes_nothing(home: ScratchHome, words: list[str]) -> None:
-    home.command(*words)
-    home.command(*words, "--json")
-    assert not home.store.exists() or sorted(os.listdir(home.store)) == []
+def test_looking_into_an_empty_home_makes_nothing(home: ScratchHome) -> None:
+    for words in LOOKS:
+        home.command(*words)
+        assert not home.store.exists(), words
 
 
 def test_recall_in_an_empty_home_says_how_to_begin(home: ScratchHome) -> None:
@@ -147,7 +145,7 @@ def test_leaving_at_a_question_about_trust_is_no_answer(home: ScratchHome) -> No
 def test_hosts_are_found_connected_or_not_here(home: ScratchHome) -> None:
     programs = _programs(home, "gemini")
     listed = home.command("hosts", "list", PATH=programs).stdout
-    lines = {line.split()[0]: line for line in listed.splitlines()[1:]}
+    lines = {line.split()[0]: line for line in listed.splitlines()[1:] if line}
     assert "found, not connected" in lines["gemini"]
     assert "not here" in lines["zed"]
     home.command("hosts", "install", "gemini", "--yes", PATH=programs)

@@ -18,7 +18,6 @@ from iai_mcp.cli import memory_access, output
 from iai_mcp.client import connection
 from iai_mcp.concurrency import cleanup_stale_socket
 from iai_mcp.domain.errors import IaiError
-from iai_mcp.domain.shown_text import shown_line
 
 _COLOURS = {"PASS": "green", "WARN": "yellow", "FAIL": "red"}
 
@@ -33,8 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
     checks = [*examination.of_machine(), *_of_store()]
     worst = any(check.status == "FAIL" for check in checks)
     result = {"ok": not worst, "fixed": fixed, "checks": [asdict(check) for check in checks]}
-    lines = [*(f"fixed: {what}" for what in fixed), *map(_line, checks)]
-    output.emit(result, "\n".join(lines), as_json=arguments.json)
+    told = output.table([_row(check) for check in checks])
+    text = "\n".join([*(f"fixed: {what}" for what in fixed), told])
+    output.emit(result, text, as_json=arguments.json)
     return 1 if worst else 0
 
 
@@ -69,7 +69,7 @@ def _fix() -> list[str]:
     return done
 
 
-def _line(check: Check) -> str:
+def _row(check: Check) -> list[str]:
     mark = output.paint(check.status, _COLOURS[check.status])
     fix = f"  → {check.fix}" if check.fix else ""
-    return f"{mark}  {shown_line(f'{check.name:<18}{check.detail}{fix}')}"
+    return [mark, check.name, f"{check.detail}{fix}"]

@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     params = _params(arguments)
     dry: dict[str, object] = {**params, "dry_run": True, "show": _SHOWN}
-    matches = memory_access.call("memory_forget", dry, _AS_LONG_AS_IT_TAKES)
+    matches = memory_access.call("memory_forget", dry, _AS_LONG_AS_IT_TAKES, looks=True)
     count = int(str(matches["matches"]))
     if arguments.dry_run:
         lines = [*_shown(matches, count), f"{_many(count)} would go{_where(matches)}"]

@@ -19,10 +19,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.name is None:
-        result = memory_access.call("profile_get", {})
+        result = memory_access.call("profile_get", {}, looks=True)
         told = _all(result)
     elif arguments.value is None:
-        result = memory_access.call("profile_get", {"knob": arguments.name})
+        result = memory_access.call("profile_get", {"knob": arguments.name}, looks=True)
         told = f"{result['knob']} = {result['value']}\n{result['says']}\ntakes {result['takes']}"
     else:
         result = memory_access.call(

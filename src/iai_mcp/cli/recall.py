@@ -21,7 +21,10 @@ from iai_mcp.project import from_argument
 _FILTERS = ("session_id", "agent", "host", "role", "kind", "from", "since", "until", "as_of")
 
 
-_NOTHING = "nothing is remembered yet"
+_NOTHING = (
+    "nothing is remembered yet: 'iai-mcp up' turns memory on, "
+    "'iai-mcp import' brings in the history that your agents have"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -61,10 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
         params["project"] = from_argument(arguments.project, cwd)
     if arguments.context:
         params["context"] = arguments.context
-    result = memory_access.call("memory_recall", params)
+    result = memory_access.call("memory_recall", params, looks=True)
     narrowed = any(name in params for name in (*_FILTERS, "project"))
     nothing = "nothing that fits is remembered" if narrowed else _NOTHING
-    if not arguments.json:
+    if not arguments.json and not memory_access.nothing_is_kept():
         last_recall.keep([str(hit["id"]) for hit in _shown(result)])
     output.emit(
         result, told(result, nothing, _marker(" ".join(arguments.cue))), as_json=arguments.json

@@ -24,6 +24,7 @@ from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.project import from_argument
 
 _AS_LONG_AS_IT_TAKES = 3600.0
+_LOOKS = ("list", "status", "members", "preview")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +87,9 @@ def run(arguments: argparse.Namespace) -> int:
     from iai_mcp.cli import share_text
 
     method = f"share_{arguments.action}"
-    result = memory_access.call(method, _params(arguments), _AS_LONG_AS_IT_TAKES)
+    result = memory_access.call(
+        method, _params(arguments), _AS_LONG_AS_IT_TAKES, looks=arguments.action in _LOOKS
+    )
     output.emit(result, share_text.told(arguments.action, result), as_json=arguments.json)
     return 0
 

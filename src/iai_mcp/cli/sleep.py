@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         params: dict[str, object] = {"wait": True, "cwd": os.getcwd()}
         result = memory_access.call("memory_consolidate", params, timeout=_AS_LONG_AS_IT_TAKES)
     else:
-        result = memory_access.call("sleep_report", {"cwd": os.getcwd()})
+        result = memory_access.call("sleep_report", {"cwd": os.getcwd()}, looks=True)
     output.emit(result, _told(result), as_json=arguments.json)
     return 0
 

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _all(params: dict[str, object], limit: int) -> list[dict[str, object]]:
     """As many as were asked for, oldest first, of however many answers they take."""
     records: list[dict[str, object]] = []
-    with memory_access.held() as call:
+    with memory_access.held(looks=True) as call:
         page = call("memory_timeline", params)
         while True:
             found = page["records"]

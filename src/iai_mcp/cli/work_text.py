@@ -34,7 +34,7 @@ def ask(
         params["project"] = from_argument(arguments.project, cwd)
     elif not arguments.all and not everywhere:
         params["project"] = cwd
-    return memory_access.call(method, params)
+    return memory_access.call(method, params, looks=True)
 
 
 def listed(result: dict[str, object], name: str) -> list[dict[str, object]]:

@@ -54,7 +54,18 @@ def test_a_time_is_understood_as_people_say_it(said: str, meant: str) -> None:
 
 @pytest.mark.parametrize(
     "said",
-    ["", "  ", "soon", "banana yesterday", "31.02.2026", "25:00", "h", "9999999999999d", "2x", "\0"],
+    [
+        "",
+        "  ",
+        "soon",
+        "banana yesterday",
+        "31.02.2026",
+        "25:00",
+        "h",
+        "9999999999999d",
+        "2x",
+        "\0",
+    ],
 )
 def test_what_is_no_time_is_refused_with_examples(said: str) -> None:
     with pytest.raises(InvalidInput) as refused:
