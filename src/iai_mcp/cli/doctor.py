@@ -71,5 +71,5 @@ def _fix() -> list[str]:
 
 def _row(check: Check) -> list[str]:
     mark = output.paint(check.status, _COLOURS[check.status])
-    fix = f"  → {check.fix}" if check.fix else ""
+    fix = f"  → {check.fix}" if check.fix and check.fix not in check.detail else ""
     return [mark, check.name, f"{check.detail}{fix}"]

@@ -111,9 +111,9 @@ def _show(chosen: Sequence[Host], *, with_files: bool, args: argparse.Namespace)
         here, away, colour = _TOLD[state]
         sign = output.paint(here if found else away, colour)
         gives = "capture, injection, tools" if host.hooks else "tools"
-        rows.append((host.id, sign, "" if with_files else gives))
-        if with_files:
-            rows += [("", "", _short(path)) for path in files]
+        last = [_short(path) for path in files] if with_files else [gives]
+        rows.append((host.id, sign, last[0]))
+        rows += [("", "", path) for path in last[1:]]
     text = output.table(rows, ("HOST", "STATUS", "FILES" if with_files else "GIVES"))
     if any(entry["detected"] and entry["status"] == "absent" for entry in entries):
         text += "\n\nto connect all that were found: iai-mcp hosts install"

@@ -181,21 +181,52 @@ def _vectors(pending: int, *, wait: bool) -> None:
         return
     from iai_mcp.client import connection
 
-    watched = wait and output.redraws() and connection.is_up()
-    if not watched:
+    daemon = connection.control("status") if connection.is_up() else {}
+    if "install" in str(daemon.get("model")):  # nobody makes them: watching would never end
+        output.say("recall works by words; for meaning too, run once: iai-mcp model install")
+        return
+    if not (wait and output.redraws() and daemon):
         output.say(
             f"{pending:,} vectors follow in the background ('iai-mcp status' shows how many)"
         )
         return
-    total = pending
-    while pending and connection.is_up():
-        share = 1 - pending / total
-        output.redraw(f"  vectors {_drawn(share)} {total - pending:,} of {total:,}")
-        time.sleep(0.5)
-        pending = _number(connection.call("topology", {}), "vectors_pending")
-        total = max(total, pending)
+    progress = _Vectors(pending)
+    try:
+        while progress.pending and connection.is_up():
+            output.redraw(progress.line())
+            time.sleep(0.5)
+            progress.now(_number(connection.call("topology", {}), "vectors_pending"))
+    except KeyboardInterrupt:  # only the watching ends; the import is done
+        output.redraw("")
+        output.say(f"{progress.rest()} ('iai-mcp status' shows how many)")
+        return
     output.redraw(f"  vectors {_drawn(1.0)} done")
     output.aside("")
+
+
+class _Vectors:
+    """How the vectors come along, and how long the rest may take."""
+
+    def __init__(self, pending: int) -> None:
+        self.pending = self._total = self._first = pending
+        self._began = time.monotonic()
+
+    def now(self, pending: int) -> None:
+        self.pending, self._total = pending, max(self._total, pending)
+
+    def line(self) -> str:
+        done = self._total - self.pending
+        return f"  vectors {_drawn(done / self._total)} {done:,} of {self._total:,}{self._left()}"
+
+    def rest(self) -> str:
+        return f"{self.pending:,} vectors go on in the daemon{self._left()}; recall works by words meanwhile"
+
+    def _left(self) -> str:
+        made, seconds = self._first - self.pending, time.monotonic() - self._began
+        if made <= 0 or not self.pending:
+            return ""
+        minutes = self.pending / made * seconds / 60
+        return ", less than a minute" if minutes < 1 else f", about {minutes:.0f} minutes"
 
 
 class _Bar:

@@ -37,8 +37,6 @@ def _all(result: dict[str, object]) -> str:
     values, knobs = result["values"], result["knobs"]
     if not isinstance(values, dict) or not isinstance(knobs, dict):
         return ""
-    rows = [
-        [name, str(value), str(knobs[name]["takes"]), str(knobs[name]["says"])]
-        for name, value in values.items()
-    ]
-    return output.table(rows, ["knob", "value", "takes", "what it does"])
+    rows = [[name, str(value), str(knobs[name]["says"])] for name, value in values.items()]
+    listed = output.table(rows, ["knob", "value", "what it does"])
+    return f"{listed}\n\nwhat one of them takes: iai-mcp knobs NAME"

@@ -198,13 +198,19 @@ def fitted(text: str) -> str:
         return text
     import textwrap  # late: only for people's eyes
 
-    lines = (
-        textwrap.wrap(line, columns, break_long_words=False, break_on_hyphens=False) or [""]
-        if _width(line) > columns and _PAINT not in line
-        else [line]
-        for line in text.split("\n")
-    )
-    return "\n".join(piece for pieces in lines for piece in pieces)
+    def broken(line: str) -> str:
+        if _width(line) <= columns or _PAINT in line:
+            return line
+        indent = line[: len(line) - len(line.lstrip())]
+        return textwrap.fill(
+            line,
+            columns,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+    return "\n".join(map(broken, text.split("\n")))
 
 
 def open_closed_streams() -> None:
