@@ -24,7 +24,7 @@ _LOOKS = (
     ("agent", "sync", "Ann", "--dry-run"),
     ("agent", "launch", "Ann", "--print-only"),
     ("profile", "list"),
-    ("hosts", "install", "--dry-run"),
+    ("hosts", "install", "--dry-run", "--diff"),
     ("capture", "status"),
     ("import", f"/none/{NAME}"),
     ("status",),

@@ -176,15 +176,6 @@ def test_the_key_s_fate_is_told_before_it_matters(home: ScratchHome) -> None:
     assert json.loads(status.stdout)["source"] == "passphrase"
 
 
-def test_rotating_the_key_needs_the_daemon_to_be_down(running: ScratchHome) -> None:
-    refused = running.command("crypto", "rotate", "--json")
-    assert json.loads(refused.stdout)["error"]["code"] == "BUSY"
-    running.command("capture", "kept")
-    running.command("down")
-    assert running.command("crypto", "rotate").returncode == 0
-    assert "kept" in running.command("timeline", "--all").stdout
-
-
 def test_no_command_shows_what_was_said_in_the_process_list(running: ScratchHome) -> None:
     # The text goes over the socket; the daemon's command line stays as it was.
     running.command("capture", "a very private sentence")

@@ -3,15 +3,20 @@
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.models import real_model
 from tests.support.answers import Json
 from tests.support.daemon import DaemonProcess, until
 from tests.support.home import ScratchHome
+from tests.support.window import Window
+
+from iai_mcp.adapters.embedding import catalogue
 
 TOKEN = "ghp_" + "q7Xk2PzL9vRt4MwY8sBn3HdJ6fGc5TaE1uWo"
 
@@ -334,3 +339,33 @@ def test_people_see_a_bar_and_programs_do_not(home: ScratchHome) -> None:
     assert b"%" in seen and b"claude-code" in seen
     assert "1,600 new" in out
     assert home.command("import").stderr == ""
+
+
+def test_whoever_stops_watching_the_vectors_is_told_that_they_go_on(home: ScratchHome) -> None:
+    shutil.copytree(real_model(), home.store / "models" / catalogue.DEFAULT.model_id)
+    claude(home, "long", *(f"The {n}th lynx hunts hares at dusk. " * 20 for n in range(600)))
+    home.command("up")
+    master, slave = pty.openpty()
+    watching = subprocess.Popen(
+        [sys.executable, "-m", "iai_mcp.cli", "import"],
+        env=home.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=slave,
+        cwd=home.path,
+    )
+    os.close(slave)
+    shown = b""
+    while b"vectors [" not in shown:
+        shown += os.read(master, 65_536)
+    watching.send_signal(signal.SIGINT)
+    said, _ = watching.communicate(timeout=30)
+    os.close(master)
+    assert watching.returncode == 0
+    assert b"go on in the daemon" in said
+    home.command("down")
+
+
+def test_without_a_model_nobody_waits_for_vectors(served: ScratchHome) -> None:
+    claude(served, "short", "the lynx hunts", "hares")
+    assert "iai-mcp model install" in Window(served, TERM="xterm").run("iai-mcp import")

@@ -37,14 +37,14 @@ _MOST_SHOWN = 100
 _SHOWN_TO_VISITORS = 5
 
 
-def _question(params: Params) -> Question:
+def _question(store: MemoryStore, params: Params) -> Question:
     cue = params.text("cue").strip()[:LONGEST_CUE]
     group_by = params.text("group_by", "")
     if group_by not in ("", "session"):
         raise InvalidInput("group_by can only be 'session'")
     return Question(
         cue=cue,
-        about=filter_of(params),
+        about=filter_of(store, params),
         caller=caller_of(params),
         limit=params.integer("k", DEFAULT_HITS, 1, 100),
         budget=params.integer("budget_tokens", DEFAULT_BUDGET, 1, 1_000_000),
@@ -86,7 +86,7 @@ def _is_number(value: object) -> bool:
 
 
 def _recall(store: MemoryStore, params: Params) -> Json:
-    asked = _question(params)  # what is missing is said before anybody waits for a model
+    asked = _question(store, params)  # what is missing is said before anybody waits for a model
     kind = _kind(params)
     share = store.work_recall.share(asked, store.access.scope(asked.about, asked.caller), kind)
     if kind == "did":
@@ -209,7 +209,7 @@ def _forget(store: MemoryStore, params: Params) -> Json:
     selection = Selection(
         ids=params.optional_texts("ids"),
         words=params.optional_text("query"),
-        about=filter_of(params, since="after", until="before"),
+        about=filter_of(store, params, since="after", until="before"),
         caller=caller_of(params),
     )
     if params.flag("dry_run"):
@@ -247,7 +247,7 @@ def _preview_view(seen: Preview) -> Json:
 
 def _timeline(store: MemoryStore, params: Params) -> Json:
     found = store.timeline(
-        filter_of(params),
+        filter_of(store, params),
         caller_of(params),
         params.integer("limit", DEFAULT_TURNS, 1, 100_000),
         _place(params.text("cursor", "")),

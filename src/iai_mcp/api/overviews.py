@@ -29,7 +29,7 @@ def _calendar(store: MemoryStore, params: Params) -> Json:
     if by not in _COUNTED_BY:
         raise InvalidInput(f"by must be one of {', '.join(_COUNTED_BY)}")
     offset = params.integer("utc_offset", 0, -24 * 60, 24 * 60)
-    found = store.calendar(filter_of(params), caller_of(params), _COUNTED_BY[by], offset)
+    found = store.calendar(filter_of(store, params), caller_of(params), _COUNTED_BY[by], offset)
     first = date(1970, 1, 1)
     return {
         "days": [
@@ -42,7 +42,7 @@ def _calendar(store: MemoryStore, params: Params) -> Json:
 def _conversations(store: MemoryStore, params: Params) -> Json:
     limit = params.integer("limit", _CONVERSATIONS, 1, _MOST_CONVERSATIONS)
     found = store.conversations(
-        filter_of(params), caller_of(params), limit, micros_of(params, "before")
+        filter_of(store, params), caller_of(params), limit, micros_of(store, params, "before")
     )
     told: Json = {"conversations": [_conversation_view(one) for one in found]}
     return {**told, "more": iso(found[-1].last)} if len(found) == limit else told

@@ -64,7 +64,7 @@ def _project(store: MemoryStore, params: Params) -> Json:
     from iai_mcp.share import repository_of
 
     key, circle = _key(store, params), params.text("with")
-    since = micros_of(params, "since")
+    since = micros_of(store, params, "since")
     name = from_key(key).name
     told = store.sharing.share(
         circle, key, name, SINCE_EVER if since is None else since, repository_of(key)
@@ -79,7 +79,7 @@ def _unshare(store: MemoryStore, params: Params) -> Json:
 
 
 def _preview(store: MemoryStore, params: Params) -> Json:
-    key, since = _key(store, params), micros_of(params, "since")
+    key, since = _key(store, params), micros_of(store, params, "since")
     found = store.sharing.preview(key, SINCE_EVER if since is None else since)
     return {
         "project": key,

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from iai_mcp import paths
 from iai_mcp.api.memory_views import memory_view
-from iai_mcp.api.reading import micros_of
 from iai_mcp.api.table import Json, Method
 from iai_mcp.api.work_views import work_view
 from iai_mcp.client.bulky import ENDING, PREFIX
@@ -91,6 +90,7 @@ def _arrival(record: object) -> Arrival:
     if not isinstance(record, dict):
         raise InvalidInput("a record must be an object")
     given = Params(record)
+    ended = given.instant("valid_to")
     return Arrival(
         identity=_identity(given.text("id")),
         turn=NewTurn(
@@ -109,7 +109,7 @@ def _arrival(record: object) -> Arrival:
             meta=meta_json(given.raw("meta") or None),
         ),
         pinned=given.flag("pinned"),
-        valid_to=micros_of(given, "valid_to"),
+        valid_to=None if ended is None else ended.micros,
         supersedes=tuple(given.texts("supersedes")) if given.raw("supersedes") else (),
         aliases=tuple(map(_identity, given.texts("aliases"))),
         sessions=tuple(given.texts("sessions")),

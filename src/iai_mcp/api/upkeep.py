@@ -24,7 +24,7 @@ def _events(store: MemoryStore, params: Params) -> Json:
     store.agent_news.gather()  # who asks wants to know what just happened, not a second ago
     found = store.journal.events(
         params.text("kind", ""),
-        micros_of(params, "since"),
+        micros_of(store, params, "since"),
         params.integer("limit", 100, 1, 10_000),
     )
     caller = caller_of(params)

@@ -1,13 +1,9 @@
 """Methods that tell what was done: how, fix, blame, changed, and what to tell who has just failed."""
 
-from datetime import UTC, datetime
-
 from iai_mcp.api.memory_views import briefing_view
 from iai_mcp.api.reading import caller_of, micros_of
 from iai_mcp.api.table import Json, Method
-from iai_mcp.domain.cue.times import windows
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.instants import instant
 from iai_mcp.memory.after_failure import FailedCommand
 from iai_mcp.memory.scoping import Filter
 from iai_mcp.ports.memories import Scope
@@ -57,32 +53,17 @@ def _after_failure(store: MemoryStore, params: Params) -> Json:
 
 
 def _scope(store: MemoryStore, params: Params) -> Scope:
-    """What the filters say; times may be words, as in `yesterday`."""
+    """What the filters say."""
     about = Filter(
         project=params.text("project", ""),
         session_id=params.text("session_id", ""),
         host=params.text("host", ""),
         agent=params.text("agent", ""),
-        since=_moment(store, params.text("since", "")),
-        until=_moment(store, params.text("until", "")),
-        as_of=micros_of(params, "as_of"),
+        since=micros_of(store, params, "since"),
+        until=micros_of(store, params, "until"),
+        as_of=micros_of(store, params, "as_of"),
     )
     return store.access.scope(about, caller_of(params))
-
-
-def _moment(store: MemoryStore, given: str) -> int | None:
-    if not given:
-        return None
-    try:
-        return instant(given).micros
-    except InvalidInput as unknown:
-        now = datetime.fromtimestamp(store.clock.now() / 1e6, UTC).astimezone()
-        spoken = windows(given, now)
-        if spoken:
-            return int(spoken[0].start.timestamp() * 1e6)
-        raise InvalidInput(
-            f"{given[:40]!r} is no time: say it as 2026-03-01, 2026-03-01T09:30:00Z or yesterday"
-        ) from unknown
 
 
 def _here(store: MemoryStore, params: Params) -> str:

@@ -78,6 +78,8 @@ def socket() -> Check:
 
 def lock() -> Check:
     held = ProcessLock()
+    if not held.path.exists():
+        return passed("lock", "free")
     try:
         if held.try_acquire_exclusive():
             held.release()
@@ -179,20 +181,20 @@ def service() -> Check:
 
 
 def processes() -> Check:
-    """Daemons of this user that serve another store than the one they should."""
-    mine = _daemons()
+    """Daemons beside the one that answers, for the same store; another home's are its own affair."""
     try:
         known = connection.control("status").get("pid")
     except DaemonUnreachable:
         known = None
-    strays = [pid for pid, store in mine if store == paths.user_data() and pid != known]
+    here = [pid for pid, store in _daemons() if store == os.path.abspath(paths.user_data())]
+    strays = [pid for pid in here if pid != known]
     if strays:
         return warned(
             "processes",
             f"a second daemon runs for this store: pid {strays[0]}",
             f"kill {strays[0]}",
         )
-    return passed("processes", f"{len(mine)} daemon(s) of yours, no stray")
+    return passed("processes", "no daemon but the one that answers" if here else "no daemon")
 
 
 def sessions() -> Check:

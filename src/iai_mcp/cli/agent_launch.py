@@ -139,10 +139,12 @@ def _asked(
     asks = workspace.profiles.runtime.traits(profile).asks_trust
     if not asks or arguments.json or arguments.print_only or not output.is_terminal():
         return None
-    trusted = output.agrees(
+    trusted = output.answered(
         f"{profile.name} asks whether to trust a directory it has not seen. "
         f"Do you trust the files in {project}, for all agents you launch there?"
     )
+    if trusted is None:
+        raise InvalidInput("nothing was started: whether you trust its files was not answered")
     workspace.project_store.remember_trust(project, trusted)
     return trusted
 

@@ -18,7 +18,7 @@ import os
 import sys
 
 from iai_mcp.capture import consent
-from iai_mcp.cli import capture_consent, memory_access, output
+from iai_mcp.cli import capture_consent, memory_access, output, times
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.project import from_argument
 
@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--role", default="user", help="who said it: user or assistant")
     parser.add_argument("--speaker", default="", help="who said it, by name")
     parser.add_argument("--tier", default="episodic", help="episodic, semantic, procedural …")
-    parser.add_argument("--ts", help="when it was said, ISO-8601 (default: now)")
+    times.add(parser, "--ts", "when it was said (default: now)")
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
 
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         "project": from_argument(arguments.project, cwd) if arguments.project else cwd,
     }
     if arguments.ts:
-        params["ts"] = arguments.ts
+        params["ts"] = times.iso(arguments.ts, "--ts")
     result = memory_access.call("memory_capture", params)
     output.emit(result, _told(result), as_json=arguments.json)
     return 0

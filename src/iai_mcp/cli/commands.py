@@ -120,6 +120,10 @@ class Parser(argparse.ArgumentParser):
     """argparse, whose complaints become our own one clear sentence."""
 
     def error(self, message: str) -> NoReturn:
+        for action in self._actions:
+            # "required: ACTION" tells nobody what there is to choose from.
+            if isinstance(action.choices, dict) and message.endswith(f"required: {action.metavar}"):
+                message = f"say which: {', '.join(action.choices)}"
         raise UsageError(f"{message}; '{self.prog} --help' explains it")
 
 
@@ -195,10 +199,11 @@ def parser_of(name: str) -> Parser:
     module = importlib.import_module(f"iai_mcp.cli.{module_name}")
     parser = Parser(
         prog=f"iai-mcp {name}",
-        description=module.__doc__ or summary,
+        description=output.fitted(module.__doc__ or summary),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.configure(parser)
+    parser.epilog = output.fitted(parser.epilog) if parser.epilog else None
     return parser
 
 
@@ -206,13 +211,14 @@ def _overview() -> str:
     lines = [
         "iai-mcp: one memory for all your coding agents",
         "",
-        "usage: iai-mcp COMMAND [options]      'iai-mcp COMMAND --help' explains each",
+        "usage: iai-mcp COMMAND [options]",
+        "'iai-mcp COMMAND --help' explains each of them",
     ]
     for title, names in GROUPS:
         lines += ["", f"{title}:"]
-        lines += [f"  {name:<20}{COMMANDS[name][1]}" for name in names]
+        lines.append(output.table([(f"  {name:<18}", COMMANDS[name][1]) for name in names]))
     lines += ["", "For programs:"]
-    lines += [f"  {name:<20}{summary}" for name, summary in FOR_PROGRAMS]
+    lines.append(output.table([(f"  {name:<18}", summary) for name, summary in FOR_PROGRAMS]))
     return "\n".join(lines)
 
 

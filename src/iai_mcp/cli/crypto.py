@@ -4,7 +4,7 @@ The key comes from the passphrase in IAI_MCP_CRYPTO_PASSPHRASE if one is set, el
 system's keyring, else from a private file beside the store.
 
 A passphrase is kept nowhere. If you lose it, everything stored under it is lost with it:
-there is no second way in.
+there is no second way in. `rotate` stops the daemon meanwhile and starts it again.
 """
 
 import argparse
@@ -13,8 +13,7 @@ from pathlib import Path
 
 from iai_mcp import paths
 from iai_mcp.cli import output
-from iai_mcp.client import connection
-from iai_mcp.domain.errors import Busy, InvalidInput
+from iai_mcp.domain.errors import InvalidInput
 
 _LOST = (
     "Keep the passphrase safe: it is stored nowhere, and without it everything in this store "
@@ -68,19 +67,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _rotate(arguments: argparse.Namespace, directory: Path) -> int:
     from iai_mcp.adapters.keys import custody
-    from iai_mcp.concurrency import ProcessLock
+    from iai_mcp.adapters.keys.sources import PASSPHRASE_VARIABLE
+    from iai_mcp.cli import up
 
     fresh = _new_passphrase(arguments)
-    lock = ProcessLock()
-    try:
-        if connection.is_up() or not lock.try_acquire_exclusive():
-            raise Busy(
-                "the daemon uses the store: stop it with 'iai-mcp down', rotate, then 'iai-mcp up'"
-            )
+    with up.with_memory_off():
         made = custody.rotate(directory, arguments.source, fresh)
-        lock.release()
-    finally:
-        lock.close()
+        if fresh is not None:
+            os.environ[PASSPHRASE_VARIABLE] = fresh  # the daemon starts with ours
     told = [f"everything is now encrypted under a new key; it comes from: {made.source}"]
     if made.source == "passphrase":
         told += [_LOST, "Set IAI_MCP_CRYPTO_PASSPHRASE to the new passphrase from now on."]
@@ -117,4 +111,4 @@ def _status(found: dict[str, object]) -> str:
         rows.append(("rotation", "was interrupted; the next start finishes or undoes it"))
     if found["passphrase_set"] and found["source"] != "passphrase":
         rows.append(("note", "IAI_MCP_CRYPTO_PASSPHRASE is set and not used by this store"))
-    return "\n".join(f"{name:<10}{value}" for name, value in rows)
+    return output.table(rows)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import resources
 
-from iai_mcp.cli import output
+from iai_mcp.cli import calling, output
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import IaiError, IoFailed
 
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             daemon.end()
     say("\nThe scratch home is gone. To turn memory on for real:\n")
-    say(f"  {output.paint(_command() + ' up', 'bold')}\n")
+    say(f"  {output.paint(calling.command() + ' up', 'bold')}\n")
     if arguments.json and not arguments.page:
         output.say_json(result)
     return 0
@@ -289,14 +289,3 @@ def _megabytes(pid: int) -> str:
             ["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False
         )
         return str(int(shown.stdout.strip() or 0) // 1024)
-
-
-def _command() -> str:
-    """How this user calls us: by name where it is on the PATH, else by its place."""
-    if shutil.which("iai-mcp"):
-        return "iai-mcp"
-    script = os.path.join(os.path.dirname(sys.executable), "iai-mcp")
-    if not os.path.exists(script):
-        return f"{sys.executable} -m iai_mcp.cli"
-    near = os.path.relpath(script)
-    return script if near.startswith("..") else near

@@ -21,7 +21,6 @@ from iai_mcp.client import connection
 from iai_mcp.concurrency import cleanup_stale_socket
 from iai_mcp.domain.errors import IaiError, InvalidInput
 from iai_mcp.domain.projects import is_far
-from iai_mcp.domain.shown_text import shown_line
 
 _COLOURS = {"PASS": "green", "WARN": "yellow", "FAIL": "red"}
 
@@ -39,8 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
     checks = _of_project(arguments.project) if arguments.project else _of_everything()
     worst = any(check.status == "FAIL" for check in checks)
     result = {"ok": not worst, "fixed": fixed, "checks": [asdict(check) for check in checks]}
-    lines = [*(f"fixed: {what}" for what in fixed), *map(_line, checks)]
-    output.emit(result, "\n".join(lines), as_json=arguments.json)
+    told = output.table([_row(check) for check in checks])
+    text = "\n".join([*(f"fixed: {what}" for what in fixed), told])
+    output.emit(result, text, as_json=arguments.json)
     return 1 if worst else 0
 
 
@@ -87,7 +87,7 @@ def _fix() -> list[str]:
     return done
 
 
-def _line(check: Check) -> str:
+def _row(check: Check) -> list[str]:
     mark = output.paint(check.status, _COLOURS[check.status])
-    fix = f"  → {check.fix}" if check.fix else ""
-    return f"{mark}  {shown_line(f'{check.name:<18}{check.detail}{fix}')}"
+    fix = f"  → {check.fix}" if check.fix and check.fix not in check.detail else ""
+    return [mark, check.name, f"{check.detail}{fix}"]

@@ -8,15 +8,14 @@ iai-mcp events --follow --kind SessionStatusChanged    who works, waits and rest
 import argparse
 import time
 
-from iai_mcp.cli import memory_access, output
+from iai_mcp.cli import memory_access, output, times
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import Busy, DaemonUnreachable
-from iai_mcp.domain.shown_text import shown_line
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", help="only events of this kind")
-    parser.add_argument("--since", help="not before this ISO-8601 time")
+    times.add(parser, "--since", "not before this time")
     parser.add_argument("-n", "--limit", type=int, default=20, help="at most so many (default 20)")
     parser.add_argument("-f", "--follow", action="store_true", help="keep showing new ones")
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
@@ -27,12 +26,12 @@ def run(arguments: argparse.Namespace) -> int:
     for name in ("kind", "since"):
         if getattr(arguments, name):
             params[name] = getattr(arguments, name)
-    found = memory_access.call("events_query", params)
+    found = memory_access.call("events_query", params, looks=True)
     if not arguments.follow:
         events = found["events"]
         assert isinstance(events, list)  # noqa: S101 - the method's own promise
         nothing = "nothing of that happened" if len(params) > 1 else "nothing happened yet"
-        output.emit(found, "\n".join(map(_line, events)) or nothing, as_json=arguments.json)
+        output.emit(found, _table(events) or nothing, as_json=arguments.json)
         return 0
     return _follow(found, params, arguments.json)
 
@@ -42,22 +41,40 @@ def _follow(found: dict[str, object], params: dict[str, object], as_json: bool) 
     while True:
         events = found["events"]
         assert isinstance(events, list)  # noqa: S101 - the method's own promise
-        for event in (event for event in events if event["id"] > last):
-            if as_json:
+        fresh = [event for event in events if event["id"] > last]
+        if as_json:
+            for event in fresh:
                 output.say_json(event)
-            else:
-                output.say(_line(event))
-            last = event["id"]
+        elif fresh:
+            output.say(_table(fresh))
+        last = fresh[-1]["id"] if fresh else last
         output.flush()
         try:
             # Without a daemon every look opens the store, and keeps a starting daemon out of it.
             time.sleep(0.5 if connection.is_up() else 2.0)
-            found = memory_access.call("events_query", {**params, "limit": 1000})
+            found = memory_access.call("events_query", {**params, "limit": 1000}, looks=True)
         except (Busy, DaemonUnreachable):
             continue  # it is just starting or stopping
 
 
-def _line(event: dict[str, object]) -> str:
-    data = event["data"]
-    told = " ".join(f"{k}={v}" for k, v in data.items()) if isinstance(data, dict) else ""
-    return shown_line(f"{str(event['ts'])[:19].replace('T', ' ')}  {event['kind']:<20} {told}")
+def _table(events: list[dict[str, object]]) -> str:
+    return output.table([_row(event) for event in events]) if events else ""
+
+
+def _row(event: dict[str, object]) -> list[str]:
+    when = str(event["ts"])[:19].replace("T", " ")
+    return [when, str(event["kind"]), _in_words(event["data"])]
+
+
+def _in_words(value: object) -> str:
+    """What an event tells, for people: names and values, without what is empty."""
+    if isinstance(value, dict):
+        told = ((str(name).replace("_", " "), _in_words(one)) for name, one in value.items())
+        return ", ".join(f"{name} {one}" for name, one in told if one)
+    if isinstance(value, list):
+        return " and ".join(filter(None, map(_in_words, value)))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return "" if value is None else str(value)

@@ -50,7 +50,7 @@ def _write(put: Callable[[object], object]) -> int:
     """A header line, then one line per memory in order of arrival; how many there were."""
     after: object = 0
     count = 0
-    with memory_access.held() as call:
+    with memory_access.held(looks=True) as call:
         while after is not None:
             page = call("export_page", {"after": after, "limit": 1000})
             if after == 0:

@@ -12,7 +12,7 @@ import argparse
 import os
 
 from iai_mcp import paths
-from iai_mcp.cli import last_recall, memory_access, output
+from iai_mcp.cli import last_recall, memory_access, output, times
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.shown_text import shortened, shown_line
@@ -33,8 +33,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--session-id", help="everything of this session; turns that others repeat stay with those"
     )
     parser.add_argument("--project", help="everything of this project: a path or a name")
-    parser.add_argument("--after", help="not before this ISO-8601 time")
-    parser.add_argument("--before", help="before this ISO-8601 time")
+    times.add(parser, "--after", "not before this time")
+    times.add(parser, "--before", "before this time")
     parser.add_argument("--dry-run", action="store_true", help="only show what would go")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     params = _params(arguments)
     dry: dict[str, object] = {**params, "dry_run": True, "show": _SHOWN}
-    matches = memory_access.call("memory_forget", dry, _AS_LONG_AS_IT_TAKES)
+    matches = memory_access.call("memory_forget", dry, _AS_LONG_AS_IT_TAKES, looks=True)
     count = int(str(matches["matches"]))
     if arguments.dry_run:
         lines = [*_shown(matches, count), f"{_many(count)} would go{_where(matches)}"]

@@ -1,9 +1,9 @@
 """Connect the agent programs on this machine to the memory, or disconnect them again.
 
   iai-mcp hosts list                  which programs are here, and whether they are connected
-  iai-mcp hosts install               connect all that are here (shows the changes and asks)
+  iai-mcp hosts install               connect all that are here (shows what would change and asks)
   iai-mcp hosts install codex --yes   connect one, without a question
-  iai-mcp hosts install --dry-run     only show what would change, as a diff
+  iai-mcp hosts install --dry-run     only show what would change; with --diff every line of it
   iai-mcp hosts remove gemini         disconnect: the files are as they were before
   iai-mcp hosts status                the same as list, with the files
 
@@ -24,13 +24,15 @@ from iai_mcp.hosts.registry import Outcome
 
 _OFFERED = "hosts-offered"  # that `up` has asked; in the user-data directory
 
-_SIGNS = {
-    "installed": "green",
-    "plugin": "green",
-    "outdated": "yellow",
-    "partly": "yellow",
-    "twice": "yellow",
-    "broken": "red",
+# How a state is told: of a program that is here, of one that is not, and its colour.
+_TOLD = {
+    "installed": ("connected", "connected, program not found", "green"),
+    "plugin": ("connected by its plugin", "connected by its plugin, program not found", "green"),
+    "outdated": ("outdated: iai-mcp hosts install", "outdated, program not found", "yellow"),
+    "partly": ("partly connected: iai-mcp hosts install", "partly connected", "yellow"),
+    "twice": ("connected twice: iai-mcp hosts remove", "connected twice", "yellow"),
+    "broken": ("its file can not be read: iai-mcp doctor", "its file can not be read", "red"),
+    "absent": ("found, not connected", "not here", "dim"),
 }
 
 
@@ -42,6 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--yes", "-y", action="store_true", help="do not ask")
     parser.add_argument("--dry-run", action="store_true", help="show the changes, make none")
+    parser.add_argument("--diff", action="store_true", help="show every line that would change")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
@@ -70,26 +73,23 @@ def offer_once() -> None:
         return
     paths.private_dir(paths.user_data())
     os.close(os.open(asked, os.O_WRONLY | os.O_CREAT, 0o600))
-    if not _wanted(planned):
+    output.say("\nThese agent programs can use the memory by themselves (hooks and tools):")
+    output.say(_summary(planned))
+    if not _wanted(planned, "Connect them?"):
         output.say("Nothing was changed. To connect them later: iai-mcp hosts install")
         return
     for outcome in registry.install([outcome.host for outcome in planned]):
-        output.say("\n".join(_lines(outcome, "install", dry=False)))
+        output.say("\n".join(_lines(outcome, "install")))
 
 
-def _wanted(planned: Sequence[Outcome]) -> bool:
-    output.say("\nThese agent programs can use the memory by themselves (hooks and tools):")
-    for outcome in planned:
-        files = " ".join(edit.path for edit in outcome.edits if edit.changes)
-        output.say(f"  {outcome.host.title:<15} {files}")
+def _wanted(planned: Sequence[Outcome], question: str) -> bool:
     while True:
-        answer = output.ask("Connect them? [Y]es, [n]o, [d]iff:")
+        answer = output.ask(f"{question} [Y]es, [n]o, [d]iff:")
         if answer is None:
             return False
         if answer.lower() not in ("d", "diff"):
             return answer.lower() in ("", "y", "yes")
-        for outcome in planned:
-            output.say("".join(_coloured(edit.diff()) for edit in outcome.edits), end="")
+        output.say(_diffs(planned))
 
 
 def _show(chosen: Sequence[Host], *, with_files: bool, args: argparse.Namespace) -> int:
@@ -110,12 +110,15 @@ def _show(chosen: Sequence[Host], *, with_files: bool, args: argparse.Namespace)
                 "files": files,
             }
         )
-        sign = output.paint(state, _SIGNS[state]) if state in _SIGNS else state
+        here, away, colour = _TOLD[state]
+        sign = output.paint(here if found else away, colour)
         gives = "capture, injection, tools" if host.hooks else "tools"
-        rows.append((host.id, "yes" if found else "no", sign, gives))
-        if with_files:
-            rows += [("", "", "", path) for path in files]
-    text = output.table(rows, ("HOST", "HERE", "STATUS", "FILES" if with_files else "GIVES"))
+        last = [_short(path) for path in files] if with_files else [gives]
+        rows.append((host.id, sign, last[0]))
+        rows += [("", "", path) for path in last[1:]]
+    text = output.table(rows, ("HOST", "STATUS", "FILES" if with_files else "GIVES"))
+    if any(entry["detected"] and entry["status"] == "absent" for entry in entries):
+        text += "\n\nto connect all that were found: iai-mcp hosts install"
     output.emit({"hosts": entries}, text, as_json=args.json)
     return 0
 
@@ -129,7 +132,11 @@ def _change(chosen: Sequence[Host], args: argparse.Namespace) -> int:
         return 1 if any(outcome.error for outcome in planned) else 0
     names = ", ".join(outcome.host.title for outcome in planned if outcome.changes)
     consequence = f"this changes the settings of {names}"
-    if names and not output.told_to(args, consequence) and not _agreed(planned, args.action):
+    if (
+        names
+        and not output.told_to(args, consequence)
+        and not _agreed(planned, args.action, diff=args.diff)
+    ):
         output.say("Nothing was changed.")
         return 0
     done = (registry.install if installing else registry.remove)(chosen)
@@ -137,22 +144,42 @@ def _change(chosen: Sequence[Host], args: argparse.Namespace) -> int:
     return 1 if any(outcome.error for outcome in done) else 0
 
 
-def _agreed(planned: Sequence[Outcome], action: str) -> bool:
-    for outcome in planned:
-        for edit in outcome.edits:
-            output.say(_coloured(edit.diff()), end="")
-    names = ", ".join(outcome.host.title for outcome in planned if outcome.changes)
-    verb = "Connect" if action == "install" else "Disconnect"
-    return output.agrees(f"{verb} {names}?", by_default=True)
+def _agreed(planned: Sequence[Outcome], action: str, *, diff: bool) -> bool:
+    changing = [outcome for outcome in planned if outcome.changes]
+    output.say(_diffs(changing) if diff else _summary(changing))
+    return _wanted(changing, "Connect them?" if action == "install" else "Disconnect them?")
+
+
+def _summary(planned: Sequence[Outcome]) -> str:
+    """What would change, one line for every file."""
+    rows = [
+        (outcome.host.title, f"{edit.kind} {_short(edit.path)}")
+        for outcome in planned
+        for edit in outcome.edits
+        if edit.changes
+    ]
+    return output.table(rows)
+
+
+def _diffs(planned: Sequence[Outcome]) -> str:
+    diffs = (_coloured(edit.diff()) for outcome in planned for edit in outcome.edits)
+    return "".join(diffs).rstrip("\n")
+
+
+def _short(path: str) -> str:
+    home = os.path.expanduser("~")
+    return f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path
 
 
 def _report(outcomes: Sequence[Outcome], args: argparse.Namespace, *, dry: bool) -> None:
     entries = [_entry(outcome, args.action, dry=dry) for outcome in outcomes]
     lines: list[str] = []
     for outcome in outcomes:
-        lines += _lines(outcome, args.action, dry=dry)
+        lines += _lines(outcome, args.action, dry=dry, diff=args.diff)
     if not outcomes:
         lines.append("No agent program was found on this machine. Name one to connect it anyway.")
+    if dry and not args.diff and any(outcome.changes for outcome in outcomes):
+        lines.append("every line of it: add --diff")
     output.emit({"hosts": entries, "dry_run": dry}, "\n".join(lines), as_json=args.json)
     if args.action == "install" and not args.json and any(one.changes for one in outcomes):
         _say_if_it_does_not_last()
@@ -191,12 +218,12 @@ def _verdict(outcome: Outcome, action: str) -> str:
     return "installed" if action == "install" else "removed"
 
 
-def _lines(outcome: Outcome, action: str, *, dry: bool) -> list[str]:
+def _lines(outcome: Outcome, action: str, *, dry: bool = False, diff: bool = False) -> list[str]:
     title = outcome.host.title
     if outcome.error is not None:
         return [f"{title}: {output.paint('left alone', 'red')}. {outcome.error.message}"]
     if dry:
-        return [_coloured(edit.diff()).rstrip("\n") for edit in outcome.edits if edit.changes]
+        return [_diffs([outcome]) if diff else _summary([outcome])] if outcome.changes else []
     if not outcome.changes:
         return [f"{title}: {_already(outcome.host)}"] if action == "install" else []
     verb = output.paint("connected" if action == "install" else "disconnected", "green")

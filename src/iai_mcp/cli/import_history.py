@@ -2,7 +2,7 @@
 
 iai-mcp import                          everything found on this machine
 iai-mcp import --dry-run                how much there is, without importing it
-iai-mcp import --host codex --since 2025-01-01
+iai-mcp import --host codex --since "last month"
 iai-mcp import ~/Downloads/conversations.json     an export of ChatGPT or Claude.ai
 iai-mcp import memories.jsonl           what 'iai-mcp export' wrote
 
@@ -19,11 +19,10 @@ from contextlib import suppress
 from datetime import datetime
 
 from iai_mcp import paths
-from iai_mcp.cli import lost_projects, memory_access, output
+from iai_mcp.cli import lost_projects, memory_access, output, times
 from iai_mcp.cli.import_run import Counts, Done, Import, Imported, as_json, is_export, take_in
 from iai_mcp.cli.memory_access import Call
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.instants import instant
 from iai_mcp.hosts import READABLE, histories
 from iai_mcp.hosts.histories import History
 
@@ -35,7 +34,7 @@ _LANGUAGE_TOLD = "language-told"  # that a model for the history's language was 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", nargs="*", help="files or directories; default: all that is found")
     parser.add_argument("--host", help=f"only this one: {', '.join(sorted(READABLE))}")
-    parser.add_argument("--since", help="only what was said since this date (YYYY-MM-DD)")
+    times.add(parser, "--since", "only what was said since this time")
     parser.add_argument("--dry-run", action="store_true", help="count, and change nothing")
     parser.add_argument("--again", action="store_true", help="read files that did not change, too")
     parser.add_argument("--no-wait", action="store_true", help="do not wait for the vectors")
@@ -46,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     exports = [path for path in arguments.path if is_export(path)]
     if exports:
         return _exports(exports, arguments)
-    since = instant(arguments.since, name="--since").micros if arguments.since else None
+    since = times.micros(arguments.since, "--since") if arguments.since else None
     found = _found(arguments.path, arguments.host)
     bar = _Bar(found, shown=output.redraws() and not arguments.json)
     if not arguments.json:
@@ -182,21 +181,52 @@ def _vectors(pending: int, *, wait: bool) -> None:
         return
     from iai_mcp.client import connection
 
-    watched = wait and output.redraws() and connection.is_up()
-    if not watched:
+    daemon = connection.control("status") if connection.is_up() else {}
+    if "install" in str(daemon.get("model")):  # nobody makes them: watching would never end
+        output.say("recall works by words; for meaning too, run once: iai-mcp model install")
+        return
+    if not (wait and output.redraws() and daemon):
         output.say(
             f"{pending:,} vectors follow in the background ('iai-mcp status' shows how many)"
         )
         return
-    total = pending
-    while pending and connection.is_up():
-        share = 1 - pending / total
-        output.redraw(f"  vectors {_drawn(share)} {total - pending:,} of {total:,}")
-        time.sleep(0.5)
-        pending = _number(connection.call("topology", {}), "vectors_pending")
-        total = max(total, pending)
+    progress = _Vectors(pending)
+    try:
+        while progress.pending and connection.is_up():
+            output.redraw(progress.line())
+            time.sleep(0.5)
+            progress.now(_number(connection.call("topology", {}), "vectors_pending"))
+    except KeyboardInterrupt:  # only the watching ends; the import is done
+        output.redraw("")
+        output.say(f"{progress.rest()} ('iai-mcp status' shows how many)")
+        return
     output.redraw(f"  vectors {_drawn(1.0)} done")
     output.aside("")
+
+
+class _Vectors:
+    """How the vectors come along, and how long the rest may take."""
+
+    def __init__(self, pending: int) -> None:
+        self.pending = self._total = self._first = pending
+        self._began = time.monotonic()
+
+    def now(self, pending: int) -> None:
+        self.pending, self._total = pending, max(self._total, pending)
+
+    def line(self) -> str:
+        done = self._total - self.pending
+        return f"  vectors {_drawn(done / self._total)} {done:,} of {self._total:,}{self._left()}"
+
+    def rest(self) -> str:
+        return f"{self.pending:,} vectors go on in the daemon{self._left()}; recall works by words meanwhile"
+
+    def _left(self) -> str:
+        made, seconds = self._first - self.pending, time.monotonic() - self._began
+        if made <= 0 or not self.pending:
+            return ""
+        minutes = self.pending / made * seconds / 60
+        return ", less than a minute" if minutes < 1 else f", about {minutes:.0f} minutes"
 
 
 class _Bar:

@@ -19,10 +19,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.name is None:
-        result = memory_access.call("profile_get", {})
+        result = memory_access.call("profile_get", {}, looks=True)
         told = _all(result)
     elif arguments.value is None:
-        result = memory_access.call("profile_get", {"knob": arguments.name})
+        result = memory_access.call("profile_get", {"knob": arguments.name}, looks=True)
         told = f"{result['knob']} = {result['value']}\n{result['says']}\ntakes {result['takes']}"
     else:
         result = memory_access.call(
@@ -37,8 +37,6 @@ def _all(result: dict[str, object]) -> str:
     values, knobs = result["values"], result["knobs"]
     if not isinstance(values, dict) or not isinstance(knobs, dict):
         return ""
-    rows = [
-        [name, str(value), str(knobs[name]["takes"]), str(knobs[name]["says"])]
-        for name, value in values.items()
-    ]
-    return output.table(rows, ["knob", "value", "takes", "what it does"])
+    rows = [[name, str(value), str(knobs[name]["says"])] for name, value in values.items()]
+    listed = output.table(rows, ["knob", "value", "what it does"])
+    return f"{listed}\n\nwhat one of them takes: iai-mcp knobs NAME"

@@ -21,8 +21,11 @@ def ask(directories: Mapping[str, set[str]]) -> None:
     `directories` are those of the history, with the branches that were checked out there.
     """
     for lost, root in list(_guessed(directories).items())[:_QUESTIONS]:
+        belongs = output.answered(f"What was said in {lost}: does it belong to {root}?")
+        if belongs is None:
+            return  # whoever leaves is asked again after the next import
         _note(lost)
-        if output.agrees(f"What was said in {lost}: does it belong to {root}?"):
+        if belongs:
             project_aliases.add(lost, root)
 
 

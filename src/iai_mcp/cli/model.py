@@ -153,8 +153,8 @@ def _status(arguments: argparse.Namespace) -> int:
             "status": "missing" if error.code == "NOT_INSTALLED" else "damaged",
             "problem": error.message,
         }
-        text = f"{output.paint(str(result['status']), 'yellow')}  {error.message}"
-        text += "\nMemories are found by their words alone until then."
+        text = output.paint(str(result["status"]), "yellow")
+        text += f"\n{error.message}\nMemories are found by their words alone until then."
         _say(result, text, as_json=arguments.json)
         return 1
     result = _described(place)
@@ -181,16 +181,13 @@ def _say(result: dict[str, object], text: str, *, as_json: bool) -> None:
     rows = [
         [
             f"{'*' if _is_there(model) else ' '} {model.name}",
-            model.about,
+            f"{model.about}; {model.languages}; {model.licence}; "
             f"{model.download_mb} MB from {model.registry}",
-            model.licence,
         ]
         for model in MODELS
     ]
-    listed = output.table(rows, ["  model", "", "download", "licence"])
-    spoken = "\n".join(f"  {model.name}: {model.languages}" for model in MODELS)
-    listed += f"\n* installed\n\nlanguages\n{spoken}"
-    output.emit(result, f"{text}\n\n{listed}", as_json=as_json)
+    listed = output.table(rows, ["  model", "what it does; languages; licence; download"])
+    output.emit(result, f"{output.fitted(text)}\n\n{listed}\n* installed", as_json=as_json)
 
 
 def _is_there(model: "Entry") -> bool:

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, TextIO
 
 from iai_mcp.domain.errors import InvalidInput
@@ -22,6 +23,7 @@ _CODES = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "dim": "2", 
 # Stands for a colour until the text around it is clean. Nobody else can write it: it is another one
 # in every process.
 _PAINT = f"\x1b{os.urandom(8).hex()}"
+_NARROWEST = 12  # characters of a column that is broken into lines
 _PAINTED = re.compile(f"({_PAINT}[0-9]+m)")
 
 
@@ -144,9 +146,14 @@ def ask(question: str) -> str | None:
 
 def agrees(question: str, *, by_default: bool = False) -> bool:
     """Whether a person says yes. `by_default` is what Enter alone means."""
+    return answered(question, by_default=by_default) is True
+
+
+def answered(question: str, *, by_default: bool = False) -> bool | None:
+    """The same, where leaving without an answer (Ctrl-D) must not be taken for a no: None."""
     answer = ask(f"{question} {'[Y/n]' if by_default else '[y/N]'}")
     if answer is None:
-        return False
+        return None
     return answer.lower() in ("y", "yes") if answer else by_default
 
 
@@ -171,12 +178,39 @@ def paint(text: str, style: str, stream: TextIO | None = None) -> str:
     return f"{_PAINT}{_CODES[style]}m{text}{_PAINT}0m"
 
 
-def table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
-    """Left-aligned columns, as wide as their widest cell; a row is one line whatever is in it."""
-    lines = [header, *([_around_paint(cell, shown_line) for cell in row] for row in rows)]
-    widths = [max(_width(line[column]) for line in lines) for column in range(len(header))]
-    head, *rest = ("  ".join(map(_filled, line, widths)).rstrip() for line in lines)
-    return "\n".join([paint(head, "bold"), *rest])
+def table(rows: Sequence[Sequence[str]], header: Sequence[str] = ()) -> str:
+    """Left-aligned columns, as wide as their widest cell. A row is one line whatever is in it, unless a
+    terminal is too narrow for it: then its longest cells go on below.
+    """
+    lines = [header] if header else []
+    lines += [[_around_paint(cell, shown_line) for cell in row] for row in rows]
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    if (columns := _columns()) is not None:
+        widths = _narrowed(widths, columns)
+    shown = [_row(line, widths) for line in lines]
+    return "\n".join([paint(shown[0], "bold"), *shown[1:]] if header else shown)
+
+
+def fitted(text: str) -> str:
+    """Sentences for people, broken between words where a terminal is too narrow for them."""
+    columns = _columns()
+    if columns is None:
+        return text
+    import textwrap  # late: only for people's eyes
+
+    def broken(line: str) -> str:
+        if _width(line) <= columns or _PAINT in line:
+            return line
+        indent = line[: len(line) - len(line.lstrip())]
+        return textwrap.fill(
+            line,
+            columns,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+    return "\n".join(map(broken, text.split("\n")))
 
 
 def open_closed_streams() -> None:
@@ -210,6 +244,38 @@ def _around_paint(text: str, change: Callable[[str], str]) -> str:
     pieces = _PAINTED.split(text)
     pieces[::2] = map(change, pieces[::2])
     return "".join(pieces)
+
+
+def _columns() -> int | None:
+    """How wide the terminal is that shows us; None where there is none, or one that does not tell."""
+    size = terminal_size()
+    return None if size is None else size.columns or None
+
+
+def _narrowed(widths: list[int], columns: int) -> list[int]:
+    """The widest give way until a line fits, down to what can still be read."""
+    fit = list(widths)
+    while (excess := sum(fit) + 2 * (len(fit) - 1) - columns) > 0 and max(fit) > _NARROWEST:
+        widest = fit.index(max(fit))
+        others = sorted(fit)[-2] if len(fit) > 1 else 0
+        fit[widest] = max(fit[widest] - excess, min(others, fit[widest] - 1), _NARROWEST)
+    return fit
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    pieces = [_pieces(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    return "\n".join(
+        "  ".join(map(_filled, line, widths)).rstrip()
+        for line in zip_longest(*pieces, fillvalue="")
+    )
+
+
+def _pieces(cell: str, width: int) -> list[str]:
+    if _width(cell) <= width or _PAINT in cell:  # what is painted is short
+        return [cell]
+    import textwrap  # late: most tables fit
+
+    return textwrap.wrap(cell, width, break_on_hyphens=False)
 
 
 def _width(cell: str) -> int:

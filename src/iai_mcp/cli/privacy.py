@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
         params["private"] = arguments.switch == "on"
     if arguments.project:
         params["project"] = from_argument(arguments.project, cwd)
-    result = memory_access.call("project_privacy", params)
+    result = memory_access.call("project_privacy", params, looks=not arguments.switch)
     output.emit(result, told(result), as_json=arguments.json)
     return 0
 

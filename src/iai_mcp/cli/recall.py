@@ -1,7 +1,7 @@
 """Ask what was said before, by any agent, in any session.
 
 iai-mcp recall which port does postgres use
-iai-mcp recall "the deploy script" --project . --since 2026-10-01
+iai-mcp recall "the deploy script" --project . --since "last week"
 iai-mcp recall flaky test --context 2 --k 5
 iai-mcp recall flaky test --explain       why each was found, in numbers
 iai-mcp recall flaky test --full          whole turns instead of the pieces that matched
@@ -14,14 +14,17 @@ import argparse
 import os
 from collections.abc import Callable
 
-from iai_mcp.cli import last_recall, memory_access, output
+from iai_mcp.cli import last_recall, memory_access, output, times
 from iai_mcp.domain.shown_text import shown_line
 from iai_mcp.project import from_argument
 
 _FILTERS = ("session_id", "agent", "host", "role", "kind", "from", "since", "until", "as_of")
 
 
-_NOTHING = "nothing is remembered yet"
+_NOTHING = (
+    "nothing is remembered yet: 'iai-mcp up' turns memory on, "
+    "'iai-mcp import' brings in the history that your agents have"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,9 +40,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--role", help="only this role: user or assistant")
     parser.add_argument("--kind", choices=("any", "said", "did"), help="words, work, or both")
     parser.add_argument("--from", metavar="MEMBER", help="only what this member told, or: me")
-    parser.add_argument("--since", help="not before this ISO-8601 time")
-    parser.add_argument("--until", help="before this ISO-8601 time")
-    parser.add_argument("--as-of", help="answer as it would have been then")
+    times.add(parser, "--since", "not before this time")
+    times.add(parser, "--until", "before this time")
+    times.add(parser, "--as-of", "answer as it would have been then")
     parser.add_argument("--context", type=int, help="show this many turns around each hit")
     parser.add_argument("--full", action="store_true", help="whole turns, not excerpts")
     parser.add_argument("--explain", action="store_true", help="show what each score is made of")
@@ -61,10 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
         params["project"] = from_argument(arguments.project, cwd)
     if arguments.context:
         params["context"] = arguments.context
-    result = memory_access.call("memory_recall", params)
+    result = memory_access.call("memory_recall", params, looks=True)
     narrowed = any(name in params for name in (*_FILTERS, "project"))
     nothing = "nothing that fits is remembered" if narrowed else _NOTHING
-    if not arguments.json:
+    if not arguments.json and not memory_access.nothing_is_kept():
         last_recall.keep([str(hit["id"]) for hit in _shown(result)])
     output.emit(
         result, told(result, nothing, _marker(" ".join(arguments.cue))), as_json=arguments.json

@@ -1,7 +1,7 @@
 """Put a backup in the store's place, after checking all of it.
 
 The daemon is stopped meanwhile and started again if it ran. What was there before is kept beside the
-store as 'memory.db.before-restore'.
+store, named after the moment: 'memory.db.before-restore-2026-03-01-093000-123'. The last three are kept.
 
   iai-mcp restore ~/safe/memory.backup                 asks; in a script it needs --yes
   iai-mcp restore memory.backup --key-file key.txt     on another machine, with its exported key
@@ -14,8 +14,7 @@ from pathlib import Path
 from iai_mcp import paths
 from iai_mcp.cli import output
 from iai_mcp.cli.backup import counted
-from iai_mcp.client import connection
-from iai_mcp.domain.errors import Busy, InvalidInput
+from iai_mcp.domain.errors import InvalidInput
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,30 +35,19 @@ def run(arguments: argparse.Namespace) -> int:
     key = _key(arguments.key_file)
     result = _replaced(source, key)
     said = f"restored {counted(result)} as of {result['created']}"
+    if result["kept"]:
+        said += f"\nwhat was there before is kept as {result['kept']}"
     output.emit(result, said, as_json=arguments.json)
     return 0
 
 
 def _replaced(source: Path, key: str | None) -> dict[str, object]:
     from iai_mcp.adapters.keys import backup
-    from iai_mcp.cli import down, up
-    from iai_mcp.concurrency import ProcessLock
+    from iai_mcp.cli import up
 
-    was_up = connection.is_up()
-    if was_up:
-        down.stop_running()
-    lock = ProcessLock()
-    try:
-        if not lock.try_acquire_exclusive():
-            raise Busy("another process holds the store: wait for it and try again")
+    with up.with_memory_off():
         directory = Path(paths.private_dir(paths.user_data()))
-        result = backup.restore(directory, source, key)
-        lock.release()
-    finally:
-        lock.close()
-        if was_up:
-            up.start()
-    return result
+        return backup.restore(directory, source, key)
 
 
 def _ask(arguments: argparse.Namespace, records: int) -> None:

@@ -19,11 +19,12 @@ in between sees sizes, times and device ids, and no word.
 import argparse
 import os
 
-from iai_mcp.cli import memory_access, output
+from iai_mcp.cli import memory_access, output, times
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.project import from_argument
 
 _AS_LONG_AS_IT_TAKES = 3600.0
+_LOOKS = ("list", "status", "members", "preview")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -59,11 +60,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     join.add_argument("--as", dest="member", metavar="MEMBER", help="your name there")
     project = add("project", "tell a circle of a project", "PROJECT", asks=True)
     project.add_argument("--with", dest="circle", required=True, metavar="NAME")
-    project.add_argument("--since", metavar="ISO", help="only what was said since this time")
+    times.add(project, "--since", "only what was said since this time")
     unshare = add("unshare", "tell it no more", "PROJECT")
     unshare.add_argument("--with", dest="circle", required=True, metavar="NAME")
     preview = add("preview", "what would leave", "PROJECT")
-    preview.add_argument("--since", metavar="ISO", help="only what was said since this time")
+    times.add(preview, "--since", "only what was said since this time")
     add("list", "your circles and what they share")
     add("status", "who is there, what waits, what is wrong").add_argument("name", nargs="?")
     add("members", "the machines of a circle", "NAME")
@@ -89,7 +90,9 @@ def run(arguments: argparse.Namespace) -> int:
     from iai_mcp.cli import share_text
 
     method = f"share_{arguments.action}"
-    result = memory_access.call(method, _params(arguments), _AS_LONG_AS_IT_TAKES)
+    result = memory_access.call(
+        method, _params(arguments), _AS_LONG_AS_IT_TAKES, looks=arguments.action in _LOOKS
+    )
     output.emit(result, share_text.told(arguments.action, result), as_json=arguments.json)
     if arguments.action == "join" and not arguments.json and output.is_terminal():
         _match(result.get("unmatched"))

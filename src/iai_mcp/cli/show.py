@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     if around is None:
         around = _OF_A_HIT if wanted != arguments.id else 0
     params: dict[str, object] = {"id": wanted, "cwd": os.getcwd()}
-    with memory_access.held() as call:
+    with memory_access.held(looks=True) as call:
         result = call("memory_show", {**params, "around": around})
         record = _object(result["record"])
         pieces = [str(record["text"])]

@@ -3,7 +3,7 @@ memories fade, compacts, checks and backs up. It begins by itself after half an 
 
   iai-mcp sleep                 what the last sleep did, and what it suggests
   iai-mcp sleep --now           run it now and wait for the report
-  iai-mcp sleep --pause 3600    hold it off for an hour (without a number: until --resume)
+  iai-mcp sleep --pause 2h      hold it off for two hours (without a time: until --resume)
   iai-mcp sleep --resume        let it begin by itself again
 
 Suggestions are pairs of statements that can hardly both be true. Nothing is changed by them: correct the
@@ -17,7 +17,6 @@ from iai_mcp.cli import memory_access, output
 from iai_mcp.domain.shown_text import shortened, shown_line
 
 _AS_LONG_AS_IT_TAKES = 3600.0
-_UNTIL_RESUMED = -1
 _LINE = 90
 
 
@@ -26,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--now", action="store_true", help="run it now and wait")
     what.add_argument("--status", action="store_true", help="what the last one did (the default)")
     what.add_argument(
-        "--pause", nargs="?", type=int, const=_UNTIL_RESUMED, metavar="SECONDS", help="hold it off"
+        "--pause", nargs="?", const="", metavar="TIME", help="hold it off: 3600, 90m, 2h, 3d"
     )
     what.add_argument("--resume", action="store_true", help="no longer hold it off")
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
@@ -39,21 +38,23 @@ def run(arguments: argparse.Namespace) -> int:
         params: dict[str, object] = {"wait": True, "cwd": os.getcwd()}
         result = memory_access.call("memory_consolidate", params, timeout=_AS_LONG_AS_IT_TAKES)
     else:
-        result = memory_access.call("sleep_report", {"cwd": os.getcwd()})
+        result = memory_access.call("sleep_report", {"cwd": os.getcwd()}, looks=True)
     output.emit(result, _told(result), as_json=arguments.json)
     return 0
 
 
-def _held_off(seconds: int | None, as_json: bool) -> int:
+def _held_off(pause: str | None, as_json: bool) -> int:
     from iai_mcp.client import connection
+    from iai_mcp.domain.moments import seconds_in
 
-    if seconds is None:
+    if pause is None:
         answer = connection.control("resume")
         told = "memory sleeps again when nobody asks"
-    elif seconds == _UNTIL_RESUMED:
+    elif not pause:
         answer = connection.control("pause")
         told = "sleep is held off until: iai-mcp sleep --resume"
     else:
+        seconds = seconds_in(pause, name="--pause")
         answer = connection.control("pause", seconds=seconds)
         told = f"sleep is held off for {seconds} s"
     if not answer.get("ok"):

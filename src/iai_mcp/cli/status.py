@@ -58,7 +58,7 @@ def _told(status: dict[str, object]) -> str:
     if status.get("version") != __version__:
         rows.append(("note", f"this is version {__version__}: 'iai-mcp up' swaps the daemon"))
     rows.append(("store", f"{status.get('store')}"))
-    return "\n".join(f"{name:<10}{value}" for name, value in rows)
+    return output.table(rows)
 
 
 def _trouble(name: str, task: dict[str, object]) -> str:

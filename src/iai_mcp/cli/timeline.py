@@ -1,13 +1,13 @@
 """What was said, in order: of this project, of one session, or of a span of time.
 
 iai-mcp timeline                      the latest turns of this project
-iai-mcp timeline --all --since 2026-11-01
+iai-mcp timeline --all --since yesterday
 """
 
 import argparse
 import os
 
-from iai_mcp.cli import memory_access, output
+from iai_mcp.cli import memory_access, output, times
 from iai_mcp.cli.recall import hit_text
 from iai_mcp.project import from_argument
 
@@ -16,8 +16,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--project", help="a path or a name (default: this directory's project)")
     parser.add_argument("--all", action="store_true", help="every project")
     parser.add_argument("--session-id", help="only this session")
-    parser.add_argument("--since", help="not before this ISO-8601 time")
-    parser.add_argument("--until", help="before this ISO-8601 time")
+    times.add(parser, "--since", "not before this time")
+    times.add(parser, "--until", "before this time")
     parser.add_argument(
         "-n", "--limit", type=int, default=20, help="the newest so many (default 20)"
     )
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _all(params: dict[str, object], limit: int) -> list[dict[str, object]]:
     """As many as were asked for, oldest first, of however many answers they take."""
     records: list[dict[str, object]] = []
-    with memory_access.held() as call:
+    with memory_access.held(looks=True) as call:
         page = call("memory_timeline", params)
         while True:
             found = page["records"]

@@ -63,7 +63,7 @@ def _ask(arguments: argparse.Namespace) -> None:
     if output.told_to(arguments, consequence):
         return
     what = (
-        "everything, with all memories," if arguments.data else "the hooks and entries of all hosts"
+        "everything, with all memories" if arguments.data else "the hooks and entries of all hosts"
     )
     if not output.agrees(f"Remove {what}?"):
         raise InvalidInput("nothing was removed")

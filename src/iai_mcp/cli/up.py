@@ -15,6 +15,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from iai_mcp import __version__, paths
 from iai_mcp.cli import down, output
@@ -51,11 +53,13 @@ def run(arguments: argparse.Namespace) -> int:
     result = {"started": started, "swapped": swapped, **status}
     output.emit(result, _told(status, _word(started, swapped)), as_json=arguments.json)
     if not arguments.json:
-        from iai_mcp.cli import hosts, model
+        from iai_mcp.cli import calling, hosts, model
 
         if _lacks_model(status):
             model.offer_once()
         hosts.offer_once()
+        if advice := calling.advice():
+            output.say(f"\n{advice}")
     return 0
 
 
@@ -137,6 +141,30 @@ def swap() -> dict[str, object]:
 
 class NotTakenOver(IoFailed):
     """The running daemon has to be stopped before this one can start."""
+
+
+@contextmanager
+def with_memory_off() -> Iterator[None]:
+    """The store for this process alone; a daemon that ran is stopped before and started again after.
+
+    Raises:
+        Busy: another process holds the store; nothing was done.
+    """
+    from iai_mcp.concurrency import ProcessLock
+
+    was_up = connection.is_up()
+    if was_up:
+        down.stop_running()
+    lock = ProcessLock()
+    try:
+        if not lock.try_acquire_exclusive():
+            raise Busy("another process holds the store: wait for it and try again")
+        yield
+        lock.release()
+    finally:
+        lock.close()
+        if was_up and status_of_running() is None:
+            start()
 
 
 def start(*arguments: str) -> dict[str, object]:

@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     params: dict[str, object] = {"session_id": arguments.session, "limit": arguments.limit}
     if arguments.project:
         params["project"] = project_of(from_argument(arguments.project, os.getcwd())).key
-    result = memory_access.call("injections", params)
+    result = memory_access.call("injections", params, looks=True)
     found = result["injections"]
     injections = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
     output.emit(result, _told(injections, arguments.session), as_json=arguments.json)

@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from iai_mcp.cli import memory_access, output
+from iai_mcp.cli import memory_access, output, times
 from iai_mcp.domain.shown_text import shown_line
 from iai_mcp.project import from_argument
 
@@ -15,8 +15,8 @@ def configure(parser: argparse.ArgumentParser, *, limit: int) -> None:
     parser.add_argument("--all", action="store_true", help="every project")
     parser.add_argument("--agent", help="only this agent's sessions (name or id)")
     parser.add_argument("--host", help="only this agent program, such as claude-code")
-    parser.add_argument("--since", help="not before this time: 2026-03-01, or a word: yesterday")
-    parser.add_argument("--until", help="before this time")
+    times.add(parser, "--since", "not before this time")
+    times.add(parser, "--until", "before this time")
     parser.add_argument("-n", "--limit", type=int, default=limit, help=f"at most so many ({limit})")
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
@@ -34,7 +34,7 @@ def ask(
         params["project"] = from_argument(arguments.project, cwd)
     elif not arguments.all and not everywhere:
         params["project"] = cwd
-    return memory_access.call(method, params)
+    return memory_access.call(method, params, looks=True)
 
 
 def listed(result: dict[str, object], name: str) -> list[dict[str, object]]:

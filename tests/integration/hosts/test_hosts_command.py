@@ -69,12 +69,13 @@ def test_a_named_host_is_connected_even_if_it_was_not_found(home: Path) -> None:
     assert (home / ".codex" / "config.toml").exists()
 
 
-def test_a_dry_run_prints_a_diff_and_writes_nothing(home: Path) -> None:
+def test_a_dry_run_prints_what_would_change_and_writes_nothing(home: Path) -> None:
     (home / ".gemini").mkdir()
     (home / ".gemini" / "settings.json").write_text('{"theme": "x"}\n')
 
-    done = hosts(home, "install", "gemini", "--dry-run")
+    done = hosts(home, "install", "gemini", "--dry-run", "--diff")
 
+    assert "~/.gemini/settings.json" in hosts(home, "install", "gemini", "--dry-run").stdout
     assert done.stdout.startswith("--- ")
     assert '+{"theme": "x", "mcpServers"' in done.stdout
     assert (home / ".gemini" / "settings.json").read_text() == '{"theme": "x"}\n'
@@ -137,13 +138,13 @@ def test_on_a_terminal_the_changes_are_shown_and_asked_about(
         words = [sys.executable, "-m", "iai_mcp.cli", "hosts", "install", "zed"]
         os.execve(sys.executable, words, environment(home, TERM="dumb"))
     shown = b""
-    while b"[Y/n]" not in shown and select.select([terminal], [], [], 30)[0]:
+    while b"[d]iff:" not in shown and select.select([terminal], [], [], 30)[0]:
         shown += os.read(terminal, 65_536)
     os.write(terminal, answer.encode() + b"\n")
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     os.close(terminal)
 
-    assert b"+++ " in shown
+    assert b"~/.config/zed/settings.json" in shown
     assert code == 0
     assert (home / ".config" / "zed" / "settings.json").exists() is connected
 

@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,6 +27,7 @@ from iai_mcp.adapters.keys.files import (
     RESTORED_NAME,
     SHARED_NAME,
     STORE_NAME,
+    stores_set_aside,
 )
 from iai_mcp.adapters.private_files import io_failure, write_private
 from iai_mcp.adapters.sqlite.database import Database, copy_encrypted, count, translated, unlock
@@ -37,6 +39,7 @@ _VERSION = 1
 _LONGEST_HEADER = 65536
 _CHUNK = 1 << 20
 _STEPS_BETWEEN_LOOKS = 20_000
+_COPIES_KEPT = 3  # of what restores put aside: each is a whole store
 
 Change = Callable[[apsw.Connection], bool]  # whether anything was changed
 Stopping = Callable[[], bool]
@@ -128,8 +131,8 @@ def _raw_header(source: Path) -> tuple[dict[str, Any], int]:
 def restore(directory: Path, source: Path, key_text: str | None) -> dict[str, object]:
     """Put the backup in the store's place after checking all of it. The caller holds the lock.
 
-    What was there is kept beside it as `memory.db.before-restore` with its key description; after
-    another restore there is a `memory.db.before-restore-2` as well.
+    What was there is kept beside it with its key description, named after the moment; of those that
+    earlier restores kept, the last ones stay.
     """
     header = read_header(source)
     key = _key_for(directory, header.key, key_text)
@@ -137,11 +140,12 @@ def restore(directory: Path, source: Path, key_text: str | None) -> dict[str, ob
     try:
         _split(source, fresh)
         records, derived = _verified(fresh, key, source)
-        set_aside(directory)
+        aside = set_aside(directory)
         kept = _install_key(directory, header.key, key)
         fresh.replace(directory / STORE_NAME)
         sync_directory(directory)
         descriptor.save(directory, KeyRecord(kept))
+        _let_go_of_old_copies(directory)
     except OSError as refused:
         raise io_failure(refused, directory) from refused
     finally:
@@ -151,6 +155,7 @@ def restore(directory: Path, source: Path, key_text: str | None) -> dict[str, ob
         "derived": derived,
         "created": header.created,
         "key_source": kept.source,
+        "kept": aside,
     }
 
 
@@ -270,8 +275,11 @@ def _counted(db: apsw.Connection) -> tuple[int, int]:
     return count(db, "memories WHERE derived = 0"), count(db, "memories WHERE derived = 1")
 
 
-def set_aside(directory: Path) -> None:
-    """Keep the present store beside the one that takes its place, so that nothing is regretted."""
+def set_aside(directory: Path) -> str | None:
+    """Keep the present store beside the one that takes its place, so that nothing is regretted.
+
+    Where it is kept; None where there was none.
+    """
     ending = _free_ending(directory)
     log = directory / LOG_NAME
     for present, name in (
@@ -284,15 +292,25 @@ def set_aside(directory: Path) -> None:
             os.link(present, directory / name)
     for leftover in (log, directory / SHARED_NAME):
         leftover.unlink(missing_ok=True)
+    kept = directory / f"{STORE_NAME}{ending}"
+    return str(kept) if kept.exists() else None
+
+
+def _let_go_of_old_copies(directory: Path) -> None:
+    for old in stores_set_aside(directory)[:-_COPIES_KEPT]:
+        ending = old.name.removeprefix(STORE_NAME)
+        for name in (old.name, f"{old.name}-wal", f"{descriptor.FILE_NAME}{ending}"):
+            (directory / name).unlink(missing_ok=True)
 
 
 def _free_ending(directory: Path) -> str:
     """No copy that an earlier restore kept is overwritten."""
-    number = 1
-    ending = BEFORE_RESTORE
+    # With milliseconds: which of them are the oldest is told by their names.
+    moment = f"{BEFORE_RESTORE}-{datetime.now().astimezone():%Y-%m-%d-%H%M%S-%f}"[:-3]
+    ending, number = moment, 1
     while any((directory / f"{n}{ending}").exists() for n in (STORE_NAME, descriptor.FILE_NAME)):
         number += 1
-        ending = f"{BEFORE_RESTORE}-{number}"
+        ending = f"{moment}-{number}"
     return ending
 
 

@@ -51,16 +51,17 @@ _SEASONS = {"spring": (3, 5), "summer": (6, 8), "fall": (9, 11), "autumn": (9, 1
 _Reader = Callable[[re.Match[str], datetime], Iterator[Window]]
 
 
-def windows(cue: str, now: datetime) -> tuple[Window, ...]:
+def windows(cue: str, now: datetime, *, whole: bool = False) -> tuple[Window, ...]:
     """Every stretch of time that `cue` names, in the order of the readers below.
 
-    "Last Friday" beside a full date is counted from that date, else from `now`.
+    "Last Friday" beside a full date is counted from that date, else from `now`. `whole`: none unless
+    the cue speaks of nothing else.
     """
     dated, rest = _read(_DATES, cue, now)
     whole_days = [window for window in dated if window.end - window.start == timedelta(days=1)]
     anchor = whole_days[0].start if len(whole_days) == 1 else now
-    relative, _ = _read(_RELATIVE, rest, anchor)
-    return (*dated, *relative)
+    relative, rest = _read(_RELATIVE, rest, anchor)
+    return () if whole and rest.strip() else (*dated, *relative)
 
 
 def _read(
