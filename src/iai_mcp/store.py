@@ -16,6 +16,7 @@ from iai_mcp.adapters.kept_copies import KeptCopies
 from iai_mcp.adapters.keys import custody
 from iai_mcp.adapters.past_histories import PastHistories
 from iai_mcp.adapters.redaction_file import FileRedactor
+from iai_mcp.adapters.spare_cores import SpareCores
 from iai_mcp.adapters.spooled_turns import SpooledTurns
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
 from iai_mcp.adapters.sqlite.learned import SqliteRepeats, SqliteStrengths, SqliteTopics
@@ -110,6 +111,7 @@ class MemoryStore:
             self.model,
             lambda: self.recall.finder.people(Scope()).worked,
             page=self.settings.embed_page,
+            spare=_spare_cores(self.settings.embed_threads),
             calm=self.courtesy.wait_for_calm,
             failed=self.failed,
         )
@@ -279,7 +281,7 @@ class MemoryStore:
         embedder = self.embedder.get()
         return {
             "records": self.memories.count(),
-            "vectors_pending": self.memories.pending_count(),
+            **self.backlog.left(),
             "forgetting": self.memories.unreached_count(),
             "model": embedder if isinstance(embedder, str) else embedder.model_id,
             "model_ready": not isinstance(embedder, str),
@@ -339,6 +341,10 @@ class MemoryStore:
 
 def _log_failure(name: str, failed: Exception) -> None:
     _log.error("task_failed", exc_info=failed, extra={"task": name})
+
+
+def _spare_cores(wanted: int) -> Callable[[int], int]:
+    return (lambda _: wanted) if wanted else SpareCores()
 
 
 def _recalls_at_once() -> int:
