@@ -22,6 +22,7 @@ from iai_mcp import paths
 from iai_mcp.cli import lost_projects, memory_access, output
 from iai_mcp.cli.import_run import Counts, Done, Import, Imported, as_json, is_export, take_in
 from iai_mcp.cli.memory_access import Call
+from iai_mcp.cli.vectors_left import VectorsLeft
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import instant
 from iai_mcp.hosts import READABLE, histories
@@ -62,9 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
     started = time.monotonic()
     with memory_access.held() as call:
         result = _imported(found, call, since, bar, again=arguments.again)
-        pending = _number(call("topology", {}), "vectors_pending")
+        left = VectorsLeft.told(call("topology", {}))
     seconds = time.monotonic() - started
-    told = {**as_json(result), "seconds": round(seconds, 3), "vectors_pending": pending}
+    told = {**as_json(result), "seconds": round(seconds, 3), "vectors_pending": left.all}
     suggestion = _suggestion(result.sample)
     lost = lost_projects.guesses(result.directories)
     told |= {"suggestion": suggestion} if suggestion else {}
@@ -72,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     output.emit(told, _summary(result, seconds), as_json=arguments.json)
     if not arguments.json:
         _ask_and_tell(suggestion, result, [one["lost"] for one in lost])
-        _vectors(pending, wait=not arguments.no_wait)
+        _vectors(left, wait=not arguments.no_wait)
     return 0
 
 
@@ -176,26 +177,25 @@ def _by_host(result: Imported) -> list[str]:
     return [line(host, counts) for host, counts in sorted(result.hosts.items())]
 
 
-def _vectors(pending: int, *, wait: bool) -> None:
+def _vectors(left: VectorsLeft, *, wait: bool) -> None:
     """Show how the vectors follow, while somebody is watching and a daemon makes them."""
-    if not pending:
+    if not left.all:
         return
     from iai_mcp.client import connection
 
     watched = wait and output.redraws() and connection.is_up()
     if not watched:
-        output.say(
-            f"{pending:,} vectors follow in the background ('iai-mcp status' shows how many)"
-        )
+        output.say(f"{left.all:,} vectors follow in the background ('iai-mcp status' shows how many)")
         return
-    total = pending
-    while pending and connection.is_up():
-        share = 1 - pending / total
-        output.redraw(f"  vectors {_drawn(share)} {total - pending:,} of {total:,}")
+    most = {True: left.first, False: left.all}  # in each of the two stages
+    while left.all and connection.is_up():
+        first = left.first > 0
+        now = left.first if first else left.all
+        most[first] = max(most[first], now)
+        output.redraw(f"  {_drawn(1 - now / most[first])} {left}")
         time.sleep(0.5)
-        pending = _number(connection.call("topology", {}), "vectors_pending")
-        total = max(total, pending)
-    output.redraw(f"  vectors {_drawn(1.0)} done")
+        left = VectorsLeft.told(connection.call("topology", {}))
+    output.redraw(f"  {_drawn(1.0)} vectors done")
     output.aside("")
 
 
