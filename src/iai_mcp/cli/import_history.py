@@ -185,7 +185,9 @@ def _vectors(left: VectorsLeft, *, wait: bool) -> None:
 
     watched = wait and output.redraws() and connection.is_up()
     if not watched:
-        output.say(f"{left.all:,} vectors follow in the background ('iai-mcp status' shows how many)")
+        output.say(
+            f"{left.all:,} vectors follow in the background ('iai-mcp status' shows how many)"
+        )
         return
     most = {True: left.first, False: left.all}  # in each of the two stages
     while left.all and connection.is_up():

@@ -85,12 +85,13 @@ class Renewed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:
-    """A memory as embedding looks at it. `wishes`: whether it states something wished for good."""
+    """A memory as embedding looks at it."""
 
     key: int
     text: str
     role: str
-    wishes: bool
+    wishes: bool  # whether it states something wished for good
+    came: bool = False  # from another device, perhaps with a vector
 
 
 @dataclass(frozen=True, slots=True)

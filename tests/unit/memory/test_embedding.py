@@ -1,6 +1,7 @@
 """Memories that lack vectors get them: one each first, the latest before the rest; then their passages."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from tests.fakes.memories import FakeMemories, FakeVectorLog
 
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.embedding import EmbedBacklog
+from iai_mcp.ports.memories import Unembedded
 
 LONG = "The heron is grey and stands still. The pond behind it is deep. Bread needs a little salt."
 OTHER = "Ships carry grain to the harbour. The crane at the harbour is broken. It waits for parts."
@@ -123,6 +125,26 @@ def test_a_page_that_could_not_be_kept_is_done_again() -> None:
     kit.finish()
     assert list(kit.memories.pending()) == []
     assert len(kit.vectors) == 2
+
+
+class ComeFromElsewhere(FakeMemories):
+    def unembedded(self, keys: Sequence[int]) -> Iterator[Unembedded]:
+        for one in super().unembedded(keys):
+            yield replace(one, came=True)
+
+
+def test_a_vector_that_came_along_serves_only_until_one_is_made_here() -> None:
+    kit = Kit()
+    kit.memories = ComeFromElsewhere(LONG, "the gate is painted green")
+    kit.log = FakeVectorLog(kit.memories)
+    wrong = kit.cue("something else entirely")
+    Vectors(kit.log, 64).put([1, 2], np.stack([wrong, wrong]), unfinished=[1, 2])
+    kit.restart()
+    kit.finish()
+    for key, text in ((1, LONG), (2, "the gate is painted green")):
+        assert kit.vectors.cosines(kit.cue(text), np.array([key]))[0] > 0.8
+    passage, _ = kit.vectors.best_passages(wrong, np.array([1, 2]))
+    assert np.nanmax(passage) < 0.5
 
 
 def test_a_short_answer_is_found_together_with_what_it_answers() -> None:

@@ -291,7 +291,7 @@ class SqliteMemories:
 
     def unembedded(self, keys: Sequence[int]) -> Iterator[Unembedded]:
         sql = (
-            "SELECT m.key, m.text, m.role, coalesce(t.flags, 0) & ? FROM memories AS m "
+            "SELECT m.key, m.text, m.role, coalesce(t.flags, 0) & ?, m.teller FROM memories AS m "
             "LEFT JOIN traits AS t USING (key) WHERE m.key = ?"
         )
         for key in keys:
@@ -299,7 +299,7 @@ class SqliteMemories:
             with self._db.reading() as db:
                 row = db.execute(sql, (WISH, key), can_cache=False).fetchone()
             if row is not None:  # else it was forgotten meanwhile
-                yield Unembedded(row[0], row[1], row[2], bool(row[3]))
+                yield Unembedded(row[0], row[1], row[2], bool(row[3]), row[4] is not None)
 
     def said_before(self, key: int) -> Unembedded | None:
         sql = "SELECT session, at FROM memories WHERE key = ? AND session <> ''"
