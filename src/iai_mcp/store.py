@@ -50,6 +50,7 @@ from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.reaching import Reach
 from iai_mcp.memory.recall import Recall
 from iai_mcp.memory.rules import Rules
+from iai_mcp.memory.same_questions import SameQuestions
 from iai_mcp.memory.scoping import Access, Privacy
 from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.memory.sleep.nights import Nights
@@ -138,6 +139,7 @@ class MemoryStore:
             strengths=self.strengths,
             rules=self.rules,
             turn=Gate(_recalls_at_once()),
+            same=SameQuestions(lambda: self.database.commits),
         )
         self.mend = Mend(self.works)
         self.work_answers = WorkAnswers(self.works, self.memories, access, self.meaning)
