@@ -7,6 +7,7 @@ import sys
 BENCHMARKS: dict[str, tuple[str, str]] = {
     "startup": ("startup", "daemon and bridge from spawn to first answer, beside bare Python"),
     "recall": ("recall", "recall over the socket, beside embedding plus an exact scan"),
+    "embedding": ("embedding", "what it takes until meaning works, beside the bare encoder"),
     "quality": ("quality", "what recall finds on public sets, beside BM25, cosine and RRF"),
     "memorycode": ("memorycode", "rules that a mentor states and changes: which are told"),
     "fit": ("quality.fit", "learn the ranker's weights from filled stores"),

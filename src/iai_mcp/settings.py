@@ -28,7 +28,8 @@ class Settings:
     calls_per_connection: int = 16  # in flight; more wait
     calls_in_all: int = 128  # in flight; more wait
     model_wait_ms: int = 3000  # how long a recall waits for a model that is loading
-    embed_page: int = 8  # memories embedded before looking up from the work
+    embed_page: int = 16  # memories embedded before looking up from the work
+    embed_threads: int = 0  # threads that embed; 0: as many as there are idle cores, one on battery
     drowsy_after: int = 300  # seconds without activity
     sleep_after: int = 1800  # seconds without activity until consolidation begins
     hibernate_after: int = 2400  # seconds without activity until memory is given back

@@ -16,6 +16,7 @@ from iai_mcp.adapters.kept_copies import KeptCopies
 from iai_mcp.adapters.keys import custody
 from iai_mcp.adapters.past_histories import PastHistories
 from iai_mcp.adapters.redaction_file import FileRedactor
+from iai_mcp.adapters.spare_cores import SpareCores
 from iai_mcp.adapters.spooled_turns import SpooledTurns
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
 from iai_mcp.adapters.sqlite.learned import SqliteRepeats, SqliteStrengths, SqliteTopics
@@ -51,6 +52,7 @@ from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.reaching import Reach
 from iai_mcp.memory.recall import Recall
 from iai_mcp.memory.rules import Rules
+from iai_mcp.memory.same_questions import SameQuestions
 from iai_mcp.memory.scoping import Access, Privacy
 from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.memory.sleep.nights import Nights
@@ -112,6 +114,7 @@ class MemoryStore:
             self.model,
             lambda: self.recall.finder.people(Scope()).worked,
             page=self.settings.embed_page,
+            spare=_spare_cores(self.settings.embed_threads),
             calm=self.courtesy.wait_for_calm,
             failed=self.failed,
         )
@@ -139,6 +142,7 @@ class MemoryStore:
             strengths=self.strengths,
             rules=self.rules,
             turn=Gate(_recalls_at_once()),
+            same=SameQuestions(lambda: self.database.commits),
         )
         self.mend = Mend(self.works)
         self.work_answers = WorkAnswers(self.works, self.memories, access, self.meaning)
@@ -286,7 +290,7 @@ class MemoryStore:
         embedder = self.embedder.get()
         return {
             "records": self.memories.count(),
-            "vectors_pending": self.memories.pending_count(),
+            **self.backlog.left(),
             "forgetting": self.memories.unreached_count(),
             "model": embedder if isinstance(embedder, str) else embedder.model_id,
             "model_ready": not isinstance(embedder, str),
@@ -346,6 +350,10 @@ class MemoryStore:
 
 def _log_failure(name: str, failed: Exception) -> None:
     _log.error("task_failed", exc_info=failed, extra={"task": name})
+
+
+def _spare_cores(wanted: int) -> Callable[[int], int]:
+    return (lambda _: wanted) if wanted else SpareCores()
 
 
 def _recalls_at_once() -> int:

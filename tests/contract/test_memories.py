@@ -226,15 +226,32 @@ def test_rows_come_in_order_behind_a_key_and_nothing_earlier_appears_later(
 
 def test_the_backlog_gives_each_text_with_what_embedding_asks_of_it(memories: Memories) -> None:
     keys = _add(memories, "hello", "always answer in French from now on", "bye")
-    found = list(memories.pending(2))
+    found = list(memories.unembedded([keys[1], keys[0], 99]))
     assert [(one.key, one.text, one.wishes) for one in found] == [
-        (keys[0], "hello", False),
         (keys[1], "always answer in French from now on", True),
+        (keys[0], "hello", False),
     ]
     assert [bool(entry.facts & WISH) for entry in memories.entries(0)] == [False, True, False]
-    assert memories.said_before(keys[0], 5) == ""
-    assert memories.said_before(keys[1], 3) == "llo"
+    assert memories.said_before(keys[0]) is None
+    assert memories.said_before(keys[1]) == found[1]
     assert memories.renew(10) == []
+
+
+def test_the_backlog_begins_with_the_latest_of_the_projects_at_work(memories: Memories) -> None:
+    day = 86_400_000_000
+    turns = [
+        said("long ago, elsewhere", at=day, project="past"),
+        said("long ago, here", at=2 * day, project="now"),
+        said("later, elsewhere", at=80 * day, project="past"),
+        said("today", at=100 * day, project="now"),
+        said("today, nowhere", at=101 * day),
+    ]
+    keys = [one.key for one in memories.add(turns)]
+    wanted = [keys[3], keys[1], keys[4], keys[2], keys[0]]
+    assert memories.pending() == wanted
+    assert memories.pending(after=keys[2] or 0) == [keys[3], keys[4]]
+    memories.forget([key for key in keys[3:4] if key], 1)
+    assert memories.pending() == [keys[4], keys[2], keys[1], keys[0]]
 
 
 def test_words_find_what_holds_any_of_them_within_the_scope(memories: Memories) -> None:

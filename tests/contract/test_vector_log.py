@@ -38,7 +38,16 @@ def test_what_was_put_comes_back_in_pages_and_is_off_the_backlog(kit: Kit) -> No
     assert log.page(0, 10) == [_turn(1), _turn(3)]
     assert log.page(0, 1) == [_turn(1)]
     assert log.page(1, 10) == [_turn(3)]
-    assert [one.key for one in memories.pending(10)] == [2]
+    assert memories.pending() == [2]
+
+
+def test_what_is_unfinished_is_kept_and_stays_on_the_backlog(kit: Kit) -> None:
+    memories, log = kit
+    assert log.put([_turn(1), _turn(2)], unfinished={2}) == [1, 2]
+    assert log.page(0, 10) == [_turn(1), _turn(2)]
+    assert sorted(memories.pending()) == [2, 3]
+    log.put([_turn(2)], [CodedParts(2, 0, False, SCALE, b"abcd")])
+    assert memories.pending() == [3]
 
 
 def test_putting_again_takes_the_place_of_what_was_there(kit: Kit) -> None:

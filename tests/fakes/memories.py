@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from uuid import UUID
@@ -251,15 +251,28 @@ class FakeMemories:
     def renew(self, limit: int) -> list[Renewed]:
         return []
 
-    def pending(self, limit: int) -> Iterator[Unembedded]:
-        for key in sorted(self.to_embed)[:limit]:
-            memory = self.stored[key]
-            wishes = bool(traits_of(memory.text, memory.role).facts & WISH)
-            yield Unembedded(key, memory.text, memory.role, wishes)
+    def pending(self, after: int = 0) -> list[int]:
+        last = max((one.at.micros for one in self.stored.values()), default=0)
+        current = {
+            one.provenance.project
+            for one in self.stored.values()
+            if one.at.micros >= last - 7 * 86_400_000_000
+        } - {""}
 
-    def said_before(self, key: int, letters: int) -> str:
+        def wanted(key: int) -> tuple[bool, int, int]:
+            one = self.stored[key]
+            return one.provenance.project in current, one.at.micros, key
+
+        return sorted((key for key in self.to_embed if key > after), key=wanted, reverse=True)
+
+    def unembedded(self, keys: Sequence[int]) -> Iterator[Unembedded]:
+        for memory in self.get(keys):
+            wishes = bool(traits_of(memory.text, memory.role).facts & WISH)
+            yield Unembedded(memory.key, memory.text, memory.role, wishes)
+
+    def said_before(self, key: int) -> Unembedded | None:
         before, _ = self.neighbours(self.stored[key], 1)
-        return before[-1].text[-letters:] if before else ""
+        return next(self.unembedded([one.key for one in before]), None)
 
     def pending_count(self) -> int:
         return len(self.to_embed)
@@ -384,11 +397,16 @@ class FakeVectorLog:
         self._parts: dict[int, CodedParts] = {}
         memories.on_forgotten.append(self._forget)
 
-    def put(self, turns: Sequence[Coded], parts: Sequence[CodedParts] = ()) -> list[int]:
+    def put(
+        self,
+        turns: Sequence[Coded],
+        parts: Sequence[CodedParts] = (),
+        unfinished: Collection[int] = (),
+    ) -> list[int]:
         there = self._memories.stored
         self._parts |= {one.key: one for one in parts if one.key in there}
         self._turns |= {one.key: one for one in turns if one.key in there}
-        self._memories.to_embed -= {one.key for one in turns}
+        self._memories.to_embed -= {one.key for one in turns} - set(unfinished)
         keys = [*(one.key for one in parts), *(one.key for one in turns)]
         return list(dict.fromkeys(key for key in keys if key in there))
 

@@ -45,16 +45,16 @@ def _is_about(event: Json, closed: Sequence[str]) -> bool:
 
 
 def _topology(store: MemoryStore, params: Params) -> Json:
-    pending = store.memories.pending_count()
+    left = store.backlog.left()
     return {
         "records": store.memories.count(),
         "projects": len(store.memories.projects()),
         "vectors": len(store.vectors) if store.vectors is not None else 0,
-        "vectors_pending": pending,
+        **left,
         "communities": store.topics.count(),
         "derived": store.topics.derived_count(),
         "hubs": _hubs(store, params),
-        "backlog": {"vectors": pending, "sleep": store.topics.waiting_count()},
+        "backlog": {"vectors": left["vectors_pending"], "sleep": store.topics.waiting_count()},
     }
 
 

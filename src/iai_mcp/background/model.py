@@ -126,7 +126,7 @@ class Model:
         words = WordMeanings(self._words(embedder), embedder.model_id, embedder.dimensions)
         self._coming = vectors = Vectors(kept, embedder.dimensions, words)
         vectors.load()
-        missing = self._memories.pending_count()
-        self.behind = missing > max(_WORTH_A_WORD, self._memories.count() / 2)
+        count = self._memories.count()
+        self.behind = count - len(vectors) > max(_WORTH_A_WORD, count / 2)
         self.vectors = vectors
         self.ready()

@@ -22,6 +22,7 @@ from iai_mcp import paths
 from iai_mcp.cli import lost_projects, memory_access, output, times
 from iai_mcp.cli.import_run import Counts, Done, Import, Imported, as_json, is_export, take_in
 from iai_mcp.cli.memory_access import Call
+from iai_mcp.cli.vectors_left import VectorsLeft
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.hosts import READABLE, histories
 from iai_mcp.hosts.histories import History
@@ -61,9 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
     started = time.monotonic()
     with memory_access.held() as call:
         result = _imported(found, call, since, bar, again=arguments.again)
-        pending = _number(call("topology", {}), "vectors_pending")
+        left = VectorsLeft.told(call("topology", {}))
     seconds = time.monotonic() - started
-    told = {**as_json(result), "seconds": round(seconds, 3), "vectors_pending": pending}
+    told = {**as_json(result), "seconds": round(seconds, 3), "vectors_pending": left.all}
     suggestion = _suggestion(result.sample)
     lost = lost_projects.guesses(result.directories)
     told |= {"suggestion": suggestion} if suggestion else {}
@@ -71,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     output.emit(told, _summary(result, seconds), as_json=arguments.json)
     if not arguments.json:
         _ask_and_tell(suggestion, result, [one["lost"] for one in lost])
-        _vectors(pending, wait=not arguments.no_wait)
+        _vectors(left, wait=not arguments.no_wait)
     return 0
 
 
@@ -175,9 +176,9 @@ def _by_host(result: Imported) -> list[str]:
     return [line(host, counts) for host, counts in sorted(result.hosts.items())]
 
 
-def _vectors(pending: int, *, wait: bool) -> None:
+def _vectors(left: VectorsLeft, *, wait: bool) -> None:
     """Show how the vectors follow, while somebody is watching and a daemon makes them."""
-    if not pending:
+    if not left.all:
         return
     from iai_mcp.client import connection
 
@@ -187,46 +188,24 @@ def _vectors(pending: int, *, wait: bool) -> None:
         return
     if not (wait and output.redraws() and daemon):
         output.say(
-            f"{pending:,} vectors follow in the background ('iai-mcp status' shows how many)"
+            f"{left.all:,} vectors follow in the background ('iai-mcp status' shows how many)"
         )
         return
-    progress = _Vectors(pending)
+    most = {True: left.first, False: left.all}  # in each of the two stages
     try:
-        while progress.pending and connection.is_up():
-            output.redraw(progress.line())
+        while left.all and connection.is_up():
+            first = left.first > 0
+            now = left.first if first else left.all
+            most[first] = max(most[first], now)
+            output.redraw(f"  {_drawn(1 - now / most[first])} {left}")
             time.sleep(0.5)
-            progress.now(_number(connection.call("topology", {}), "vectors_pending"))
+            left = VectorsLeft.told(connection.call("topology", {}))
     except KeyboardInterrupt:  # only the watching ends; the import is done
         output.redraw("")
-        output.say(f"{progress.rest()} ('iai-mcp status' shows how many)")
+        output.say(f"the vectors go on in the daemon ('iai-mcp status' shows how many): {left}")
         return
-    output.redraw(f"  vectors {_drawn(1.0)} done")
+    output.redraw(f"  {_drawn(1.0)} vectors done")
     output.aside("")
-
-
-class _Vectors:
-    """How the vectors come along, and how long the rest may take."""
-
-    def __init__(self, pending: int) -> None:
-        self.pending = self._total = self._first = pending
-        self._began = time.monotonic()
-
-    def now(self, pending: int) -> None:
-        self.pending, self._total = pending, max(self._total, pending)
-
-    def line(self) -> str:
-        done = self._total - self.pending
-        return f"  vectors {_drawn(done / self._total)} {done:,} of {self._total:,}{self._left()}"
-
-    def rest(self) -> str:
-        return f"{self.pending:,} vectors go on in the daemon{self._left()}; recall works by words meanwhile"
-
-    def _left(self) -> str:
-        made, seconds = self._first - self.pending, time.monotonic() - self._began
-        if made <= 0 or not self.pending:
-            return ""
-        minutes = self.pending / made * seconds / 60
-        return ", less than a minute" if minutes < 1 else f", about {minutes:.0f} minutes"
 
 
 class _Bar:

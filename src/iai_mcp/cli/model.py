@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Literal
 
 from iai_mcp import paths
 from iai_mcp.cli import output, vectors_to_come
+from iai_mcp.cli.vectors_left import VectorsLeft
 
 if TYPE_CHECKING:
     from iai_mcp.adapters.embedding.catalogue import Entry
@@ -157,7 +158,7 @@ def _status(arguments: argparse.Namespace) -> int:
         text += f"\n{error.message}\nMemories are found by their words alone until then."
         _say(result, text, as_json=arguments.json)
         return 1
-    result = _described(place)
+    result = _described(place) | _left(place)
     _say(result, _for_people(result), as_json=arguments.json)
     return 0
 
@@ -211,6 +212,17 @@ def _described(place: "Place") -> dict[str, object]:
     }
 
 
+def _left(place: "Place") -> dict[str, object]:
+    """What a daemon that runs with this model has still to embed."""
+    from iai_mcp.cli import up
+
+    running = up.status_of_running() or {}
+    if running.get("model") != place.model_id():
+        return {}
+    names = ("vectors_pending", "first_vectors_pending", "vectors_seconds")
+    return {name: running.get(name) for name in names}
+
+
 def _for_people(result: dict[str, object]) -> str:
     lines = [f"{output.paint('ok', 'green')}  {result['model_id']}", f"    {result['path']}"]
     if result["status"] == "own":
@@ -220,6 +232,9 @@ def _for_people(result: dict[str, object]) -> str:
             f"    {result['dimensions']} dimensions, {result['max_tokens']} tokens, "
             f"{result['megabytes']} MB, cosine {result['fidelity']} to float32"
         )
+    left = str(VectorsLeft.told(result))
+    if left:
+        lines.append(f"    {left}")
     return "\n".join(lines)
 
 

@@ -7,6 +7,7 @@ import argparse
 
 from iai_mcp import __version__
 from iai_mcp.cli import output
+from iai_mcp.cli.vectors_left import VectorsLeft
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import DaemonNotOurs, DaemonUnreachable
 
@@ -69,8 +70,8 @@ def _trouble(name: str, task: dict[str, object]) -> str:
 def _meaning(status: dict[str, object]) -> str:
     if not status.get("model_ready"):
         return str(status.get("model")).removeprefix("meaning: ")
-    pending = status.get("vectors_pending")
-    return f"{status.get('model')}" + (f", {pending} vectors to come" if pending else "")
+    left = str(VectorsLeft.told(status))
+    return f"{status.get('model')}" + (f"; {left}" if left else "")
 
 
 def _since(seconds: object) -> str:

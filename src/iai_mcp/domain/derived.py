@@ -19,14 +19,20 @@ class Derived(Generic[Made]):
 
     def of(self, text: str, make: Callable[[str], Made]) -> Made:
         """What `make` makes of the text, or once made of it."""
-        known, key = self._known, (len(text), hash(text))
-        found = known.get(key)
+        found = self.known(text)
         if found is None:
             found = make(text)
-            if len(known) >= self._most:
-                known = self._known = {}
-            known[key] = found
+            self.keep(text, found)
         return found
+
+    def known(self, text: str) -> Made | None:
+        """What was made of the text, if it is still kept."""
+        return self._known.get((len(text), hash(text)))
+
+    def keep(self, text: str, made: Made) -> None:
+        if len(self._known) >= self._most:
+            self._known = {}
+        self._known[len(text), hash(text)] = made
 
     def __len__(self) -> int:
         return len(self._known)

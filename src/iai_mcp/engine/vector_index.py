@@ -51,7 +51,7 @@ class VectorIndex:
         self._lock = threading.Lock()
         self._used = 0
         self._dropped = 0
-        self._ascending = True  # as vectors are made: only replacing one breaks the order
+        self._ascending = True  # as they are read at a start; the latest are made first
         self._row_of: dict[int, int] = {}
         self._words = -(-dimensions // 64)
         self._dimensions = dimensions
@@ -60,27 +60,30 @@ class VectorIndex:
     def __len__(self) -> int:
         return self._used - self._dropped
 
+    def __contains__(self, key: int) -> bool:
+        return key in self._row_of
+
     def add(self, keys: Sequence[int], codes: Codes, scales: Scales) -> None:
-        """Add rows; a key that is there already is replaced."""
+        """Add rows; a key that is there already is replaced, where it stands."""
         if not len(keys):
             return
         bits = self._bits_of(codes)
         with self._lock:
-            for key in keys:
-                self._bury(key)
-            start, end = self._used, self._used + len(keys)
-            added = np.asarray(keys, dtype=np.int64)
+            known = np.array([key in self._row_of for key in keys])
+            old, new = np.flatnonzero(known), np.flatnonzero(~known)
+            self._write([self._row_of[keys[int(i)]] for i in old], old, codes, scales, bits)
+            if not new.size:
+                return
+            start, end = self._used, self._used + new.size
+            added = np.asarray(keys, dtype=np.int64)[new]
             last = self._keys[start - 1] if start else -1
             self._ascending &= bool(added[0] > last and (added[1:] > added[:-1]).all())
             if end > len(self._keys):
                 self._grow(end)
-            self._keys[start:end] = keys
-            self._codes[start:end] = codes
-            self._scales[start:end] = scales
-            self._bits[:, start:end] = bits
+            self._keys[start:end] = added
+            self._write(slice(start, end), new, codes, scales, bits)
             self._alive[start:end] = True
-            for row, key in enumerate(keys, start):
-                self._row_of[key] = row
+            self._row_of.update(zip(added.tolist(), range(start, end), strict=True))
             self._used = end
 
     def drop(self, keys: Sequence[int]) -> None:
@@ -142,6 +145,15 @@ class VectorIndex:
         cosines[known] = _scores(view, rows[known], query)
         return cosines
 
+    def of(self, keys: Sequence[int]) -> Matrix:
+        """The vectors of `keys`; zero for one that has none."""
+        view = self._snapshot()
+        rows = self._rows_of(view, np.asarray(keys, dtype=np.int64))
+        vectors = np.zeros((len(keys), self._dimensions), dtype=np.float32)
+        known = np.flatnonzero(rows >= 0)
+        vectors[known] = view.codes[rows[known]] * view.scales[rows[known], None]
+        return vectors
+
     def _rows_of(self, view: _Snapshot, keys: Keys) -> NDArray[np.int64]:
         """The row of each key; -1 for one that has none."""
         if not view.ascending:
@@ -191,6 +203,19 @@ class VectorIndex:
         padded = np.zeros((len(packed), self._words * 8), dtype=np.uint8)
         padded[:, : packed.shape[1]] = packed
         return np.ascontiguousarray(padded.view(np.uint64).T)
+
+    def _write(
+        self,
+        rows: slice | list[int],
+        places: NDArray[np.int64],
+        codes: Codes,
+        scales: Scales,
+        bits: Bits,
+    ) -> None:
+        """Who reads meanwhile sees the old vector of a row, the new one, or for a moment some of each."""
+        self._codes[rows] = codes[places]
+        self._scales[rows] = scales[places]
+        self._bits[:, rows] = bits[:, places]
 
     def _bury(self, key: int) -> int | None:
         row = self._row_of.pop(key, None)

@@ -6,7 +6,7 @@ are read only for the few candidates that a recall looks at closely.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,13 +56,22 @@ class Vectors:
             while after is not None:
                 after = load(after)
 
-    def put(self, keys: Sequence[int], vectors: Matrix, passages: Sequence[Passages] = ()) -> None:
-        """Keep the vectors of these memories; a memory that was forgotten is passed over."""
+    def put(
+        self,
+        keys: Sequence[int],
+        vectors: Matrix,
+        passages: Sequence[Passages] = (),
+        unfinished: Collection[int] = (),
+    ) -> None:
+        """Keep the vectors of these memories; a memory that was forgotten is passed over.
+
+        The `unfinished` stay on the backlog: their passages are to follow.
+        """
         codes, scales = quantise(vectors)
         parts = [_coded(one) for one in passages if len(one.vectors)]
         turns = [Coded(key, float(scales[i]), codes[i].tobytes()) for i, key in enumerate(keys)]
         with self._arriving:
-            kept = set(self._log.put(turns, parts))
+            kept = set(self._log.put(turns, parts, set(unfinished)))
             rows = [i for i, key in enumerate(keys) if key in kept]
             self._turns.add([keys[i] for i in rows], codes[rows], scales[rows])
             for one in parts:
@@ -87,6 +96,13 @@ class Vectors:
     def cosines(self, vector: Matrix, keys: Keys) -> Matrix:
         """The cosine of each of `keys`; NaN for one that has no vector."""
         return self._turns.cosines(vector, keys)
+
+    def of(self, keys: Sequence[int]) -> Matrix:
+        """The vector of each of these memories, as it is kept; zero for one that has none."""
+        return self._turns.of(keys)
+
+    def __contains__(self, key: int) -> bool:
+        return key in self._turns
 
     def wishes_about(
         self, vector: Matrix, limit: int, within: Keys | None = None

@@ -24,6 +24,7 @@ from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.answering import READ_OF_EACH, Answering, Found
 from iai_mcp.memory.question import Answer, Question
 from iai_mcp.memory.rules import Rules
+from iai_mcp.memory.same_questions import SameQuestions
 from iai_mcp.memory.scoping import Access
 from iai_mcp.memory.weighing import Ranking, Weighing
 from iai_mcp.memory.worked import WorkShown, read_work
@@ -63,12 +64,18 @@ class Recall:
     strengths: Strengths
     rules: Rules
     turn: AbstractContextManager[object] = field(default_factory=nullcontext)  # waited for
+    same: SameQuestions[Answer] | None = None  # who asks the same at once shares the answer
 
     def __call__(self, asked: Question) -> Answer:
         """
         Raises:
             InvalidInput: the question brings a vector of another model.
         """
+        if self.same is None or asked.vector is not None:
+            return self._answer(asked)
+        return self.same.answer(asked, lambda: self._answer(asked))
+
+    def _answer(self, asked: Question) -> Answer:
         scope = self.access.scope(asked.about, asked.caller)
         here = self._here(asked)
         leg = self.meaning()

@@ -87,12 +87,13 @@ class Renewed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:
-    """A memory that lacks a vector. `wishes`: whether it states something wished for good."""
+    """A memory as embedding looks at it."""
 
     key: int
     text: str
     role: str
-    wishes: bool
+    wishes: bool  # whether it states something wished for good
+    came: bool = False  # from another device, perhaps with a vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,15 +284,21 @@ class Memories(Protocol):
         """Derive again what an earlier version derived from the oldest such memories, words included."""
         ...
 
-    def pending(self, limit: int) -> Iterator[Unembedded]:
-        """The oldest memories that still lack a vector.
+    def pending(self, after: int = 0) -> list[int]:
+        """The keys behind that one whose vectors are not all made, in the order in which they are wanted:
+        of projects in which anything was said in the last week first, and the latest first.
+        """
+        ...
+
+    def unembedded(self, keys: Sequence[int]) -> Iterator[Unembedded]:
+        """These memories, but for what was forgotten.
 
         Each is read when it is asked for, and once: it may be megabytes long.
         """
         ...
 
-    def said_before(self, key: int, letters: int) -> str:
-        """The last letters of what was said before that memory in its session; "" for the first."""
+    def said_before(self, key: int) -> Unembedded | None:
+        """What was said before that memory in its session."""
         ...
 
     def pending_count(self) -> int: ...

@@ -1,6 +1,6 @@
 """Where vectors outlive the process."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
 
@@ -27,8 +27,14 @@ class CodedParts(NamedTuple):
 class VectorLog(Protocol):
     """Vectors of one space. Vectors of another model are never mixed in."""
 
-    def put(self, turns: Sequence[Coded], parts: Sequence[CodedParts] = ()) -> list[int]:
-        """Keep them, in place of any before, and take the turns off the backlog, all or nothing.
+    def put(
+        self,
+        turns: Sequence[Coded],
+        parts: Sequence[CodedParts] = (),
+        unfinished: Collection[int] = (),
+    ) -> list[int]:
+        """Keep them, in place of any before, and take the turns off the backlog, all or nothing; but
+        for the `unfinished`, whose passages are to follow.
 
         Returns:
             The keys of what was kept: a memory that was forgotten is passed over.

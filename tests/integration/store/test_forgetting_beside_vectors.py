@@ -1,7 +1,7 @@
 """What is forgotten while vectors are made or read leaves none of them behind in memory."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
@@ -23,8 +23,13 @@ class Meanwhile(SqliteVectors):
         self.vectors = Vectors(self, 4)
         self.forgetting: threading.Thread | None = None
 
-    def put(self, turns: Sequence[Coded], parts: Sequence[CodedParts] = ()) -> list[int]:
-        kept = super().put(turns, parts)
+    def put(
+        self,
+        turns: Sequence[Coded],
+        parts: Sequence[CodedParts] = (),
+        unfinished: Collection[int] = (),
+    ) -> list[int]:
+        kept = super().put(turns, parts, unfinished)
         self._forget_the_first()
         return kept
 

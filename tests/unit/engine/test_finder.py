@@ -21,7 +21,9 @@ class Kit:
 
     def embed(self) -> None:
         self.vectors = Vectors(FakeVectorLog(self.memories), self.embedder.dimensions)
-        EmbedBacklog(self.memories, self.embedder, self.vectors)()
+        backlog = EmbedBacklog(self.memories, self.embedder, self.vectors)
+        while backlog():
+            continue
 
     def sought(self, cue: str, scope: Scope | None = None, *, exact: str = "") -> Sought:
         return Sought(

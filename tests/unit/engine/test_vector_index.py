@@ -47,6 +47,19 @@ def test_above_the_bound_binary_codes_find_nearly_the_same(monkeypatch: pytest.M
     assert shared / 200 > 0.9
 
 
+def test_replacing_vectors_takes_no_more_room_and_leaves_them_where_they_were() -> None:
+    vectors = random_vectors(3000)
+    index = filled(vectors)
+    room = len(index._snapshot().keys)
+    for start in range(0, 3000, 100):
+        index.add(range(start + 1, start + 101), *quantise(-vectors[start : start + 100]))
+    assert len(index._snapshot().keys) == room
+    assert len(index) == 3000
+    assert index.nearest(-vectors[17], 1)[0][0] == 18
+    assert index.of([18, 4000])[0] == pytest.approx(-vectors[17], abs=0.01)
+    assert not index.of([18, 4000])[1].any()
+
+
 def test_a_dropped_or_replaced_key_is_not_found_by_its_old_vector() -> None:
     vectors = random_vectors(100)
     index = filled(vectors)

@@ -17,6 +17,7 @@ from iai_mcp.ports.embedder import Matrix
 
 # Another processor rounds a little differently; damaged numbers give a cosine near zero.
 _SAME = 0.98
+_NO_LENGTH = 1e-12
 # Work of this many tokens leaves megabytes behind in the allocator: give them back after it.
 _MUCH = 1024
 # Characters. The rest of a longer text is taken to be like its beginning: counting megabytes takes
@@ -68,8 +69,9 @@ class OnnxEmbedder:
         tokens = 0
         for row, text in zip(vectors, texts, strict=True):
             ids = self._tokens.ids(self._place.manifest.prefix + text)
-            row[:] = self._vector(ids)
+            row[:] = self._pooled(ids)
             tokens += len(ids)
+        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _NO_LENGTH)
         if tokens >= _MUCH or sum(map(len, texts)) >= LARGE:
             self.release()
         self._touched += tokens
@@ -92,7 +94,7 @@ class OnnxEmbedder:
             # Pages of the file: gone from this process, still in the system's cache.
             self._words.madvise(mmap.MADV_DONTNEED)
 
-    def _vector(self, ids: list[int]) -> NDArray[np.float32]:
+    def _pooled(self, ids: list[int]) -> NDArray[np.float32]:
         session = self._session
         feed = {name: _input(name, ids, kind) for name, kind in session.inputs.items()}
         (output,) = session.run([session.output], feed)
@@ -101,18 +103,19 @@ class OnnxEmbedder:
             value = value.mean(axis=0, dtype=np.float32)
         elif session.pooling == "cls":
             value = value[0]
-        length = np.linalg.norm(value)
-        return np.asarray(value / length, dtype=np.float32) if length > 0 else value
+        return value
 
     def _try_out(self) -> int:
         """Embed once, compare with the vector the model was built to give; its dimensions."""
         probe = self._place.manifest.probe
         try:
-            vector = self._vector(self._tokens.ids(probe.text if probe else "hello"))
+            vector = self._pooled(self._tokens.ids(probe.text if probe else "hello"))
         except REFUSALS as error:
             raise self._damaged("does not run") from error
-        if vector.ndim != 1 or not np.isclose(np.linalg.norm(vector), 1.0, atol=1e-3):
+        length = np.linalg.norm(vector)
+        if vector.ndim != 1 or not 0 < length < np.inf:
             raise self._damaged("does not give one vector for a text")
+        vector = np.asarray(vector / length, dtype=np.float32)
         if probe and not _cosine(vector, probe.vector) >= _SAME:
             raise self._damaged("does not give the vectors it was built for")
         return len(vector)

@@ -58,6 +58,7 @@ class Database:
             deque()
         )  # the last one used first: its cache is warm
         self.written = threading.Event()  # something was, since it was last cleared
+        self.commits = 0  # of this process, which is the only one that writes
         self._is_new = not path.exists() or not path.stat().st_size
         with translated(path):
             self.lost = self._take_log()
@@ -88,6 +89,7 @@ class Database:
                 self._writer.execute("BEGIN IMMEDIATE")
                 yield self._writer
                 self._writer.execute("COMMIT")
+                self.commits += 1
                 self.written.set()
             except BaseException:
                 if self._writer.in_transaction:

@@ -32,6 +32,7 @@ from iai_mcp.ports.upkeep import Gone
 _LINKS_AT_MOST = 200
 _LONG = 1 << 16  # characters: what follows from more takes milliseconds to work out
 _AT_ONCE = 500  # values named in one statement
+_LATELY = 7 * 24 * 3600 * 1_000_000  # microseconds
 _LOG_SECONDS = 5.0  # who reads is done by then, but for a check of the whole file
 
 
@@ -278,12 +279,19 @@ class SqliteMemories:
         with self._db.writing() as db:
             return entries.renew(db, limit)
 
-    def pending(self, limit: int) -> Iterator[Unembedded]:
-        with self._db.reading() as db:
-            found = db.execute("SELECT key FROM pending_vectors ORDER BY key LIMIT ?", (limit,))
-            keys = [row[0] for row in found]
+    def pending(self, after: int = 0) -> list[int]:
         sql = (
-            "SELECT m.key, m.text, m.role, coalesce(t.flags, 0) & ? FROM memories AS m "
+            "SELECT p.key FROM pending_vectors AS p JOIN memories AS m USING (key) WHERE p.key > ? ORDER BY "
+            "EXISTS (SELECT 1 FROM memories AS n WHERE n.project = m.project AND n.at >= ?) DESC, "
+            "m.at DESC, m.key DESC"
+        )
+        with self._db.reading() as db:
+            last = scalar(db, "SELECT coalesce(max(at), 0) FROM memories")
+            return [row[0] for row in db.execute(sql, (after, int(str(last)) - _LATELY))]
+
+    def unembedded(self, keys: Sequence[int]) -> Iterator[Unembedded]:
+        sql = (
+            "SELECT m.key, m.text, m.role, coalesce(t.flags, 0) & ?, m.teller FROM memories AS m "
             "LEFT JOIN traits AS t USING (key) WHERE m.key = ?"
         )
         for key in keys:
@@ -291,16 +299,14 @@ class SqliteMemories:
             with self._db.reading() as db:
                 row = db.execute(sql, (WISH, key), can_cache=False).fetchone()
             if row is not None:  # else it was forgotten meanwhile
-                yield Unembedded(row[0], row[1], row[2], bool(row[3]))
+                yield Unembedded(row[0], row[1], row[2], bool(row[3]), row[4] is not None)
 
-    def said_before(self, key: int, letters: int) -> str:
+    def said_before(self, key: int) -> Unembedded | None:
         sql = "SELECT session, at FROM memories WHERE key = ? AND session <> ''"
         with self._db.reading() as db:
-            for session, at in db.execute(sql, (key,)).fetchall():
-                for last in belonging.before(db, str(session), (at, key), 1):
-                    text = scalar(db, "SELECT text FROM memories WHERE key = ?", (last,))
-                    return str(text)[-letters:]
-        return ""
+            found = db.execute(sql, (key,)).fetchall()
+            last = [k for s, at in found for k in belonging.before(db, str(s), (at, key), 1)]
+        return next(self.unembedded(last), None)
 
     def pending_count(self) -> int:
         with self._db.reading() as db:

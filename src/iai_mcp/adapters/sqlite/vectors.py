@@ -1,6 +1,6 @@
 """`VectorLog` in the encrypted file."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import apsw
 
@@ -18,7 +18,12 @@ class SqliteVectors:
         self._db = database
         self._space = self._enter_space(model, dimensions)
 
-    def put(self, turns: Sequence[Coded], parts: Sequence[CodedParts] = ()) -> list[int]:
+    def put(
+        self,
+        turns: Sequence[Coded],
+        parts: Sequence[CodedParts] = (),
+        unfinished: Collection[int] = (),
+    ) -> list[int]:
         kept: dict[int, None] = {}
         # What power loss takes back is on the backlog again.
         with self._db.writing(repeatable=True) as db:
@@ -37,7 +42,8 @@ class SqliteVectors:
                 )
                 if db.changes():
                     kept[key] = None
-                db.execute("DELETE FROM pending_vectors WHERE key = ?", (key,))
+                if key not in unfinished:
+                    db.execute("DELETE FROM pending_vectors WHERE key = ?", (key,))
         return list(kept)
 
     def page(self, after: int, limit: int) -> list[Coded]:
