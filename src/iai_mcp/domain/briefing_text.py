@@ -18,6 +18,7 @@ _QUOTED_FROM = 60
 _EACH_SESSION = 6  # exchanges: the one before the latest session has its say too
 # Characters of a conclusion, and of the one that ended last; a prompt is told whole or by its start.
 _ROOM, _ROOM_OF_THE_LAST = 400, 600
+_LEAST_ROOM = 160  # where no more is left
 _WHOLE_PROMPT, _START_OF_A_PROMPT = 240, 120
 _PLAN, _OF_A_PLAN = 1500, 420
 _CHORE = 120
@@ -175,14 +176,15 @@ def _quote(page: _Page, told: Sequence[Ended]) -> None:
         session = one.memory.provenance.session_id
         if session and sessions[session] == _EACH_SESSION:
             continue
-        made = _told(one, shown, _ROOM if page.lines else _ROOM_OF_THE_LAST)
-        if made is None:
-            continue
-        text, sources = made
         lead = "" if page.lines else f"{title}\n"
-        if page.fits(lead + text, page.budget):
-            page.add(lead + text, sources)
-            sessions[session] += 1
+        for room in (_ROOM if page.lines else _ROOM_OF_THE_LAST, _LEAST_ROOM):
+            known = set(shown)
+            made = _told(one, known, room)
+            if made is not None and page.fits(lead + made[0], page.budget):
+                page.add(lead + made[0], made[1])
+                sessions[session] += 1
+                shown = known
+                break
 
 
 def _told(one: Ended, shown: set[str], room: int) -> tuple[str, list[Source]] | None:

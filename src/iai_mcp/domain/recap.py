@@ -198,12 +198,13 @@ def gist(text: str, room: int, shown: set[str]) -> list[str]:
 
 
 def beginning(text: str, room: int) -> str:
-    """What a long prompt, mostly a plan, is about: its title and its first sentences."""
+    """What a plan is about: its title and its first sentences; "" of what has no title."""
     whole = _CODE.sub("\n", text[:_LOOKED_AT])
-    lines = [line.strip(" #*") for line in whole.splitlines() if _HEADING.match(line.strip())]
-    told = [one for one in pieces(whole) if not one.endswith(":") and not _HEADING.match(one)]
-    kept = lines[:1]
-    for one in told:
+    titles = [line.strip(" #*") for line in whole.splitlines() if _HEADING.match(line)]
+    kept = titles[:1]
+    for one in pieces(whole) if titles else ():
+        if one.endswith(":") or _HEADING.match(one):
+            continue
         if sum(map(len, kept)) + len(one) > room or _LISTED.match(one):
             break
         kept.append(one)

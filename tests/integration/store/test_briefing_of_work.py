@@ -118,3 +118,12 @@ def test_a_refusal_says_what_was_refused(store: MemoryStore) -> None:
     tell(store, "s", "U: Count the coins", "A: Let me run all:", f"A: {DONE}")
     tell(store, "t", "A: Let me run the tests:", "U: too slow.", f"A: So: {DONE}", **refused)
     assert "“too slow.” (refusing: make slow-tests)" in told(store)
+
+
+def test_a_pasted_log_is_told_by_its_start_alone(store: MemoryStore) -> None:
+    log = "\n".join(f"=== RUN the test of drawer number {n} passed" for n in range(200))
+    tell(store, "s", f"U: {log}", f"A: {DONE}")
+    text = told(store)
+    assert DONE in text
+    assert "drawer number 0 passed" in text
+    assert "drawer number 5 passed" not in text
