@@ -46,6 +46,7 @@ from iai_mcp.memory.fading import Fading
 from iai_mcp.memory.gate import Gate
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.knobs import KnobBoard
+from iai_mcp.memory.lost_checkouts import LostCheckouts
 from iai_mcp.memory.mending import Mend
 from iai_mcp.memory.pace import Pace, Sizes
 from iai_mcp.memory.prompt_injection import PromptInjection
@@ -166,6 +167,7 @@ class MemoryStore:
             consent=consent,
             mend=self.mend,
             enabled=lambda: self.knobs.current().work == "on",
+            lost=LostCheckouts(self.works, self.memories, places),
         )
         self.past_work = PastWork(
             PastHistories(),

@@ -68,6 +68,13 @@ def test_checkouts_that_come_from_one_place_are_kin(projects: Projects) -> None:
     projects.comes_from(gone[2], "https://github.com/ann/till")
     assert projects.kin(gone[0], [*gone, "a name"]) == gone[1:2]
     assert projects.kin(gone[2], gone) == projects.kin("a name", gone) == []
+    projects.comes_from(gone[2], "https://github.com/ann/shop", guessed=True)
+    assert projects.kin(gone[2], gone) == []
+    assert not any(map(projects.is_here, gone))
+
+
+def test_a_project_is_here_if_its_directory_is(projects: Projects, tmp_path: Path) -> None:
+    assert projects.is_here(projects.key_of("", str(tmp_path / "heron")))
 
 
 def test_a_private_project_is_closed_to_all_but_its_own(projects: Projects, tmp_path: Path) -> None:

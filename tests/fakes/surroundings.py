@@ -34,8 +34,12 @@ class FakeProjects:
         own = self._remotes.get(key := self.key_of(project, ""))
         return [one for one in known if own and one != key and self._remotes.get(one) == own]
 
-    def comes_from(self, key: str, remote: str) -> None:
-        self._remotes[key] = remote
+    def comes_from(self, key: str, repository: str, *, guessed: bool = False) -> None:
+        if not guessed or key not in self._remotes:
+            self._remotes[key] = repository
+
+    def is_here(self, key: str) -> bool:
+        return key in self._roots
 
     def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
         return [key for key in known if key in private and key != here]

@@ -23,6 +23,7 @@ _COMMIT_LIMIT = 65_536
 _COMMITS_AT_MOST = 500  # from the tip to the root: a longer way is not cheap any more
 _NOTE_LIMIT = 8 * 1024 * 1024
 _NOTED_AT_MOST = 20_000
+_TOLD_AT_MOST = 8  # places that one project may come from
 _LOOKS_AT_ONCE = 10  # of other checkouts, while somebody waits for an answer
 # Commits of nothing, made by scripts within one second, are the same in repositories that are not.
 _EMPTY_TREES = (
@@ -47,11 +48,12 @@ class Repositories:
         if found:
             self._note(root, found)
 
-    def told(self, key: str, remote: str) -> None:
-        """Note what a transcript says about where a project comes from."""
-        found = identity.of_remote(remote)
-        if found is not None and not os.path.isdir(key):
-            self._note(key, [found])
+    def told(self, key: str, repository: str, *, guessed: bool = False) -> None:
+        """Note what a transcript says about where a project that is not here comes from."""
+        found = identity.of_remote(repository)
+        known = _read_note().get(identity.of_place(key), [])
+        if found is not None and found not in known and not (guessed and known):
+            self._note(key, [found, *known][:_TOLD_AT_MOST])
 
     def kin(self, own: Sequence[str], known: Iterable[str]) -> list[str]:
         """Those of the known keys that are of the same repository as one of `own`, without these."""

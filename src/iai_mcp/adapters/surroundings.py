@@ -1,5 +1,6 @@
 """The clock and the projects of the machine we run on."""
 
+import os
 import time
 from collections.abc import Sequence
 
@@ -49,9 +50,12 @@ class LocalProjects:
         own = self.matching(named, known)
         return self._repositories.kin([*own, self.key_of(named, "")], known)
 
-    def comes_from(self, key: str, remote: str) -> None:
-        if project_identity.is_path(key):
-            look_at(key, lambda: self._repositories.told(key, remote))
+    def comes_from(self, key: str, repository: str, *, guessed: bool = False) -> None:
+        if project_identity.is_path(key) and not self.is_here(key):
+            self._repositories.told(key, repository, guessed=guessed)
+
+    def is_here(self, key: str) -> bool:
+        return look_at(key, lambda: os.path.isdir(key))
 
     def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
         return project_identity.closed(private, known, here, project_aliases.load())
@@ -78,8 +82,11 @@ class StoredProjects:
     def kin(self, named: str, known: Sequence[str]) -> list[str]:
         return self._projects.kin(named, known)
 
-    def comes_from(self, key: str, remote: str) -> None:
-        self._projects.comes_from(key, remote)
+    def comes_from(self, key: str, repository: str, *, guessed: bool = False) -> None:
+        self._projects.comes_from(key, repository, guessed=guessed)
+
+    def is_here(self, key: str) -> bool:
+        return self._projects.is_here(key)
 
     def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
         return self._projects.closed(private, known, here)

@@ -24,6 +24,7 @@ _SHORTEST_POINT = 12
 _FEWEST_WORDS = 4
 _LONGEST_ASIDE = 500
 _RULES_OF_ONE = 4
+_LONGEST_REFUSED = 80
 
 _DECIDED = re.compile(
     r"\b(?:decided|decision:|we (?:agreed|chose|settled|picked|went)"
@@ -52,6 +53,7 @@ class Point:
     text: str
     memory: Memory
     why: str
+    about: str = ""  # what the words alone do not say: the command that was refused with them
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def sittings(memories: Iterable[Memory]) -> list[Sitting]:
     return sorted(found, key=lambda sitting: (-sitting.last.at.micros, -sitting.last.key))
 
 
-def open_threads(found: Sequence[Ended], limit: int = 14) -> list[Point]:
+def open_threads(found: Sequence[Ended], limit: int = 40) -> list[Point]:
     """What was left open in the latest exchanges: a question without an answer, a next step."""
     return _distinct(
         Point(
@@ -176,7 +178,12 @@ def _ruled(memory: Memory) -> Iterator[Point]:
         return
     for one in rulings(memory.text):
         if one.passing and not one.firm:
-            yield Point(_point(one.sentence), memory, "ruled in passing")
+            yield Point(_point(one.sentence), memory, "ruled in passing", _refused(memory))
+
+
+def _refused(memory: Memory) -> str:
+    refused = memory.meta.get("rejected")
+    return shortened(refused, _LONGEST_REFUSED) if isinstance(refused, str) else ""
 
 
 def _matching(memory: Memory, pattern: re.Pattern[str], why: str) -> Iterator[Point]:
@@ -215,14 +222,18 @@ def _first_sentence(memory: Memory) -> str:
 
 
 def _distinct(points: Iterable[Point], each: int = 1) -> list[Point]:
-    """Points whose words were not said before, at most `each` per memory."""
-    words: set[str] = set()
+    """Points whose words were not said before, at most `each` per memory.
+
+    A sentence that was pasted again with more around it, or cut, is the same.
+    """
+    words: list[str] = []
     memories: Counter[int] = Counter()
     kept: list[Point] = []
     for point in points:
         bare = "".join(c for c in point.text.lower() if c.isalnum())
-        if bare and bare not in words and memories[point.memory.key] < each:
-            words.add(bare)
+        again = any(bare in one or one in bare for one in words)
+        if bare and not again and memories[point.memory.key] < each:
+            words.append(bare)
             memories[point.memory.key] += 1
             kept.append(point)
     return kept

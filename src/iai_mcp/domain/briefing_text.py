@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from iai_mcp.domain.briefing import Point
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.quoting import in_line, quotation
-from iai_mcp.domain.recap import Ended, gist, narrates
+from iai_mcp.domain.recap import Ended, beginning, gist, narrates
 from iai_mcp.domain.relevance import read_prompt
 from iai_mcp.domain.shown_text import shortened
 
@@ -18,7 +18,10 @@ _QUOTED_FROM = 60
 _EACH_SESSION = 6  # exchanges: the one before the latest session has its say too
 # Characters of a conclusion, and of the one that ended last; a prompt is told whole or by its start.
 _ROOM, _ROOM_OF_THE_LAST = 400, 600
+_LEAST_ROOM = 160  # where no more is left
 _WHOLE_PROMPT, _START_OF_A_PROMPT = 240, 120
+_PLAN, _OF_A_PLAN = 1500, 420
+_CHORE = 120
 _FEWEST_LETTERS = 12
 _LONGEST_NAME = 90
 _NO_BRACKETS = str.maketrans("[]", "()")
@@ -155,7 +158,8 @@ def _list(page: _Page, section: Section, ceiling: int, letters: int) -> None:
     listed = 0
     for point in section.points:
         told = f"“{point.text}”" if section.verbatim else f"{_day(point.memory)}: {point.text}"
-        line = in_line(f"- {told}")
+        about = f" (refusing: {point.about})" if point.about else ""
+        line = in_line(f"- {told}{about}")
         whole = line if listed else f"{title}\n{line}"
         if len(whole) > letters or not page.fits(whole, ceiling):
             continue
@@ -172,14 +176,15 @@ def _quote(page: _Page, told: Sequence[Ended]) -> None:
         session = one.memory.provenance.session_id
         if session and sessions[session] == _EACH_SESSION:
             continue
-        made = _told(one, shown, _ROOM if page.lines else _ROOM_OF_THE_LAST)
-        if made is None:
-            continue
-        text, sources = made
         lead = "" if page.lines else f"{title}\n"
-        if page.fits(lead + text, page.budget):
-            page.add(lead + text, sources)
-            sessions[session] += 1
+        for room in (_ROOM if page.lines else _ROOM_OF_THE_LAST, _LEAST_ROOM):
+            known = set(shown)
+            made = _told(one, known, room)
+            if made is not None and page.fits(lead + made[0], page.budget):
+                page.add(lead + made[0], made[1])
+                sessions[session] += 1
+                shown = known
+                break
 
 
 def _told(one: Ended, shown: set[str], room: int) -> tuple[str, list[Source]] | None:
@@ -189,7 +194,10 @@ def _told(one: Ended, shown: set[str], room: int) -> tuple[str, list[Source]] | 
     if one.conclusion is not None and (text := _ending(one.conclusion.text, room, shown)):
         parts.append(f"{heading_of(one.conclusion)}\n{quotation(text)}")
         sources.append(Source(one.conclusion.id, "how it ended"))
-    tells = one.prompt is not None and (parts or read_prompt(one.prompt.text).worth_asking)
+    worth_asking = one.prompt is not None and read_prompt(one.prompt.text).worth_asking
+    if one.conclusion is not None and len(one.conclusion.text) <= _CHORE and not worth_asking:
+        return None  # "commit it": "Committed."
+    tells = one.prompt is not None and (parts or worth_asking)
     if one.prompt is not None and tells and (text := _prompt(one.prompt.text, shown)):
         asked = (
             f"  asked: “{in_line(text)}”" if "\n" not in text else f"  asked:\n{quotation(text)}"
@@ -209,7 +217,9 @@ def _ending(text: str, room: int, shown: set[str]) -> str:
 def _prompt(text: str, shown: set[str]) -> str:
     whole = text.strip()
     if len(whole) > _WHOLE_PROMPT:
-        whole = whole[:_START_OF_A_PROMPT].rstrip() + " […]"
+        start = whole[:_START_OF_A_PROMPT].rstrip()
+        whole = (beginning(whole, _OF_A_PLAN) if len(whole) > _PLAN else "") or start
+        whole += " […]"
     return _once(whole, shown)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from iai_mcp.domain.exchanges import TurnKind, kinds, turning
 from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.relevance import read_prompt
 from iai_mcp.domain.ruling_words import stem
 from iai_mcp.domain.words import words
 
@@ -22,6 +23,7 @@ _NO_PROSE = re.compile(r"```|---|\||[{}()\[\]]|\$ |//|at |File ")
 _HEADING = re.compile(r"#+\s")
 _HEADING_THAT_TELLS = 5  # words
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\"'(])|(?<=[。！？])")
+_LISTED = re.compile(r"[-*•+] |\d+[.)]|\*\*\d")
 _NUMBER = re.compile(r"(?:[-*•]|\d+[.)]|\*\*\d+[.)])")
 # Said on the way, or only to lead up to what is said next.
 _ON_THE_WAY = re.compile(
@@ -37,12 +39,20 @@ _OFFER = re.compile(
     re.IGNORECASE,
 )
 _OPEN = re.compile(
-    r"\b(?:todo|to-do|next steps?|remaining|remains|still (?:to do|open|missing|needs?|have to|need to|fail\w*)"
-    r"|not (?:yet|done|run|tested|implemented|verified)|left to do|follow[- ]?up|open questions?"
+    r"\b(?:todo|to-do|next steps?|remains (?:to|open|unclear)|still (?:to do|open|missing|needs?|have to|need to|fail\w*)"
+    r"|remaining (?:work|tasks?|todos?|steps?|issues?|items?|problems?|questions?|failures?)"
+    r"|(?:is|are|was|were|has|have|['’]s|n['’]t) (?:\w+ ){0,2}yet|not (?:done|run|tested|implemented|verified)|left (?:to do|for)"
+    r"|not yet (?:done|run|tested|implemented|verified|supported|fixed)|follow[- ]?up|open questions?"
     r"|unresolved|blocked (?:on|by)|possible improvement|future (?:consideration|work)|known (?:issue|limitation)"
     r"|would you like me to|want me to|shall i|should i|do you want me to|tomorrow|later we"
     r"|pick (?:it|this) up|nächste schritte|noch offen|prochaines étapes|próximos pasos|осталось"
     r"|следующ\w+ шаг)\b|下一步|次のステップ",
+    re.IGNORECASE,
+)
+# What was done, and what holds only in some case, is not open.
+_NOT_OPEN = re.compile(
+    r"#|\W*(?:\d+[.)] )?\W*(?:added|changed|fixed|removed|renamed|replaced|updated|created|moved|extracted)\b"
+    r"|.*\b(?:if|when|e\.g\.|intentionally)\b.*\b(?:yet|remain\w*)\b",
     re.IGNORECASE,
 )
 # What most conclusions say.
@@ -106,17 +116,26 @@ def _endings(turns: Sequence[Memory]) -> Iterator[Ended]:
         [turning(turn.text, turn.role) for turn in turns],
     )
     prompt: Memory | None = None
+    under_way = False
     for place, (turn, kind) in enumerate(zip(turns, told, strict=True)):
         last = place == len(turns) - 1
         if person[place]:
+            # Who breaks in with "too slow" or "go on" is still about what was asked before.
+            if under_way and prompt is not None and not read_prompt(turn.text).worth_asking:
+                under_way = False
+                if last:
+                    yield Ended(None, prompt, last_of_session=True)
+                continue
             if prompt is not None:
                 yield Ended(None, prompt)
-            prompt = None if kind is TurnKind.ANSWER else turn
+            prompt, under_way = None if kind is TurnKind.ANSWER else turn, False
             if last and prompt is not None:
                 yield Ended(None, prompt, last_of_session=True)
         elif kind in (TurnKind.CONCLUSION, TurnKind.PROPOSAL):
-            yield Ended(turn, prompt, last)
-            prompt = None
+            under_way = not last and prompt is not None and interrupted(turn.text)
+            if not under_way:
+                yield Ended(turn, prompt, last)
+                prompt = None
 
 
 def exchange_of(memory: Memory, before: Sequence[Memory], after: Sequence[Memory]) -> Ended:
@@ -178,6 +197,20 @@ def gist(text: str, room: int, shown: set[str]) -> list[str]:
     return kept
 
 
+def beginning(text: str, room: int) -> str:
+    """What a plan is about: its title and its first sentences; "" of what has no title."""
+    whole = _CODE.sub("\n", text[:_LOOKED_AT])
+    titles = [line.strip(" #*") for line in whole.splitlines() if _HEADING.match(line)]
+    kept = titles[:1]
+    for one in pieces(whole) if titles else ():
+        if one.endswith(":") or _HEADING.match(one):
+            continue
+        if sum(map(len, kept)) + len(one) > room or _LISTED.match(one):
+            break
+        kept.append(one)
+    return " … ".join(kept) if len(kept) > 1 else ""
+
+
 def about_that(text: str, terms: Collection[str], room: int) -> str:
     """A text whole, or the pieces of it that hold most of the terms, with marks between."""
     if len(text) <= room:
@@ -216,7 +249,8 @@ def left_open(found: Sequence[Ended], limit: int) -> Iterator[tuple[str, Memory]
         for piece in reversed(pieces(one.conclusion.text)):
             asks = _OFFER.match(piece) or piece.endswith("?")
             # An offer before the last exchange was taken up or passed over.
-            if _OPEN.search(piece) and (one.last_of_session or not asks):
+            is_open = _OPEN.search(piece) and not _NOT_OPEN.match(piece)
+            if is_open and (one.last_of_session or not asks):
                 yield piece, one.conclusion
                 break
 

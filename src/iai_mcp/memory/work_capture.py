@@ -21,6 +21,7 @@ from iai_mcp.domain.work import (
     within_project,
 )
 from iai_mcp.memory.capture import Captured, check_names, placed
+from iai_mcp.memory.lost_checkouts import LostCheckouts
 from iai_mcp.memory.mending import Mend
 from iai_mcp.ports.memories import Memories, Scope, Stored
 from iai_mcp.ports.surroundings import Clock, Consent, Projects, Redactor
@@ -43,6 +44,7 @@ class CaptureWork:
     consent: Consent
     mend: Mend
     enabled: Callable[[], bool]
+    lost: LostCheckouts
 
     def __call__(self, given: Sequence[NewWork], spooled: Instant | None = None) -> Captured:
         """A batch, in order. `spooled`: when the hook put it aside, if it did."""
@@ -67,6 +69,7 @@ class CaptureWork:
                     errors += 1
                 seen[told.text] += 1
         outcomes = self._add(wanted)
+        self.lost.learn([work for work, _ in wanted])
         statuses = Counter(one.status for one in outcomes)
         return Captured(
             inserted=statuses["inserted"],

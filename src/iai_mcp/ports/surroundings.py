@@ -31,8 +31,14 @@ class Projects(Protocol):
         """Those of the known keys that are other checkouts of its repository."""
         ...
 
-    def comes_from(self, key: str, remote: str) -> None:
-        """What a transcript says about a project: the remote of its repository."""
+    def comes_from(self, key: str, repository: str, *, guessed: bool = False) -> None:
+        """What a transcript tells about a project that is not here: the remote or the place of its
+        repository. What is `guessed` counts only where nothing else was told.
+        """
+        ...
+
+    def is_here(self, key: str) -> bool:
+        """Whether a project's directory is on this machine."""
         ...
 
     def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
