@@ -7,7 +7,7 @@ length and unsure ones share the rest.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -113,14 +113,24 @@ def fill(
     *,
     most: int = 100,
     own_stance: bool = False,
+    taken: Callable[[Sequence[Picked]], int] | None = None,
 ) -> list[Picked]:
-    """At most so many turns to show, best first; `exchanges` come best first."""
+    """At most so many turns to show, best first; `exchanges` come best first.
+
+    `taken` tells how many bytes what was picked really takes: each piece is counted as if nothing
+    stood beside it, and what that leaves of the room is given out as well.
+    """
     looked_at = worth_looking_at(exchanges)
     table = _table(looked_at, spoken, cue)
     if not table.units:
         return []
     scores = _scores(table, own_stance)
-    return _Filling(table, looked_at, scores, room, most).filled()
+    picked = _Filling(table, looked_at, scores, room, most).filled()
+    left = room - taken(picked) if taken else 0
+    if taken and left > _LEAST_ROOM:
+        more = _Filling(table, looked_at, scores, room + left, most).filled()
+        return more if taken(more) <= room else picked
+    return picked
 
 
 def asks_for_a_stance(cue: str) -> bool:

@@ -111,6 +111,7 @@ class Answering:
         hits: list[Hit] = []
         if exchanges:
             part = room * len(exchanges) // (len(exchanges) + len(kept))
+            part = max(part, room - sum(_cost(self._hit(one)).all for one in kept[:places]))
             part -= len(exchanges) * payload.SESSION if self.asked.by_session else 0
             part -= _OF_A_DIGEST if places < limit else 0
             hits = self.work(replace(work, exchanges=exchanges), part, max(1, places - len(kept)))

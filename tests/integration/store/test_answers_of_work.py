@@ -135,6 +135,31 @@ def test_one_pasted_log_leaves_the_others_their_room(kit: Kit) -> None:
     assert len(json.dumps(answer, ensure_ascii=False).encode()) <= 6000
 
 
+def test_the_room_of_an_answer_is_used_up(kit: Kit) -> None:
+    for n in range(9):
+        report = "\n".join(f"- The osprey cache {n} was cleared {m} times." for m in range(60))
+        kit.work(f"s{n}", f"u: what of the osprey cache {n}?", "a: Let me look.", f"a: {report}")
+
+    answer = kit.recall("how often was the osprey cache cleared?")
+    assert 5850 <= len(json.dumps(answer, ensure_ascii=False).encode()) <= 6000
+
+
+def test_a_prompt_is_told_once_for_all_that_answers_it(kit: Kit) -> None:
+    kit.work(
+        "s",
+        "u: why is the osprey cache stale?",
+        f"a: The osprey cache is stale since the deploy of {'a very long week ' * 12}.",
+        "a: Let me look.",
+        "a: The osprey cache is stale because the deploy of Tuesday left it alone.",
+    )
+
+    told = [
+        hit.get("request") for hit in kit.hits("stale osprey cache") if hit["session_id"] == "s"
+    ]
+    assert len(told) > 1
+    assert told.count("why is the osprey cache stale?") == 1
+
+
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_there_are_no_more_hits_than_were_asked_for(kit: Kit, k: int) -> None:
     assert 1 <= len(kit.hits("rename a module of the parser", k=k)) <= k
