@@ -1,7 +1,7 @@
 """From the filters of a call to the scope of the store, and what is closed to whoever calls."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from iai_mcp.domain.errors import InvalidInput, NotFound, PlaceSilent
 from iai_mcp.domain.memories import Memory
@@ -39,6 +39,11 @@ class Filter:
     as_of: int | None = None  # microseconds: as it would have been answered then
     member: str = ""  # who told it: a member of a circle, or ME
     trusted: bool = False  # only what oneself said, or a member who is trusted
+
+    @property
+    def whole(self) -> bool:
+        """Whether it asks for no session, time or party: for all that was said, at most in a project."""
+        return replace(self, project="", as_of=None) == Filter()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What is shown of the exchanges of worked sessions: pieces of their turns, each with its request."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from iai_mcp.domain.cue_matching import CueMatcher
@@ -36,6 +36,12 @@ class Worked:
 
     exchanges: Sequence[RankedExchange]
     turns: Mapping[int, Memory]
+
+    def without(self, keys: Collection[int]) -> "Worked":
+        """The same, of which these turns are shown otherwise or not at all."""
+        if not keys:
+            return self
+        return replace(self, turns={k: one for k, one in self.turns.items() if k not in keys})
 
 
 def read_work(ranked: Sequence[RankedExchange], memories: Memories, scope: Scope) -> Worked:

@@ -107,6 +107,34 @@ def test_a_ruling_of_a_person_is_a_hit_of_its_own(kit: Kit) -> None:
     assert ruling in [hit["text"] for hit in kit.hits("osprey cache before a deploy")]
 
 
+def test_a_cue_that_asks_for_a_rule_brings_the_ruling_before_what_was_done(kit: Kit) -> None:
+    for n in range(9):
+        kit.work(
+            f"deploy {n}",
+            f"u: deploy the osprey cache to host {n}",
+            "a: Let me look.",
+            f"a: The osprey cache is deployed to host {n}; the old cache of the deploy was cleared.",
+        )
+    aside = "fine, go on. (we don't clear caches by hand, the osprey does it)"
+    kit.work("s", f"u: {aside}", "a: Let me look.", "a: Everything is in place.")
+
+    first = kit.hits("should caches be cleared by hand at an osprey deploy?")[0]
+    assert first["text"] == aside
+    asked = kit.hits("when was the osprey cache deployed to host 3?")
+    assert asked[0]["text"] != aside
+
+
+def test_of_a_rule_that_changed_the_latest_is_brought(kit: Kit) -> None:
+    kit.work("old", "u: always start function names with 'x_'", "a: Let me look.", "a: Done.")
+    kit.work(
+        "new", "u: from now on start function names with 'y_'", "a: Let me look.", "a: Done again."
+    )
+
+    texts = [hit["text"] for hit in kit.hits("which convention do function names follow?")]
+    assert texts[0] == "from now on start function names with 'y_'"
+    assert "always start function names with 'x_'" not in texts
+
+
 def test_copies_of_one_text_are_one_hit_that_says_where_else(kit: Kit) -> None:
     plan = (
         "The plan for the osprey cache: measure it, clear it at each deploy, then measure it again."
