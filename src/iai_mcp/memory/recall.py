@@ -137,7 +137,7 @@ class Recall:
             found = answering.holding(self._found(order, sought.scope, alone=apart))
         work = read_work(() if apart else ranking.work, self.memories, sought.scope)
         found = found.ruled(self._rulings(asked, sought, weighing, leg, answering, work))
-        close = _about(asked.cue, ranking, leg)
+        close = _about(asked.cue, ranking, leg, named=weighing.cue.speaker is not None)
         more = sentences + (0 if close else len(NOTE))
         return replace(answering(found, work, more), close=close)
 
@@ -264,8 +264,8 @@ def _matcher(ranking: Ranking, sought: Sought) -> CueMatcher:
     return CueMatcher(known) if known.words else CueMatcher.of_terms(sought.terms)
 
 
-def _about(cue: str, ranking: Ranking, leg: MeaningLeg | str) -> bool:
-    """Whether the first hits are really about the cue."""
+def _about(cue: str, ranking: Ranking, leg: MeaningLeg | str, *, named: bool) -> bool:
+    """Whether the first hits are really about the cue, which may have `named` a speaker."""
     work = ranking.work[:_FIRST]
     if work:
         nearest = None if isinstance(leg, str) else max(one.cosine for one in work)
@@ -282,7 +282,10 @@ def _about(cue: str, ranking: Ranking, leg: MeaningLeg | str) -> bool:
         cosine=usual(_model(leg), float(known.max())) if known.size else None,
         words=float(pool.words[places].max()),
     )
-    return about_the_talk(found, (part for one in talk for part in one.parts.items()))
+    # Beside work, that a person spoke who might be "I" tells nothing of what was said.
+    nothing = {"who"} if work and not named else set()
+    parts = ((part, worth) for one in talk for part, worth in one.parts.items())
+    return about_the_talk(found, (one for one in parts if one[0] not in nothing))
 
 
 def _model(leg: MeaningLeg | str) -> str:

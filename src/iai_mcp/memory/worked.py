@@ -9,6 +9,7 @@ from iai_mcp.domain.excerpts import quoted
 from iai_mcp.domain.exchanges import RankedExchange, TurnKind
 from iai_mcp.domain.filling import Picked, Spoken, fill, worth_looking_at
 from iai_mcp.domain.memories import Memory, as_in
+from iai_mcp.domain.narration import broken_off
 from iai_mcp.domain.ranking.reasons import told
 from iai_mcp.domain.shown_text import shortened
 from iai_mcp.domain.standing import may_state_a_wish, standing_wish
@@ -124,6 +125,8 @@ class WorkShown:
     def _spoken(self, hit: Hit, kind: TurnKind) -> Spoken:
         memory = hit.memory
         person = kind in _BY_PEOPLE
+        if not person and broken_off(memory.text):
+            kind = TurnKind.NARRATION  # though it is the last that was said
         return Spoken(
             key=memory.key,
             kind=kind,

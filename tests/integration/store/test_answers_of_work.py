@@ -100,6 +100,15 @@ def test_what_is_said_on_the_way_and_short_answers_are_no_hits(kit: Kit) -> None
     )
 
 
+def test_what_was_broken_off_shows_its_prompt_and_not_what_was_to_come(kit: Kit) -> None:
+    plan = "The plan for the osprey cache: measure how stale it gets, then clear it at each deploy."
+    kit.work("s", f"u: {plan}", "a: Let me look.", "a: All tests pass. Let me run the linter too:")
+
+    texts = [hit["text"] for hit in kit.hits("how stale does the osprey cache get")]
+    assert texts[0] == plan
+    assert not any("Let me" in text for text in texts)
+
+
 def test_a_ruling_of_a_person_is_a_hit_of_its_own(kit: Kit) -> None:
     ruling = "Always clear the osprey cache before you deploy."
     kit.work("s", f"u: {ruling}", "a: Let me look.", "a: Understood, and done for this one.")
@@ -244,3 +253,9 @@ def test_work_that_is_not_about_the_cue_is_not_close(kit: Kit) -> None:
     far = kit.recall("quarterly Kubernetes invoices of the embassy")
     assert far["close"] is False
     assert far["hits"]
+
+
+def test_that_a_person_spoke_beside_work_does_not_make_a_cue_about_oneself_close(kit: Kit) -> None:
+    kit.work("talk", "u: I would like to thank you for my tea", "a: You are welcome.")
+
+    assert kit.recall("which embassy did I send my Kubernetes invoices to?")["close"] is False
