@@ -7,7 +7,7 @@ length and unsure ones share the rest.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from iai_mcp.domain.cue_matching import CueMatcher
 from iai_mcp.domain.excerpts import overlaps, pieces_near
 from iai_mcp.domain.exchanges import RankedExchange, TurnKind
+from iai_mcp.domain.narration import on_the_way
 from iai_mcp.domain.units import Kind, Unit
 
 Floats = NDArray[np.float64]
@@ -24,7 +25,6 @@ Floats = NDArray[np.float64]
 LOOKED_AT = 10
 _FAR_BEHIND = 4.0
 SURE_OF_A_PLACE = 4  # the first exchanges get a hit each, however thin their likelihood is spread
-_SURE_BYTES = 240
 _TURNS_EACH = 2  # of an exchange
 _LEAST_ROOM = 50  # bytes: below it nothing more is tried
 _SHORT_TURN = 220  # characters: what is said on the way and is no longer is narration
@@ -41,11 +41,6 @@ _FINAL, _NARRATION, _WISH, _QUESTION = 1.5, -2.3, 3.0, -2.0
 _TABLE, _LENGTH, _TURN_LENGTH, _EMPTY = -2.5, 0.9, -0.5, -6.0
 _OWN_STANCE, _OWN_QUESTION = 2.0, 1.4  # where the cue asks what the person thinks
 
-_ON_THE_WAY = re.compile(
-    r"(?:ok(?:ay)?[.,!]?\s|now |let me|let's|i'll|i will|i need to|need to|next,|(?:good|great|perfect)[.,!]"
-    r"|done[.,!]?$|现在|让我|好的)",
-    re.IGNORECASE,
-)
 _SELF = re.compile(r"\b(?:I|my|me|mine)\b")
 _STANCE = re.compile(
     r"\b(?:want|prefer|like|dislike|insist|stance|rule|say|said|decide|chose|choose|pick|think|opinion|told"
@@ -113,14 +108,24 @@ def fill(
     *,
     most: int = 100,
     own_stance: bool = False,
+    taken: Callable[[Sequence[Picked]], int] | None = None,
 ) -> list[Picked]:
-    """At most so many turns to show, best first; `exchanges` come best first."""
+    """At most so many turns to show, best first; `exchanges` come best first.
+
+    `taken` tells how many bytes what was picked really takes: each piece is counted as if nothing
+    stood beside it, and what that leaves of the room is given out as well.
+    """
     looked_at = worth_looking_at(exchanges)
     table = _table(looked_at, spoken, cue)
     if not table.units:
         return []
     scores = _scores(table, own_stance)
-    return _Filling(table, looked_at, scores, room, most).filled()
+    picked = _Filling(table, looked_at, scores, room, most).filled()
+    left = room - taken(picked) if taken else 0
+    if taken and left > _LEAST_ROOM:
+        more = _Filling(table, looked_at, scores, room + left, most).filled()
+        return more if taken(more) <= room else picked
+    return picked
 
 
 def asks_for_a_stance(cue: str) -> bool:
@@ -188,7 +193,7 @@ def _scores(table: _Table, own_stance: bool) -> Floats:
 def _narrations(table: _Table) -> NDArray[np.bool_]:
     """Which units only say what an assistant is about to do."""
     narrated = [
-        not table.turns[turn].person and _ON_THE_WAY.match(said) is not None
+        not table.turns[turn].person and on_the_way(said)
         for turn, said in zip(table.turn, table.said, strict=True)
     ]
     return np.array(narrated)
@@ -264,14 +269,9 @@ class _Filling:
             return
         best = self.turn[own][np.argmax(self.of_turn[self.turn[own]])]
         own = own[self.turn[own] == best]
-        got = 0.0
         for unit in own[np.argsort(-self.scores[own], kind="stable")].tolist():
-            if got and got + self.bytes[unit] > _SURE_BYTES:
-                continue
-            before = self.left
             self._take(unit)
-            got += before - self.left
-            if got >= 0.8 * _SURE_BYTES:
+            if int(best) in self.chosen:
                 break
 
     def _take(self, unit: int) -> None:

@@ -16,6 +16,10 @@ class Cost:
     text: int
     around: int
 
+    @property
+    def all(self) -> int:
+        return self.text + self.around
+
 
 def shares(
     hits: Sequence[Cost], room: int, *, whole: bool = False, needed: bool = True

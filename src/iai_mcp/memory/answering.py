@@ -15,7 +15,6 @@ from iai_mcp.domain.shares import SHORT, Cost, shares
 from iai_mcp.memory import payload
 from iai_mcp.memory.question import Answer, Around, Hit, Question, SessionHits
 from iai_mcp.memory.room import ANSWER_BYTES, Shown, weight
-from iai_mcp.memory.scoping import Filter
 from iai_mcp.memory.worked import Worked, WorkShown
 from iai_mcp.ports.learned import Repeats, Topics
 from iai_mcp.ports.memories import Memories, Scope
@@ -56,6 +55,15 @@ class Holding:
 
     kept: Sequence[Found]
     superseded: Sequence[Found]
+    rulings: Sequence[
+        Found
+    ] = ()  # what people rule about the cue: it comes whatever else was found
+
+    def ruled(self, rulings: Sequence[Found]) -> "Holding":
+        """The same beside these rulings."""
+        own = {one.memory.key for one in rulings}
+        kept = [one for one in self.kept if one.memory.key not in own]
+        return replace(self, kept=kept, rulings=rulings) if rulings else self
 
     @property
     def folded(self) -> bool:
@@ -90,7 +98,7 @@ class Answering:
         found, work = self._superseding(found, work)
         old, taken = self._superseded(found.superseded, room)
         room -= taken
-        hits = self._shared(found.kept, work, room // 2 if asked.context else room)
+        hits = self._shared(found, work, room // 2 if asked.context else room)
         if asked.context:
             hits = self._with_turns_around(hits, room)
         return Answer(
@@ -99,10 +107,13 @@ class Answering:
             sessions=_by_session(hits) if asked.by_session else None,
         )
 
-    def _shared(self, kept: Sequence[Found], work: Worked, room: int) -> list[Hit]:
+    def _shared(self, found: Holding, work: Worked, room: int) -> list[Hit]:
         """The hits of talk and of work, each kind with its part of the room."""
         limit = self.asked.limit
-        kept, exchanges = _likely(kept, work.exchanges, limit)
+        rulings = found.rulings[: limit - 1]
+        kept, exchanges = _likely(found.kept, work.exchanges, limit - len(rulings))
+        kept = [*rulings, *kept]
+        work = work.without({one.memory.key for one in rulings})
         digests = self._digests(
             [*_speakers(exchanges, work), *(one.memory for one in kept[:limit])]
         )
@@ -111,6 +122,7 @@ class Answering:
         hits: list[Hit] = []
         if exchanges:
             part = room * len(exchanges) // (len(exchanges) + len(kept))
+            part = max(part, room - sum(_cost(self._hit(one)).all for one in kept[:places]))
             part -= len(exchanges) * payload.SESSION if self.asked.by_session else 0
             part -= _OF_A_DIGEST if places < limit else 0
             hits = self.work(replace(work, exchanges=exchanges), part, max(1, places - len(kept)))
@@ -144,9 +156,10 @@ class Answering:
         if not superseded:
             return found, work
         gone = {one.memory.key for one in superseded}
-        turns = {key: memory for key, memory in work.turns.items() if key not in gone}
         kept = sorted([*found.kept, *valid], key=lambda one: -one.score)
-        return Holding(kept, [*found.superseded, *superseded]), replace(work, turns=turns)
+        return replace(found, kept=kept, superseded=[*found.superseded, *superseded]), work.without(
+            gone
+        )
 
     def _fitted(self, drafts: Sequence[Hit], room: int, *, needed: bool) -> list[Hit]:
         """Those that fit, each with as much of its text as its share of the room holds; one if needed."""
@@ -229,7 +242,7 @@ class Answering:
 
         Who asks for one session, time or party wants what was said there, whatever came of it.
         """
-        whole = replace(self.asked.about, project="", as_of=None) == Filter()
+        whole = self.asked.about.whole
         stating = [one.memory for one in valid if whole and may_rule(one.memory)]
         known = {key: self.rules(key) for key in {one.provenance.project for one in stating}}
         after = {one.key: known[one.provenance.project].newer.get(one.key, ()) for one in stating}

@@ -10,7 +10,7 @@ from iai_mcp.memory.question import Hit
 BYTES_PER_TOKEN = 4  # of English and code; a host's own tokenizer is not known here
 
 # With a blank after each comma and colon, as many programs write it.
-ANSWER = 150  # what stands around the hits
+ANSWER = 120  # what stands around the hits
 _MARKS = 8  # quotes, colon and comma of a key and its value
 _SESSION = 70  # the keys of a session's entry
 SESSION = 240  # an entry with two hits, as a rule
@@ -29,7 +29,6 @@ def around(memory: Memory) -> int:
     whence = memory.provenance
     named = (
         ("speaker", memory.speaker),
-        ("host", whence.host),
         ("agent_id", whence.agent_id),
         ("agent", whence.agent_name),
         ("tier", "" if memory.tier == DEFAULT_TIER else memory.tier),

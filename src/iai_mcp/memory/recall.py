@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iai_mcp.domain.closeness import NOTE, Evidence, about_the_talk, about_the_work
 from iai_mcp.domain.cue.analysis import CueReading, read
@@ -19,6 +20,7 @@ from iai_mcp.domain.memories import as_in
 from iai_mcp.domain.ranking.features import Asked
 from iai_mcp.domain.ranking.scoring import Scored
 from iai_mcp.domain.ranking.weights import ranker_for, usual
+from iai_mcp.domain.ruling_cues import asks_for_a_rule, weighed
 from iai_mcp.engine.finder import Finder, Sought
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.answering import READ_OF_EACH, Answering, Found
@@ -27,7 +29,7 @@ from iai_mcp.memory.rules import Rules
 from iai_mcp.memory.same_questions import SameQuestions
 from iai_mcp.memory.scoping import Access
 from iai_mcp.memory.weighing import Ranking, Weighing
-from iai_mcp.memory.worked import WorkShown, read_work
+from iai_mcp.memory.worked import Worked, WorkShown, read_work
 from iai_mcp.ports.embedder import Embedder, Matrix
 from iai_mcp.ports.learned import Repeats, Strengths, Topics
 from iai_mcp.ports.memories import Memories, Scope
@@ -37,6 +39,7 @@ from iai_mcp.ports.surroundings import Clock
 _SPARE_SHARE, _SPARE_AT_LEAST = 4, 4
 _MANY = 1000  # all candidates: looked at when repeats took the places of everything else
 _FIRST = 3  # hits that tell whether anything is about the cue
+_RULINGS = 2  # that come where the cue asks for a rule
 _SILENT = "project: your directory does not answer; no project was preferred"
 
 
@@ -140,9 +143,38 @@ class Recall:
             order = ranking.order(_MANY) if apart else ranking.talk
             found = answering.holding(self._found(order, sought.scope, alone=apart))
         work = read_work(() if apart else ranking.work, self.memories, sought.scope)
-        close = _about(asked.cue, ranking, leg)
+        found = found.ruled(self._rulings(asked, sought, weighing, leg, answering, work))
+        close = _about(asked.cue, ranking, leg, named=weighing.cue.speaker is not None)
         more = sentences + (0 if close else len(NOTE))
         return replace(answering(found, work, more), close=close)
+
+    def _rulings(
+        self,
+        asked: Question,
+        sought: Sought,
+        weighing: Weighing,
+        leg: MeaningLeg | str,
+        answering: Answering,
+        work: Worked,
+    ) -> list[Found]:
+        """What people rule about the cue, nearest first, where it asks for that.
+
+        An aside of ten words in a long exchange says little beside all that was said there.
+        """
+        about = asked.about
+        if not asks_for_a_rule(asked.cue) or not about.whole or about.as_of is not None:
+            return []
+        projects = {one.provenance.project for one in work.turns.values()}
+        rules = [rule for project in projects for rule in answering.rules(project).holding]
+        turns = {rule.memory.key: rule.memory for rule in rules}
+        cosines = _nearest_of(np.array(sorted(turns), np.int64), sought.vector, leg)
+        found: list[Found] = []
+        for key, memory in turns.items():
+            words = answering.about.overlap(answering.about.occurrences(memory.text))
+            parts = weighed(words, cosines.get(key), weighing.favour(memory.provenance.project))
+            if parts:
+                found.append(Found(memory, sum(parts.values()), parts))
+        return sorted(found, key=lambda one: (-one.score, -one.memory.key))[:_RULINGS]
 
     def _here(self, asked: Question) -> str | None:
         """The project one works in, which is preferred unless all are to be alike.
@@ -199,6 +231,22 @@ def _vector(asked: Question, reading: CueReading, leg: MeaningLeg | str) -> Matr
     return asked.vector
 
 
+def _nearest_of(
+    keys: NDArray[np.int64], vector: Matrix | None, leg: MeaningLeg | str
+) -> dict[int, float]:
+    """The cosine of the cue with each or the best of its passages, on the scale of the usual model."""
+    if isinstance(leg, str) or vector is None or not keys.size:
+        return {}
+    passage, _ = leg.vectors.best_passages(vector, keys)
+    best = np.fmax(leg.vectors.cosines(vector, keys), passage).tolist()
+    model = leg.embedder.model_id
+    return {
+        key: usual(model, one)
+        for key, one in zip(keys.tolist(), best, strict=True)
+        if not math.isnan(one)
+    }
+
+
 def _cosine_of(ranking: Ranking, model_id: str) -> Callable[[int], float | None]:
     """Of the cue with a candidate or the best of its passages, on the scale of the usual model.
 
@@ -223,8 +271,8 @@ def _matcher(ranking: Ranking, sought: Sought) -> CueMatcher:
     return CueMatcher(known) if known.words else CueMatcher.of_terms(sought.terms)
 
 
-def _about(cue: str, ranking: Ranking, leg: MeaningLeg | str) -> bool:
-    """Whether the first hits are really about the cue."""
+def _about(cue: str, ranking: Ranking, leg: MeaningLeg | str, *, named: bool) -> bool:
+    """Whether the first hits are really about the cue, which may have `named` a speaker."""
     work = ranking.work[:_FIRST]
     if work:
         nearest = None if isinstance(leg, str) else max(one.cosine for one in work)
@@ -241,7 +289,10 @@ def _about(cue: str, ranking: Ranking, leg: MeaningLeg | str) -> bool:
         cosine=usual(_model(leg), float(known.max())) if known.size else None,
         words=float(pool.words[places].max()),
     )
-    return about_the_talk(found, (part for one in talk for part in one.parts.items()))
+    # Beside work, that a person spoke who might be "I" tells nothing of what was said.
+    nothing = {"who"} if work and not named else set()
+    parts = ((part, worth) for one in talk for part, worth in one.parts.items())
+    return about_the_talk(found, (one for one in parts if one[0] not in nothing))
 
 
 def _model(leg: MeaningLeg | str) -> str:

@@ -1,7 +1,7 @@
 """From the filters of a call to the scope of the store, and what is closed to whoever calls."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from iai_mcp.domain.errors import InvalidInput, NotFound, PlaceSilent
 from iai_mcp.domain.memories import Memory
@@ -41,6 +41,11 @@ class Filter:
     member: str = ""  # who told it: a member of a circle, or ME
     machine: str = ""  # on which it was said: its name in a circle, or HERE
     trusted: bool = False  # only what oneself said, or a member who is trusted
+
+    @property
+    def whole(self) -> bool:
+        """Whether it asks for no session, time or party: for all that was said, at most in a project."""
+        return replace(self, project="", as_of=None) == Filter()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from iai_mcp.domain.ranking.exchanges import (
     whole_exchanges,
 )
 from iai_mcp.domain.ranking.features import Asked
-from iai_mcp.domain.ranking.scoring import Boosts, Scored, ranked
+from iai_mcp.domain.ranking.scoring import BOOST, Boosts, Scored, ranked
 from iai_mcp.domain.ranking.use import support
 from iai_mcp.domain.ranking.weights import Ranker
 from iai_mcp.engine.finder import Finder, Looked, Sought
@@ -94,6 +94,11 @@ class Weighing:
         top = best[0].score
         sure = {one.key: math.exp(min(0.0, one.score - top)) for one in best}
         return support(links, sure, self.now)
+
+    def favour(self, project: str) -> float:
+        """How much a memory of that project is favoured, in points."""
+        own = bool(self.here) and project == self.here
+        return BOOST * _boost(self.knobs, own=True) if own else 0.0
 
     def _boosts(self, pool: Candidates | ExchangeCandidates) -> Boosts:
         """How the surroundings favour each candidate, in the logarithm of a factor."""

@@ -1,6 +1,6 @@
 """What is shown of the exchanges of worked sessions: pieces of their turns, each with its request."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from iai_mcp.domain.cue_matching import CueMatcher
@@ -9,6 +9,7 @@ from iai_mcp.domain.excerpts import quoted
 from iai_mcp.domain.exchanges import RankedExchange, TurnKind
 from iai_mcp.domain.filling import Picked, Spoken, fill, worth_looking_at
 from iai_mcp.domain.memories import Memory, as_in
+from iai_mcp.domain.narration import broken_off
 from iai_mcp.domain.ranking.reasons import told
 from iai_mcp.domain.shown_text import shortened
 from iai_mcp.domain.standing import may_state_a_wish, standing_wish
@@ -36,6 +37,12 @@ class Worked:
 
     exchanges: Sequence[RankedExchange]
     turns: Mapping[int, Memory]
+
+    def without(self, keys: Collection[int]) -> "Worked":
+        """The same, of which these turns are shown otherwise or not at all."""
+        if not keys:
+            return self
+        return replace(self, turns={k: one for k, one in self.turns.items() if k not in keys})
 
 
 def read_work(ranked: Sequence[RankedExchange], memories: Memories, scope: Scope) -> Worked:
@@ -78,11 +85,26 @@ class WorkShown:
             for key, kind in zip(exchange.keys, exchange.kinds, strict=True)
             if (hit := drafts.get(key)) is not None
         }
+
+        def hits(picked: Sequence[Picked]) -> list[Hit]:
+            told = {pick.key for pick in picked}  # a prompt that is a hit itself is no request
+            made = []
+            for pick in picked:
+                prompt = work.exchanges[pick.exchange].keys[0]
+                made.append(_hit(pick, drafts[pick.key], work, asked=prompt not in told))
+                told.add(prompt)  # once for all that answers it
+            return made
+
         picked = fill(
-            work.exchanges, spoken, self.about, room, most=most, own_stance=self.own_stance
+            work.exchanges,
+            spoken,
+            self.about,
+            room,
+            most=most,
+            own_stance=self.own_stance,
+            taken=lambda found: sum(map(payload.of_hit, hits(found))),
         )
-        shown = {pick.key for pick in picked}
-        return [self._hit(pick, drafts[pick.key], shown, work) for pick in picked]
+        return hits(picked)
 
     def _drafts(self, exchange: RankedExchange, work: Worked) -> Iterator[tuple[int, Hit]]:
         reason, request = told(exchange.parts), self._request(exchange, work)
@@ -103,6 +125,8 @@ class WorkShown:
     def _spoken(self, hit: Hit, kind: TurnKind) -> Spoken:
         memory = hit.memory
         person = kind in _BY_PEOPLE
+        if not person and broken_off(memory.text):
+            kind = TurnKind.NARRATION  # though it is the last that was said
         return Spoken(
             key=memory.key,
             kind=kind,
@@ -125,22 +149,21 @@ class WorkShown:
         offered = _offered(before[-1].text) if before else ""
         return f"{offered} … {said}" if offered else said
 
-    def _hit(self, pick: Picked, draft: Hit, shown: set[int], work: Worked) -> Hit:
-        text = draft.memory.text
-        pieces = quoted(text, pick.spans)
-        whole = len(pieces) >= len(text.strip())
-        also = tuple(work.turns[key] for key in pick.also if key in work.turns)
-        request = draft.request
-        if work.exchanges[pick.exchange].keys[0] in shown:
-            request = ""  # it is a hit itself
-        return replace(
-            draft,
-            shown=Shown(draft.memory)
-            if whole
-            else Shown(replace(draft.memory, text=pieces), len(text)),
-            request=request,
-            also=also[:_PLACES],
-        )
+
+def _hit(pick: Picked, draft: Hit, work: Worked, *, asked: bool) -> Hit:
+    """What was picked; with the request, if it is to say what was asked."""
+    text = draft.memory.text
+    pieces = quoted(text, pick.spans)
+    whole = len(pieces) >= len(text.strip())
+    also = tuple(work.turns[key] for key in pick.also if key in work.turns)
+    return replace(
+        draft,
+        shown=Shown(draft.memory)
+        if whole
+        else Shown(replace(draft.memory, text=pieces), len(text)),
+        request=draft.request if asked else "",
+        also=also[:_PLACES],
+    )
 
 
 def _offered(text: str) -> str:

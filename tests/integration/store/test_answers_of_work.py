@@ -100,11 +100,48 @@ def test_what_is_said_on_the_way_and_short_answers_are_no_hits(kit: Kit) -> None
     )
 
 
+def test_what_was_broken_off_shows_its_prompt_and_not_what_was_to_come(kit: Kit) -> None:
+    plan = "The plan for the osprey cache: measure how stale it gets, then clear it at each deploy."
+    kit.work("s", f"u: {plan}", "a: Let me look.", "a: All tests pass. Let me run the linter too:")
+
+    texts = [hit["text"] for hit in kit.hits("how stale does the osprey cache get")]
+    assert texts[0] == plan
+    assert not any("Let me" in text for text in texts)
+
+
 def test_a_ruling_of_a_person_is_a_hit_of_its_own(kit: Kit) -> None:
     ruling = "Always clear the osprey cache before you deploy."
     kit.work("s", f"u: {ruling}", "a: Let me look.", "a: Understood, and done for this one.")
 
     assert ruling in [hit["text"] for hit in kit.hits("osprey cache before a deploy")]
+
+
+def test_a_cue_that_asks_for_a_rule_brings_the_ruling_before_what_was_done(kit: Kit) -> None:
+    for n in range(9):
+        kit.work(
+            f"deploy {n}",
+            f"u: deploy the osprey cache to host {n}",
+            "a: Let me look.",
+            f"a: The osprey cache is deployed to host {n}; the old cache of the deploy was cleared.",
+        )
+    aside = "fine, go on. (we don't clear caches by hand, the osprey does it)"
+    kit.work("s", f"u: {aside}", "a: Let me look.", "a: Everything is in place.")
+
+    first = kit.hits("should caches be cleared by hand at an osprey deploy?")[0]
+    assert first["text"] == aside
+    asked = kit.hits("when was the osprey cache deployed to host 3?")
+    assert asked[0]["text"] != aside
+
+
+def test_of_a_rule_that_changed_the_latest_is_brought(kit: Kit) -> None:
+    kit.work("old", "u: always start function names with 'x_'", "a: Let me look.", "a: Done.")
+    kit.work(
+        "new", "u: from now on start function names with 'y_'", "a: Let me look.", "a: Done again."
+    )
+
+    texts = [hit["text"] for hit in kit.hits("which convention do function names follow?")]
+    assert texts[0] == "from now on start function names with 'y_'"
+    assert "always start function names with 'x_'" not in texts
 
 
 def test_copies_of_one_text_are_one_hit_that_says_where_else(kit: Kit) -> None:
@@ -133,6 +170,31 @@ def test_one_pasted_log_leaves_the_others_their_room(kit: Kit) -> None:
     texts = [hit["text"] for hit in answer["hits"]]
     assert any("make osprey" in text for text in texts)
     assert len(json.dumps(answer, ensure_ascii=False).encode()) <= 6000
+
+
+def test_the_room_of_an_answer_is_used_up(kit: Kit) -> None:
+    for n in range(9):
+        report = "\n".join(f"- The osprey cache {n} was cleared {m} times." for m in range(60))
+        kit.work(f"s{n}", f"u: what of the osprey cache {n}?", "a: Let me look.", f"a: {report}")
+
+    answer = kit.recall("how often was the osprey cache cleared?")
+    assert 5850 <= len(json.dumps(answer, ensure_ascii=False).encode()) <= 6000
+
+
+def test_a_prompt_is_told_once_for_all_that_answers_it(kit: Kit) -> None:
+    kit.work(
+        "s",
+        "u: why is the osprey cache stale?",
+        f"a: The osprey cache is stale since the deploy of {'a very long week ' * 12}.",
+        "a: Let me look.",
+        "a: The osprey cache is stale because the deploy of Tuesday left it alone.",
+    )
+
+    told = [
+        hit.get("request") for hit in kit.hits("stale osprey cache") if hit["session_id"] == "s"
+    ]
+    assert len(told) > 1
+    assert told.count("why is the osprey cache stale?") == 1
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])
@@ -191,3 +253,9 @@ def test_work_that_is_not_about_the_cue_is_not_close(kit: Kit) -> None:
     far = kit.recall("quarterly Kubernetes invoices of the embassy")
     assert far["close"] is False
     assert far["hits"]
+
+
+def test_that_a_person_spoke_beside_work_does_not_make_a_cue_about_oneself_close(kit: Kit) -> None:
+    kit.work("talk", "u: I would like to thank you for my tea", "a: You are welcome.")
+
+    assert kit.recall("which embassy did I send my Kubernetes invoices to?")["close"] is False

@@ -132,6 +132,16 @@ def test_nothing_is_said_about_what_is_not_known(kit: Kit) -> None:
         assert name in answer
 
 
+def test_a_hit_tells_only_what_its_reader_needs(kit: Kit) -> None:
+    kit.tell("the osprey dives", host="claude-code", project="/p/birds")
+
+    (hit,) = kit.recall("osprey")["hits"]
+    assert set(hit) == ALWAYS | {"derived"}
+    records: Any = dispatch(kit.store, "memory_timeline", {"session_id": "s"})["records"]
+    assert [record["host"] for record in records] == ["claude-code"]
+    assert hit["reason"].count(",") <= 1
+
+
 def test_what_was_superseded_is_named_even_where_room_is_short(kit: Kit) -> None:
     kit.tell(
         "the osprey cache is cleared at nine", *(f"the osprey cache {n} {LOG}" for n in range(9))

@@ -18,11 +18,12 @@ _TOLD: Mapping[str, str] = {
 }
 # A part smaller than this share of all that spoke for the memory is not worth naming.
 _WORTH_NAMING = 0.12
+_MOST = 2
 
 
 def told(parts: Mapping[str, float]) -> str:
-    """The parts that spoke for it, strongest first; what spoke against it is left to the numbers."""
+    """The parts that spoke most for it, strongest first; the rest and what spoke against it is left to the numbers."""
     spoke = {part: value for part, value in parts.items() if value > 0 and part in _TOLD}
     least = _WORTH_NAMING * sum(spoke.values())
     named = sorted((p for p in spoke if spoke[p] >= least), key=lambda p: (-spoke[p], p))
-    return ", ".join(_TOLD[part] for part in named) or "most recent"
+    return ", ".join(_TOLD[part] for part in named[:_MOST]) or "most recent"

@@ -1,0 +1,30 @@
+"""Cues that ask how things are to be done: what people ruled answers them, in their own words."""
+
+import re
+from collections.abc import Mapping
+
+_ASKS_FOR_A_RULE = re.compile(
+    r"\b(?:should(?:n['’]t)?|must|ought|allowed|supposed|permitted|acceptable|prefer(?:red|s|ences?)?|stance|opinion"
+    r"|conventions?|rules?|polic(?:y|ies)|guidelines?|standards?|house style|by default"
+    r"|(?:do|did|would) (?:i|we) (?:want|like|dislike|prefer|insist|mind|object)\w*"
+    r"|(?:ok|okay|fine) to|or not|sollen?|dürfen|darf|müssen|muss|doit|doivent|faut-il|debe\w*|debo"
+    r"|следует|должн\w+|можно ли)\b|(?-i:\bmay\b)|^may\b"
+    r"|:[^?]*\bor\b[^?]*\?\s*$|应该|必须|可以吗|べき|てもいい",
+    re.IGNORECASE,
+)
+# On the scale of turns, as exchanges are told: their words, their meaning, and that somebody ruled it.
+_WORDS, _MEANING, _RULED = 4.0, 5.0, 3.0
+_NEAR = 0.3  # the cosine from which a ruling may be about the cue
+
+
+def asks_for_a_rule(cue: str) -> bool:
+    """Whether it asks what is wanted, allowed or usual here."""
+    return _ASKS_FOR_A_RULE.search(cue) is not None
+
+
+def weighed(words: float, cosine: float | None, project: float) -> Mapping[str, float]:
+    """What speaks for a ruling; nothing where it is about something else."""
+    if cosine is not None and cosine < _NEAR and not words:
+        return {}
+    parts = {"words": _WORDS * words, "meaning": _MEANING * (cosine or 0.0)}
+    return {**parts, "project": project, "standing": _RULED}
