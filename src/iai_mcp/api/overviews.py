@@ -87,7 +87,7 @@ def _fading(store: MemoryStore, params: Params) -> Json:
 
 
 def _pace(store: MemoryStore, params: Params) -> Json:
-    since = micros_of(params, "since") or 0
+    since = micros_of(store, params, "since") or 0
     return {
         "minutes": [
             {

@@ -22,9 +22,8 @@ def model(machine: Machine, name: str = "small") -> SqliteVectors:
 def embed(machine: Machine, made: SqliteVectors, *, context: bool = False, size: float = 1) -> None:
     """As the backlog does: a vector of the turn, of a topic, of a passage, and of its context."""
     parts = np.concatenate([unit(1), unit(2), unit(3)])
-    for memory in list(machine.store.memories.pending(100)):
-        others = [Passages(memory.key, 1, context, parts)]
-        Vectors(made, DIMENSIONS).put([memory.key], unit(0) * size, others)
+    for key in machine.store.memories.pending():
+        Vectors(made, DIMENSIONS).put([key], unit(0) * size, [Passages(key, 1, context, parts)])
 
 
 def pending(machine: Machine) -> int:

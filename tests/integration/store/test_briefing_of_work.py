@@ -114,9 +114,9 @@ def test_a_sentence_that_was_pasted_again_is_told_once(store: MemoryStore) -> No
 
 
 def test_a_refusal_says_what_was_refused(store: MemoryStore) -> None:
-    refused = {"meta": {"rejected": "make slow-tests"}}
+    refused = {"rejected": "make slow-tests"}
     tell(store, "s", "U: Count the coins", "A: Let me run all:", f"A: {DONE}")
-    tell(store, "t", "A: Let me run the tests:", "U: too slow.", f"A: So: {DONE}", **refused)
+    tell(store, "t", "A: Let me run the tests:", "U: too slow.", f"A: So: {DONE}", meta=refused)
     assert "“too slow.” (refusing: make slow-tests)" in told(store)
 
 
