@@ -1,4 +1,4 @@
-"""The documents lead somewhere: every link has a target, every command named in them exists."""
+"""The documents lead somewhere: every link has a target, every page is reached, every command exists."""
 
 import re
 from pathlib import Path
@@ -8,14 +8,47 @@ import pytest
 from iai_mcp.cli.commands import COMMANDS, FOR_PROGRAMS
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+FRONT = ROOT / "docs" / "README.md"
 KNOWN = {*COMMANDS, *(name for name, _ in FOR_PROGRAMS), "COMMAND", "ARGUMENTS"}
 
 
+def links(document: Path) -> list[tuple[Path, str]]:
+    """Every file and anchor of ours that a document leads to."""
+    found = re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", document.read_text("utf-8"))
+    return [(document.parent / path if path else document, anchor) for path, anchor in found]
+
+
+def anchors(document: Path) -> set[str]:
+    """The headings of a page, as the places that show it name them."""
+    text = re.sub(r"```.*?```", "", document.read_text("utf-8"), flags=re.DOTALL)
+    headings = re.findall(r"^#+ +(.+?) *$", text, re.MULTILINE)
+    plain = (re.sub(r"\[([^\]]*)\]\([^)]*\)|`", r"\1", heading) for heading in headings)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in plain}
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_link_to_a_file_has_a_target(document: Path) -> None:
-    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", document.read_text("utf-8"))
-    assert [link for link in links if not (document.parent / link).exists()] == []
+def test_every_link_has_a_target(document: Path) -> None:
+    assert [str(path) for path, _ in links(document) if not path.exists()] == []
+    to_headings = [(path, anchor) for path, anchor in links(document) if anchor]
+    assert [(str(path), a) for path, a in to_headings if a not in anchors(path)] == []
+
+
+def test_every_page_is_reached_from_the_front_page() -> None:
+    reached, following = set[Path](), [FRONT]
+    while following:
+        place = following.pop().resolve()
+        if place in reached or not place.is_relative_to(ROOT):
+            continue
+        reached.add(place)
+        if place.is_dir():  # shown as a list of what is in it
+            following += place.glob("*.md")
+        elif place.suffix == ".md":
+            following += [path for path, _ in links(place)]
+    assert [
+        str(page) for page in DOCUMENTS if page not in reached and page.name != "README.md"
+    ] == []
+    assert FRONT in {path.resolve() for path, _ in links(ROOT / "README.md")}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

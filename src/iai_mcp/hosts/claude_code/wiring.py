@@ -10,8 +10,8 @@ from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.errors import Busy
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
 from iai_mcp.hosts.claude_code import HOOKS, HOST, folder
-from iai_mcp.hosts.editing import edits, json_text
 from iai_mcp.hosts.editing import files as edited
+from iai_mcp.hosts.editing import json_text
 from iai_mcp.hosts.editing.jsonc import Json, parse
 from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, WantedFile
 from iai_mcp.hosts.host import in_home
@@ -44,6 +44,8 @@ def files(wiring: Wiring) -> tuple[WantedFile, ...]:
 
 def has_plugin() -> bool:
     """Whether our plugin is installed and not turned off, by the person's own settings."""
+    from iai_mcp.hosts.editing import edits  # late: it needs tomlkit, which other machines lack
+
     said = edits.data_of(JsonFile(os.path.join(folder(), "settings.json")))
     enabled = said.get("enabledPlugins")
     names = enabled.items() if isinstance(enabled, dict) else ()

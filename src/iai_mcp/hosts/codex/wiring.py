@@ -12,7 +12,6 @@ import re
 from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
 from iai_mcp.hosts.codex import HOOKS, HOST, folder
-from iai_mcp.hosts.editing import edits
 from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, TomlFile, WantedFile
 from iai_mcp.hosts.launching import Launchable, after_options, wiring_of
 from iai_mcp.hosts.wiring import SERVER, Wiring, hook_groups, server_entry
@@ -33,6 +32,8 @@ def files(wiring: Wiring) -> tuple[WantedFile, ...]:
 
 def has_plugin() -> bool:
     """Whether our plugin is installed and not turned off, by the person's own settings."""
+    from iai_mcp.hosts.editing import edits  # late: it needs tomlkit, which other machines lack
+
     said = edits.data_of(TomlFile(os.path.join(folder(), "config.toml"))).get("plugins")
     plugins = said.items() if isinstance(said, dict) else ()
     return any(
