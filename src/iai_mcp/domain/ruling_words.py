@@ -1,6 +1,7 @@
 """The words that people rule with, and what rulings are about."""
 
 import re
+from functools import lru_cache
 
 from iai_mcp.domain.nearness import terms
 
@@ -198,7 +199,10 @@ implement regard specific specifically previous instruction remind forget string
 project thing another one said say topic point related separate come key must should
 """
 
+_REMEMBERED = 8192  # words: the same few thousand come again and again
 
+
+@lru_cache(_REMEMBERED)
 def stem(word: str) -> str:
     """English endings off, so that one thing in two forms is one thing."""
     for ending in ("ing", "ies", "es", "ed", "s"):
