@@ -107,8 +107,10 @@ PASSES_WITH = (
     "necessary", "no ", "not", "longer", "instead", "rather", "let's", "lets", "let’s", "only", "prefer",
     "want", "like", "fine", "did", "too ", "doesn", "remove", "delete", "revert",
 )  # fmt: skip
-# A review's advice, and the reasons that somebody gives for a ruling.
+# A review's advice and its findings, and the reasons that somebody gives for a ruling.
 EXPLAINS = re.compile(
+    r"\b(?:unnecessarily|inconsistently|incorrectly|misleading|(?:is|are|was|were) (?:likely|probably|returned|never|silently)) "
+    r"|"
     r"^\W*(?:consider\b|(?:this|that|these|it)(?: \w+){0,2}? (?:will|helps?|makes?|ensures?|improves?|allows?"
     r"|is (?:to|a|an|our|just)) )",
     re.IGNORECASE,
