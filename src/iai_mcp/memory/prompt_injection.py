@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from iai_mcp.domain.briefing_text import Briefing, CountTokens, Source, heading_of
 from iai_mcp.domain.memories import Memory, is_from
 from iai_mcp.domain.quoting import in_line, quotation
-from iai_mcp.domain.recap import Ended, about_that, exchange_of, interrupted
+from iai_mcp.domain.recap import Ended, about_that, exchange_of, interrupted, unsaid
 from iai_mcp.domain.relevance import (
     Match,
     Mode,
@@ -90,8 +90,9 @@ class PromptInjection:
                 page.add(_RULES, f"- “{in_line(rule.ruling.sentence)}”", [_source(rule)])
         spoken = 0
         for ended, why in self._concluded(asked, project, own, prompt, mode):
-            if ended.memory.id not in given | page.told:
-                spoken += page.add(_HEADING, *_quoted(ended, why, prompt))
+            quoted = _quoted(ended, why, prompt, page.shown)
+            if quoted is not None and ended.memory.id not in given | page.told:
+                spoken += page.add(_HEADING, *quoted)
             if spoken == _MOST_MEMORIES:
                 break
         return page.made()
@@ -183,6 +184,7 @@ class _Page:
     count: CountTokens
     lines: list[str] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
+    shown: set[str] = field(default_factory=set)  # sentences, as `unsaid` knows them
     spent: int = 0
 
     @property
@@ -207,13 +209,21 @@ def _source(rule: Rule) -> Source:
     return Source(rule.memory.id, "a rule for what is asked")
 
 
-def _quoted(ended: Ended, why: str, prompt: Prompt) -> tuple[str, list[Source]]:
-    """The passages of a conclusion that the prompt is about, and what it was an answer to."""
+def _quoted(
+    ended: Ended, why: str, prompt: Prompt, shown: set[str]
+) -> tuple[str, list[Source]] | None:
+    """The passages of a conclusion that the prompt is about, and what it was an answer to.
+
+    None of what only repeats, in another session, words that were shown.
+    """
     memory = ended.memory
-    said = about_that(memory.text.strip(), prompt.terms, _ROOM)
+    said = unsaid(about_that(memory.text.strip(), prompt.terms, _ROOM), shown)
+    if not said:
+        return None
     lines, sources = f"{heading_of(memory)}\n{quotation(said)}", [Source(memory.id, why)]
     if ended.prompt is not None and ended.prompt is not memory:
-        request = in_line(ended.prompt.text[:_REQUEST])
-        lines += f"\n  asked: “{request}”"
-        sources.append(Source(ended.prompt.id, "what was asked"))
+        request = in_line(unsaid(ended.prompt.text[:_REQUEST], shown))
+        if request:
+            lines += f"\n  asked: “{request}”"
+            sources.append(Source(ended.prompt.id, "what was asked"))
     return lines, sources
