@@ -109,8 +109,8 @@ PASSES_WITH = (
 )  # fmt: skip
 # A review's advice and its findings, and the reasons that somebody gives for a ruling.
 EXPLAINS = re.compile(
-    r"\b(?:unnecessarily|inconsistently|incorrectly|misleading|(?:is|are|was|were) (?:likely|probably|returned|never|silently)) "
-    r"|"
+    r"\b(?:unnecessarily|inconsistently|incorrectly|misleading|(?:is|are|was|were) (?:likely|probably)) "
+    r"|^\W*in `?[\w.]+\(\)`?,|"  # "In open_till(), the error …"
     r"^\W*(?:consider\b|(?:this|that|these|it)(?: \w+){0,2}? (?:will|helps?|makes?|ensures?|improves?|allows?"
     r"|is (?:to|a|an|our|just)) )",
     re.IGNORECASE,
