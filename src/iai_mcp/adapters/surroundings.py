@@ -47,8 +47,11 @@ class LocalProjects:
         return project_identity.matching(asked, known, aliases)
 
     def kin(self, named: str, known: Sequence[str]) -> list[str]:
-        own = self.matching(named, known)
-        return self._repositories.kin([*own, self.key_of(named, "")], known)
+        key = self.key_of(named, "")
+        own = project_identity.matching(
+            project_identity.from_key(key), known, project_aliases.load()
+        )
+        return self._repositories.kin([*own, key], known)
 
     def comes_from(self, key: str, repository: str, *, guessed: bool = False) -> None:
         if project_identity.is_path(key) and not self.is_here(key):

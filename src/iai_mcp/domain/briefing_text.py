@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from iai_mcp.domain.briefing import Point
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.quoting import in_line, quotation
-from iai_mcp.domain.recap import Ended, beginning, gist, narrates
+from iai_mcp.domain.recap import Ended, beginning, gist, narrates, unsaid
 from iai_mcp.domain.relevance import read_prompt
 from iai_mcp.domain.shown_text import shortened
 
@@ -211,7 +211,7 @@ def _ending(text: str, room: int, shown: set[str]) -> str:
     whole = text.strip()
     if len(whole) > room or narrates(whole):
         return " … ".join(gist(whole, room, shown))
-    return _once(whole, shown)
+    return _once(unsaid(whole, shown), shown)
 
 
 def _prompt(text: str, shown: set[str]) -> str:
@@ -220,14 +220,15 @@ def _prompt(text: str, shown: set[str]) -> str:
         start = whole[:_START_OF_A_PROMPT].rstrip()
         whole = (beginning(whole, _OF_A_PLAN) if len(whole) > _PLAN else "") or start
         whole += " […]"
-    return _once(whole, shown)
+    return _once(unsaid(whole, shown), shown)
 
 
 def _once(text: str, shown: set[str]) -> str:
     """The text, or nothing: a copy of what was shown, or a nod."""
     bare = "".join(letter for letter in text.lower() if letter.isalnum())
     nod = len(bare) < _FEWEST_LETTERS and not any(letter.isdigit() for letter in bare)
-    if bare in shown or (nod and bare.isascii()):
+    mark = f"={bare}"  # beside the sentences that `unsaid` and `gist` keep there
+    if mark in shown or (nod and bare.isascii()):
         return ""
-    shown.add(bare)
+    shown.add(mark)
     return text

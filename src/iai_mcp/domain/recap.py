@@ -65,6 +65,8 @@ _ROUTINE = re.compile(
 _FROM_THE_START = (2.0, 1.2, 0.7)
 _FROM_THE_END = (1.5, 1.1, 0.7)
 _IN_BETWEEN = 0.3
+_BETWEEN = " … "
+_A_SENTENCE = 30  # letters: "all tests pass" is said again and again
 _ONLY_NAMES = 1.0
 _LEADS_ON = 0.8
 
@@ -197,6 +199,22 @@ def gist(text: str, room: int, shown: set[str]) -> list[str]:
     return kept
 
 
+def unsaid(text: str, shown: set[str]) -> str:
+    """A text as it is, or what is left of it without sentences that were shown; `shown` grows by it."""
+    told = [piece for part in text.split(_BETWEEN) for piece in pieces(part)] or [text]
+    again = [piece for piece in told if _was_shown(_bare(piece), shown)]
+    shown.update(map(_bare, told))
+    return _BETWEEN.join(piece for piece in told if piece not in again) if again else text
+
+
+def _was_shown(bare: str, shown: Collection[str]) -> bool:
+    """The same sentence, or one with a few words more or less: "as said: …"."""
+    return len(bare) >= _A_SENTENCE and any(
+        (bare in one or one in bare) and _A_SENTENCE <= len(one) < 2 * len(bare) < 4 * len(one)
+        for one in shown
+    )
+
+
 def beginning(text: str, room: int) -> str:
     """What a plan is about: its title and its first sentences; "" of what has no title."""
     whole = _CODE.sub("\n", text[:_LOOKED_AT])
@@ -208,7 +226,7 @@ def beginning(text: str, room: int) -> str:
         if sum(map(len, kept)) + len(one) > room or _LISTED.match(one):
             break
         kept.append(one)
-    return " … ".join(kept) if len(kept) > 1 else ""
+    return _BETWEEN.join(kept) if len(kept) > 1 else ""
 
 
 def about_that(text: str, terms: Collection[str], room: int) -> str:
@@ -222,7 +240,7 @@ def about_that(text: str, terms: Collection[str], room: int) -> str:
         + _worth(piece, place, len(told)) / 4
         for place, piece in enumerate(told)
     }
-    return " … ".join(_filled(told, worth, room))
+    return _BETWEEN.join(_filled(told, worth, room))
 
 
 def _filled(told: Sequence[str], worth: Mapping[int, float], room: int) -> list[str]:

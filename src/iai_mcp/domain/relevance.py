@@ -39,6 +39,11 @@ _SMALL_TALK_TEXT = """
 yes yep yeah no nope ok okay sure thanks thank great good perfect nice continue ahead please again
 retry stop wait done next right correct fine cool lgtm run tests test fix commit push try open pr
 changes change lint build merge pull request branch it this that check review look
+proceed keep going left off step plan implementation fail fails failed failing failure failures pass
+passing red broken add write create unit simple coverage cover covers message work working stage linting
+linter format formatting errors error issues issue problems problem clean bit code simplify refactor
+function variable file think needed need explain pr readme docs documentation update comments comment
+rename remove delete dead undo revert last also everything all some
 """
 _SMALL_TALK = frozenset(_SMALL_TALK_TEXT.split())
 

@@ -1,6 +1,7 @@
 """The words that people rule with, and what rulings are about."""
 
 import re
+from functools import lru_cache
 
 from iai_mcp.domain.nearness import terms
 
@@ -106,8 +107,10 @@ PASSES_WITH = (
     "necessary", "no ", "not", "longer", "instead", "rather", "let's", "lets", "let’s", "only", "prefer",
     "want", "like", "fine", "did", "too ", "doesn", "remove", "delete", "revert",
 )  # fmt: skip
-# A review's advice, and the reasons that somebody gives for a ruling.
+# A review's advice and its findings, and the reasons that somebody gives for a ruling.
 EXPLAINS = re.compile(
+    r"\b(?:unnecessarily|inconsistently|incorrectly|misleading|(?:is|are|was|were) (?:likely|probably)) "
+    r"|^\W*in `?[\w.]+\(\)`?,|"  # "In open_till(), the error …"
     r"^\W*(?:consider\b|(?:this|that|these|it)(?: \w+){0,2}? (?:will|helps?|makes?|ensures?|improves?|allows?"
     r"|is (?:to|a|an|our|just)) )",
     re.IGNORECASE,
@@ -198,7 +201,10 @@ implement regard specific specifically previous instruction remind forget string
 project thing another one said say topic point related separate come key must should
 """
 
+_REMEMBERED = 8192  # words: the same few thousand come again and again
 
+
+@lru_cache(_REMEMBERED)
 def stem(word: str) -> str:
     """English endings off, so that one thing in two forms is one thing."""
     for ending in ("ing", "ies", "es", "ed", "s"):

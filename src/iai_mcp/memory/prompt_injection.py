@@ -1,13 +1,14 @@
 """What a prompt should not be answered without: rules for what it asks for, and what was concluded."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from iai_mcp.domain.briefing_text import Briefing, CountTokens, Source, heading_of
 from iai_mcp.domain.memories import Memory, is_from
 from iai_mcp.domain.quoting import in_line, quotation
-from iai_mcp.domain.recap import Ended, about_that, exchange_of, interrupted
+from iai_mcp.domain.recap import Ended, about_that, exchange_of, interrupted, unsaid
 from iai_mcp.domain.relevance import (
+    Match,
     Mode,
     Prompt,
     confident,
@@ -32,7 +33,7 @@ _CONSIDERED = 12
 _MOST_MEMORIES = 3
 _MOST_RULES = 12
 _LONGEST_CUE = 4000
-_AROUND = 24  # turns on either side: where a long piece of work began and ended
+_NEAR, _AROUND = 6, 24  # turns on either side: where a long piece of work began and ended
 _READ_OF_EACH = 12_000  # characters
 _ROOM = 420  # characters of one conclusion: half of all are longer than any room for them
 _REQUEST = 160
@@ -88,9 +89,12 @@ class PromptInjection:
             if rule.memory.id not in given and not is_from(rule.memory, own):
                 page.add(_RULES, f"- “{in_line(rule.ruling.sentence)}”", [_source(rule)])
         spoken = 0
-        for ended, why in self._concluded(prompt, mode, self._hits(asked, project, own)):
-            if spoken < _MOST_MEMORIES and ended.memory.id not in given | page.told:
-                spoken += page.add(_HEADING, *_quoted(ended, why, prompt))
+        for ended, why in self._concluded(asked, project, own, prompt, mode):
+            quoted = _quoted(ended, why, prompt, page.shown)
+            if quoted is not None and ended.memory.id not in given | page.told:
+                spoken += page.add(_HEADING, *quoted)
+            if spoken == _MOST_MEMORIES:
+                break
         return page.made()
 
     def _applying(self, asked: NewPrompt, project: str) -> list[Rule]:
@@ -105,13 +109,21 @@ class PromptInjection:
         return sorted(found, key=lambda rule: rule.memory.key in known.newer)[:_MOST_RULES]
 
     def _concluded(
-        self, prompt: Prompt, mode: Mode, hits: Sequence[Hit]
-    ) -> list[tuple[Ended, str]]:
-        """What the exchanges that recall found came to, as far as it is worth interrupting for."""
+        self, asked: NewPrompt, project: str, own: frozenset[str], prompt: Prompt, mode: Mode
+    ) -> Iterator[tuple[Ended, str]]:
+        """What the exchanges that recall finds came to, as far as it is worth interrupting for.
+
+        Most prompts get nothing. So what could not clear the bar whatever it says is not even looked for.
+        """
         turns = self.memories.count()
         rare = {term: rarity(turns, held) for term, held in self.holding(prompt.terms).items()}
-        found: dict[int, tuple[Ended, str]] = {}
-        for hit in hits:
+        best = Match(1.0, sum(rare.values()), 1.0, bool(prompt.names))
+        if confident(best, mode) is None:
+            return
+        found: set[int] = set()
+        for hit in self._hits(asked, project, own):
+            if confident(replace(best, cosine=hit.cosine), mode) is None:
+                continue
             ended = self._exchange(hit.memory)
             said = ended.memory
             empty = asks(said.text) if said is ended.prompt else interrupted(said.text)
@@ -120,8 +132,8 @@ class PromptInjection:
             request = ended.prompt.text if ended.prompt is not None else ""
             why = confident(match(prompt, said.text, request, hit.cosine, rare), mode)
             if why is not None:
-                found[said.key] = (ended, why)
-        return list(found.values())
+                found.add(said.key)
+                yield ended, why
 
     def _hits(self, asked: NewPrompt, project: str, own: frozenset[str]) -> list[Hit]:
         """The best of recall that hold and were said in other conversations."""
@@ -146,11 +158,21 @@ class PromptInjection:
         """What a turn belongs to: a question is never told without its answer."""
         if not memory.provenance.session_id:
             return Ended(memory, None)
+        near = self._within(memory, _NEAR)
+        return near or self._within(memory, _AROUND) or Ended(memory, None)
+
+    def _within(self, memory: Memory, reach: int) -> Ended | None:
+        """The same from so many turns on either side; None where it may reach beyond them."""
+        sides = self.memories.neighbours(memory, reach, _READ_OF_EACH)
         # One session can go through several projects, and some of them are private.
         before, after = (
             [turn for turn in side if turn.provenance.project == memory.provenance.project]
-            for side in self.memories.neighbours(memory, _AROUND, _READ_OF_EACH)
+            for side in sides
         )
+        if reach < _AROUND:
+            for side, own in zip(sides, (before, after), strict=True):
+                if len(side) == reach and not any(turn.role == "user" for turn in own):
+                    return None
         return exchange_of(memory, before, after)
 
 
@@ -162,6 +184,7 @@ class _Page:
     count: CountTokens
     lines: list[str] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
+    shown: set[str] = field(default_factory=set)  # sentences, as `unsaid` knows them
     spent: int = 0
 
     @property
@@ -186,13 +209,21 @@ def _source(rule: Rule) -> Source:
     return Source(rule.memory.id, "a rule for what is asked")
 
 
-def _quoted(ended: Ended, why: str, prompt: Prompt) -> tuple[str, list[Source]]:
-    """The passages of a conclusion that the prompt is about, and what it was an answer to."""
+def _quoted(
+    ended: Ended, why: str, prompt: Prompt, shown: set[str]
+) -> tuple[str, list[Source]] | None:
+    """The passages of a conclusion that the prompt is about, and what it was an answer to.
+
+    None of what only repeats, in another session, words that were shown.
+    """
     memory = ended.memory
-    said = about_that(memory.text.strip(), prompt.terms, _ROOM)
+    said = unsaid(about_that(memory.text.strip(), prompt.terms, _ROOM), shown)
+    if not said:
+        return None
     lines, sources = f"{heading_of(memory)}\n{quotation(said)}", [Source(memory.id, why)]
     if ended.prompt is not None and ended.prompt is not memory:
-        request = in_line(ended.prompt.text[:_REQUEST])
-        lines += f"\n  asked: “{request}”"
-        sources.append(Source(ended.prompt.id, "what was asked"))
+        request = in_line(unsaid(ended.prompt.text[:_REQUEST], shown))
+        if request:
+            lines += f"\n  asked: “{request}”"
+            sources.append(Source(ended.prompt.id, "what was asked"))
     return lines, sources

@@ -127,3 +127,31 @@ def test_a_pasted_log_is_told_by_its_start_alone(store: MemoryStore) -> None:
     assert DONE in text
     assert "drawer number 0 passed" in text
     assert "drawer number 5 passed" not in text
+
+
+RULED = "Coins of the old mint are counted by weight, since their edges wear down in the drawer."
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        ("U: And how are the coins of the old mint counted?", f"A: {RULED}"),  # the same again
+        ("U: And how are the coins of the old mint counted?", f"A: As said: {RULED} {DONE}"),
+        (
+            f"U: Implement the following plan:\n\n{RULED}",
+            "A: The scale is wired to the drawer now.",
+        ),
+        (f"U: {RULED} {'Then wire the scale. ' * 40}", "A: The scale is wired to the drawer now."),
+    ],
+)
+@pytest.mark.parametrize("order", [1, -1])
+def test_words_that_a_later_session_repeats_are_told_once(
+    store: MemoryStore, second: tuple[str, str], order: int
+) -> None:
+    first = ("U: How do we count coins of the old mint?", f"A: {RULED}")
+    for day, (name, turns) in enumerate([("a", first), ("b", second)][::order], start=1):
+        tell(store, name, *turns, day=day)
+    assert told(store).count(RULED) == 1
+    asked = {"prompt": "count coins of the old mint by weight as edges wear down", "cwd": SHOP}
+    injected = dispatch(store, "prompt_injection", {**asked, "session_id": "new"})["text"]
+    assert str(injected).count(RULED) == 1

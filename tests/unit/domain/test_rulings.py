@@ -51,6 +51,8 @@ def test_what_is_ruled_in_passing_is_a_ruling_too(sentence: str) -> None:
         "should we always use tabs?",
         "the tests take eight minutes on my machine",
         "what does the debug command do",
+        "In OpenTill(), the error from LockDoor(true) is returned bare, while others in this method"
+        " are wrapped (e.g., open drawer / ensure metadata).",
     ],
 )
 def test_a_question_a_nod_or_a_report_rules_nothing(sentence: str) -> None:
