@@ -5,34 +5,32 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from functools import cache
 
 _PATIENCE_SECONDS = 10.0
 
 
 def problem(commands: Sequence[Sequence[str]]) -> str:
     """The first of them that starts nothing, and why; empty if all of them do."""
-    return next(filter(None, (_problem(tuple(words)) for words in commands)), "")
+    # A host has many hooks, and all of them start the same: each is looked at once.
+    distinct = dict.fromkeys(tuple(words[:3]) for words in commands)
+    return next(filter(None, map(_problem, distinct)), "")
 
 
 def _problem(words: tuple[str, ...]) -> str:
-    program = words[0]
+    program = os.path.expandvars(
+        os.path.expanduser(words[0])
+    )  # somebody may have written it by hand
     if shutil.which(program) is None:
-        return (
-            f"{program}, which is gone"
-            if os.path.isabs(program)
-            else f"{program}, which is not on PATH"
-        )
-    script = next((word for word in words[1:3] if word.endswith(".py")), None)
+        missing = "which is gone" if os.path.isabs(program) else "which is not on PATH"
+        return f"{program}, {missing}"
+    script = next((word for word in words[1:] if word.endswith(".py")), None)
     if script is not None and not os.path.exists(script):
         return f"{script}, which is gone"
-    runs_python = "-I" in words[1:2] and program != sys.executable
-    return (
-        f"{program}, where iai-mcp is not installed" if runs_python and not _has_us(program) else ""
-    )
+    if "-I" in words[1:2] and program != sys.executable and not _has_us(program):
+        return f"{program}, where iai-mcp is not installed"
+    return ""
 
 
-@cache
 def _has_us(python: str) -> bool:
     try:
         asked = subprocess.run(

@@ -21,8 +21,8 @@ import time
 from typing import TYPE_CHECKING, Literal
 
 from iai_mcp import paths
-from iai_mcp.cli import output, vectors_to_come
-from iai_mcp.cli.vectors_left import VectorsLeft
+from iai_mcp.cli import output
+from iai_mcp.cli.vectors_left import VectorsLeft, before_any
 
 if TYPE_CHECKING:
     from iai_mcp.adapters.embedding.catalogue import Entry
@@ -114,7 +114,7 @@ def _install(arguments: argparse.Namespace) -> int:
     text = f"{output.paint('ok', 'green')}  {entry.model_id}: {said}\n    {done.directory}"
     text += _NEWS[daemon]
     if daemon == "swapped" and memories:
-        text += f"\n    {vectors_to_come.sentence(memories)}"
+        text += f"\n    {before_any(memories)}"
     output.emit(result, text, as_json=arguments.json)
     return 0
 
