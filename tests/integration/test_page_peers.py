@@ -24,6 +24,7 @@ def by_table(local: peers.Address, remote: peers.Address) -> int | None:
 @pytest.fixture
 def listening() -> Iterator[socket.socket]:
     with socket.create_server(("127.0.0.1", 0)) as made:
+        made.settimeout(20)
         yield made
 
 
@@ -51,7 +52,7 @@ def test_our_own_connections_are_ours(
 @needs_root
 def test_another_users_connection_is_theirs(listening: socket.socket, way: Way) -> None:
     own = listening.getsockname()
-    dials = "import os, socket, sys; os.setuid(int(sys.argv[1]))\n"
+    dials = "import encodings.idna, os, socket, sys; os.setuid(int(sys.argv[1]))\n"
     dials += "socket.create_connection(('127.0.0.1', int(sys.argv[2]))).recv(1)"
     child = subprocess.Popen([sys.executable, "-S", "-c", dials, str(UID), str(own[1])])
     accepted, peer = listening.accept()
