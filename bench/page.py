@@ -160,7 +160,9 @@ def _flooded(home: Scratch, browser: Browser) -> tuple[list[float], float]:
     began, before = time.monotonic(), page.evaluate("window.received")
     for n in range(50):
         page.keyboard.type(chr(97 + n % 26))
-        page.wait_for_timeout(150)
+        patience = time.monotonic() + 5
+        while page.evaluate("window.echoes.length") <= n and time.monotonic() < patience:
+            page.wait_for_timeout(50)
     speed = (page.evaluate("window.received") - before) / (time.monotonic() - began) / 1e6
     echoes = list(page.evaluate("window.echoes"))
     page.context.close()
