@@ -28,6 +28,10 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
     "work": ("work", "remembered commands, mendings and edits of real sessions, beside grep"),
     "sharing": ("sharing", "said here, found there; catching up; many devices on one database"),
     "sharing-faults": ("sharing_faults", "kills, lost, late and cut records: all stores end equal"),
+    "page": (
+        "page",
+        "the page in a browser: first view, recall, a flood in a terminal, its memory",
+    ),
     "sessions": ("sessions", "terminal sessions beside tmux and dtach: speed, latency, memory"),
 }
 

@@ -43,7 +43,7 @@ WALK: dict[str, list[list[str]]] = {
     "share init-postgres": [["--print"]],
     "import": [["{file}", "--no-wait"], ["{export}"], [f"{NAME}.zip"], [f"/none/{NAME}"]],
     "why": [[], [NAME]],
-    "page": [["--no-open"], ["--port", NAME], ["--close"]],
+    "page": [["--no-open"], ["--port", NAME], ["--tunnel", NAME], ["--close"]],
     "session list": [[]],
     "session attach": [[NAME]],
     "session send": [["{session}", WORDS, "--timeout", "1"]],

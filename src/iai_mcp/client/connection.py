@@ -11,6 +11,8 @@ from iai_mcp.protocol.codes import INVALID_PARAMS, MAX_LINE
 from iai_mcp.protocol.messages import encode
 
 _HINT = "start it with: iai-mcp up"
+# How the daemon's answer to `_message` begins if it is a result.
+_RESULT = b'{"jsonrpc":"2.0","id":1,"result":'
 _FOREIGN = "something that is not iai-mcp answers on the socket"
 
 
@@ -56,13 +58,20 @@ def exchange(message: dict[str, object], timeout: float) -> dict[str, object]:
 
 
 def _exchanged(line: bytes, timeout: float) -> dict[str, object]:
+    return _parsed(_answer_to(line, timeout))
+
+
+def _answer_to(line: bytes, timeout: float) -> bytes:
     connection = _sent(line, timeout)
     try:
-        answer = _read_line(connection)
+        return _read_line(connection)
     except OSError as broken:
         raise DaemonUnreachable(f"the memory daemon stopped answering; {_HINT}") from broken
     finally:
         connection.close()
+
+
+def _parsed(answer: bytes) -> dict[str, object]:
     try:
         parsed = json.loads(answer)
     except ValueError as foreign:
@@ -89,6 +98,22 @@ def call(
 
         with bulky.spooled(method, params or {}) as instead:
             answer = exchange(_message(bulky.METHOD, instead), timeout)
+    return _result(answer)
+
+
+def call_unread(method: str, params: dict[str, object], timeout: float) -> bytes:
+    """As `call`; the result as the JSON it came as, for who only hands it on.
+
+    Raises:
+        DaemonUnreachable, CallFailed, InvalidInput: as `call`.
+    """
+    answer = _answer_to(encode(_message(method, params)), timeout)
+    if answer.startswith(_RESULT) and answer.endswith(b"}\n"):
+        return answer[len(_RESULT) : -2]
+    return encode(_result(_parsed(answer)))
+
+
+def _result(answer: dict[str, object]) -> dict[str, object]:
     error = answer.get("error")
     if isinstance(error, dict):
         message, number = str(error.get("message")), int(error.get("code", 0))

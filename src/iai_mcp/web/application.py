@@ -2,20 +2,18 @@
 
 from urllib.parse import parse_qs, quote
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
-from starlette.websockets import WebSocket
-
 from iai_mcp.domain.errors import IaiError
-from iai_mcp.web import files, terminals
+from iai_mcp.web import asgi, files, terminals
+from iai_mcp.web.asgi import Answer, Receive, Scope, Send, json_answer
 from iai_mcp.web.calls import Calls, read, status_of
 from iai_mcp.web.changes import Changes
 from iai_mcp.web.gate import SECRET_HEADER, cookie_name
 from iai_mcp.web.logins import Login, Logins
 
 _LARGEST_BODY = 1 << 20
-_USED = "this address worked once, or its time is over: run iai-mcp page again\n"
+_USED = "this address worked once, or its time is over: run iai-mcp page again"
+_STATIC = "/static/"
+_NOTHING = asgi.text(404, "there is nothing here")
 
 
 class Application:
@@ -30,85 +28,73 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            await self._terminal(WebSocket(scope, receive, send))
+            await self._terminal(scope, asgi.WebSocket(receive, send))
+        elif scope["type"] == "http" and (scope["method"], scope["path"]) == ("GET", "/events"):
+            await asgi.stream(receive, send, self._changes.stream())
         elif scope["type"] == "http":
-            request = Request(scope, receive)
-            await (await self._answer(request))(scope, receive, send)
+            await (await self._answer(scope, receive)).send(send)
 
-    async def _answer(self, request: Request) -> Response:
-        path, method = request.url.path, request.method
-        if path == "/" and method == "GET":
-            return self._front(request)
-        if path.startswith("/static/") and method == "GET":
-            return self._file(path.removeprefix("/static/"))
-        if path == "/events" and method == "GET":
-            return StreamingResponse(self._changes.stream(), media_type="text/event-stream")
-        if path == "/keyboard" and method == "POST":
-            return await self._keyboard(request)
-        if path.startswith("/api/") and method == "POST":
-            return await self._call(request, path.removeprefix("/api/"))
-        return PlainTextResponse("there is nothing here\n", 404)
+    async def _answer(self, scope: Scope, receive: Receive) -> Answer:
+        path = scope["path"]
+        if scope["method"] == "GET":
+            if path == "/":
+                return self._front(scope)
+            return self._file(path.removeprefix(_STATIC)) if path.startswith(_STATIC) else _NOTHING
+        if scope["method"] != "POST" or not (path == "/keyboard" or path.startswith("/api/")):
+            return _NOTHING
+        if asgi.header(scope, "content-type").partition(";")[0] != "application/json":
+            return _failure(415, "INVALID_INPUT", "send the parameters as application/json")
+        body = await asgi.read_body(receive, _LARGEST_BODY)
+        if body is None:
+            return _failure(413, "INVALID_INPUT", f"at most {_LARGEST_BODY} bytes can be sent")
+        login: Login = scope["state"]["login"]
+        try:
+            if path == "/keyboard":
+                return self._keyboard(login, body)
+            return await self._call(login, path.removeprefix("/api/"), body)
+        except IaiError as failed:
+            return _failure(status_of(failed), failed.code, failed.message)
 
-    def _front(self, request: Request) -> Response:
+    def _front(self, scope: Scope) -> Answer:
         """The page itself; where the URL brings a token, first the login that it is good for."""
-        tokens = parse_qs(request.url.query).get("token")
+        tokens = parse_qs(scope["query_string"].decode("latin-1")).get("token")
         if tokens is None:
             return self._file(files.FRONT)
         login = self._logins.exchange(tokens[0])
         if login is None:
-            return PlainTextResponse(_USED, 401)
+            return asgi.text(401, _USED)
         # After the hash: that part of an address is never sent, and the page takes it out at once.
         cookie = f"{cookie_name(self._port)}={login.cookie}; Path=/; HttpOnly; SameSite=Strict"
-        return Response(
-            None,
-            303,
-            {
-                "Location": f"/#k={quote(login.secret)}",
-                "Set-Cookie": cookie,
-                SECRET_HEADER: login.secret,
-            },
-        )
+        told = {
+            "Location": f"/#k={quote(login.secret)}",
+            "Set-Cookie": cookie,
+            SECRET_HEADER: login.secret,
+        }
+        return Answer(303, b"", asgi.TEXT, told)
 
-    def _file(self, name: str) -> Response:
+    def _file(self, name: str) -> Answer:
         file = self._files.get(name)
-        if file is None:
-            return PlainTextResponse("there is nothing here\n", 404)
-        return Response(file.content(), headers={"content-type": file.kind})
+        return _NOTHING if file is None else Answer(200, file.content(), file.kind)
 
-    async def _call(self, request: Request, method: str) -> Response:
-        body = await _body(request)
-        if isinstance(body, Response):
-            return body
-        login: Login = request.scope["state"]["login"]
-
+    async def _call(self, login: Login, method: str, body: bytes) -> Answer:
         def may_type(session: str) -> bool:
             return self._logins.may_type(login, session)
 
-        try:
-            return JSONResponse(await self._calls(method, body, may_type))
-        except IaiError as failed:
-            return _failure(status_of(failed), failed.code, failed.message)
+        return asgi.as_json(200, await self._calls(method, body, may_type))
 
-    async def _keyboard(self, request: Request) -> Response:
+    def _keyboard(self, login: Login, body: bytes) -> Answer:
         """Give this login the keyboard of a session, or take it back."""
-        body = await _body(request)
-        if isinstance(body, Response):
-            return body
-        try:
-            wanted = read(body)
-        except IaiError as failed:
-            return _failure(400, failed.code, failed.message)
+        wanted = read(body)
         session, take = str(wanted.get("session")), wanted.get("take", True) is True
-        login: Login = request.scope["state"]["login"]
         if take:
             self._logins.give_keyboard(login, session)
         else:
             self._logins.take_keyboard(login, session)
-        return JSONResponse({"session": session, "keyboard": take})
+        return json_answer(200, {"session": session, "keyboard": take})
 
-    async def _terminal(self, socket: WebSocket) -> None:
-        login: Login = socket.scope["state"]["login"]
-        session = socket.url.path.removeprefix("/terminal/")
+    async def _terminal(self, scope: Scope, socket: asgi.WebSocket) -> None:
+        login: Login = scope["state"]["login"]
+        session = scope["path"].removeprefix("/terminal/")
 
         def may_type() -> bool:
             return self._logins.may_type(login, session)
@@ -116,18 +102,5 @@ class Application:
         await terminals.show(socket, session, may_type)
 
 
-async def _body(request: Request) -> bytes | Response:
-    """What was sent; a refusal where it is no JSON, or too much."""
-    if request.headers.get("content-type", "").partition(";")[0] != "application/json":
-        return _failure(415, "INVALID_INPUT", "send the parameters as application/json")
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > _LARGEST_BODY:
-            return _failure(413, "INVALID_INPUT", f"at most {_LARGEST_BODY} bytes can be sent")
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _failure(status: int, code: str, message: str) -> Response:
-    return JSONResponse({"error": {"code": code, "message": message}}, status)
+def _failure(status: int, code: str, message: str) -> Answer:
+    return json_answer(status, {"error": {"code": code, "message": message}})

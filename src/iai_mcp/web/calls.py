@@ -12,6 +12,7 @@ from typing import Any
 from iai_mcp.api import table
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import DaemonUnreachable, IaiError, InvalidInput, NotFound
+from iai_mcp.protocol.messages import encode
 from iai_mcp.protocol.params import Params
 
 MayType = Callable[[str], bool]  # into the session of that id
@@ -40,19 +41,17 @@ class Calls:
     def __init__(self) -> None:
         self._of_memory: frozenset[str] = frozenset()
 
-    async def __call__(self, method: str, body: bytes, may_type: MayType) -> dict[str, object]:
-        """The answer of `method` to the parameters that `body` holds.
+    async def __call__(self, method: str, body: bytes, may_type: MayType) -> bytes:
+        """The answer of `method` to the parameters that `body` holds, as JSON.
 
         Raises:
             IaiError: with a stable code and a sentence.
         """
         return await asyncio.to_thread(self._answer, method, read(body), may_type)
 
-    def _answer(
-        self, method: str, params: dict[str, object], may_type: MayType
-    ) -> dict[str, object]:
+    def _answer(self, method: str, params: dict[str, object], may_type: MayType) -> bytes:
         if method == _STATUS:
-            return connection.control(_STATUS)
+            return encode(connection.control(_STATUS))
         of_agents = table.agent_methods().get(method)
         if of_agents is not None and of_agents.page:
             if of_agents.types and not may_type(str(params.get("session"))):
@@ -64,11 +63,12 @@ class Calls:
             if method == _LAUNCH and not params.get("print_only"):
                 from iai_mcp.web import launching
 
-                return launching.launch(workspace, Params(params))
-            return table.call(workspace, method, params)
+                return encode(launching.launch(workspace, Params(params)))
+            return encode(table.call(workspace, method, params))
         if method not in self._for_pages():
             raise UnknownMethod(f"a page can not call '{method[:60]}'")
-        return connection.call(method, params, _PATIENCE_SECONDS)
+        # Handed on unread: to read and write it anew would cost megabytes, and time.
+        return connection.call_unread(method, params, _PATIENCE_SECONDS)
 
     def _for_pages(self) -> frozenset[str]:
         """Asked of the daemon once: to know its half of the table takes 20 MB."""

@@ -7,8 +7,8 @@ A page of a stranger shows in `Origin` and `Sec-Fetch-Site`, a name that was reb
 import logging
 import traceback
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
+from iai_mcp.web import asgi
+from iai_mcp.web.asgi import App, Message, Receive, Scope, Send
 from iai_mcp.web.logins import Login, Logins
 
 _log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ _HEADERS = [
 class Gate:
     """Checks every request and every WebSocket; adds what browsers have to keep to."""
 
-    def __init__(self, app: ASGIApp, logins: Logins, port: int) -> None:
+    def __init__(self, app: App, logins: Logins, port: int) -> None:
         self._app = app
         self._logins = logins
         self._hosts: set[str] = set()
@@ -73,11 +73,12 @@ class Gate:
                 place = traceback.extract_tb(broken.__traceback__)[-1]
                 _log.error("%s in %s:%s", type(broken).__name__, place.filename, place.lineno)
                 if scope["type"] == "http" and not begun:
-                    await refuse(guarded, 500, f"it failed inside ({type(broken).__name__})")
+                    told = asgi.text(500, f"it failed inside ({type(broken).__name__})")
+                    await told.send(guarded)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
-            await refuse(guarded, *refusal)
+            await asgi.text(*refusal).send(guarded)
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Status and sentence for who is not let in; who is, is found as `login` in the state."""
@@ -139,13 +140,3 @@ def _shown_secret(headers: dict[str, str], is_socket: bool) -> str:
     # A WebSocket of a browser has no headers of its own; what it names as protocols is the way in.
     offered = [name.strip() for name in headers.get("sec-websocket-protocol", "").split(",")]
     return offered[1] if len(offered) == 2 and offered[0] == SUBPROTOCOL else ""
-
-
-async def refuse(send: Send, status: int, sentence: str) -> None:
-    body = sentence.encode() + b"\n"
-    headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", str(len(body)).encode()),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -8,9 +8,9 @@ import json
 import os
 import socket
 import time
+from typing import Any
 
 import uvicorn
-from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from iai_mcp import __version__, concurrency, paths
@@ -18,6 +18,7 @@ from iai_mcp.domain.errors import IoFailed
 from iai_mcp.protocol.peers import peer_uid
 from iai_mcp.web import control, peers
 from iai_mcp.web.application import Application
+from iai_mcp.web.asgi import Receive, Scope, Send
 from iai_mcp.web.changes import Changes
 from iai_mcp.web.gate import Gate
 from iai_mcp.web.logins import Logins
@@ -70,7 +71,7 @@ class _Page:
             interface="asgi3",
             proxy_headers=False,
             http=_Caller,
-            ws="websockets-sansio",
+            ws=_WebSocket,
             ws_max_size=_LARGEST_MESSAGE,
             ws_per_message_deflate=False,  # loopback is faster than any compression
             lifespan="off",
@@ -144,6 +145,15 @@ class _Page:
 
 def _is_there(path: str) -> bool:
     return os.path.lexists(path)
+
+
+class _WebSocket(asyncio.Protocol):
+    """What speaks WebSocket, loaded with the first terminal: most pages never show one."""
+
+    def __new__(cls, *given: Any, **named: Any) -> Any:
+        from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+        return WebSocketsSansIOProtocol(*given, **named)
 
 
 class _Caller(H11Protocol):

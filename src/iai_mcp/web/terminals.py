@@ -9,14 +9,13 @@ import contextlib
 import json
 from collections.abc import Callable
 
-from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
-
 from iai_mcp.domain.errors import IaiError, NotFound
 from iai_mcp.domain.terminals import LARGEST
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal import pty
 from iai_mcp.terminal.connection import Connection, HolderState
 from iai_mcp.terminal.screen_paint import began_on_alternate
+from iai_mcp.web.asgi import WebSocket
 from iai_mcp.web.gate import SUBPROTOCOL
 
 _READ_SIZE = 1 << 16
@@ -51,14 +50,11 @@ async def show(socket: WebSocket, session: str, may_type: Callable[[], bool]) ->
 
 
 async def _hang_up(socket: WebSocket, refused: IaiError | None) -> None:
-    if socket.client_state is WebSocketState.DISCONNECTED:
-        return
-    with contextlib.suppress(RuntimeError):  # it left at this moment
-        if refused is None:
-            await socket.close()
-        else:
-            said = refused.message.encode("utf-8", "replace")[:_LONGEST_REASON]
-            await socket.close(_REFUSED, said.decode("utf-8", "ignore"))
+    if refused is None:
+        await socket.close()
+    else:
+        said = refused.message.encode("utf-8", "replace")[:_LONGEST_REASON]
+        await socket.close(_REFUSED, said.decode("utf-8", "ignore"))
 
 
 def _dialled(session: str) -> Connection:
@@ -132,13 +128,7 @@ class _Terminal:
 
     async def types(self) -> None:
         """Take what the browser sends: keys as bytes; as JSON a new size, and how much it drew."""
-        while True:
-            try:
-                message = await self._socket.receive()
-            except WebSocketDisconnect:
-                return
-            if message["type"] == "websocket.disconnect":
-                return
+        while message := await self._socket.receive():
             keys, said = message.get("bytes"), message.get("text")
             told = _told(said) if said else {}
             if isinstance(drawn := told.get("read"), int):

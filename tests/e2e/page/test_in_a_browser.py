@@ -24,6 +24,11 @@ def test_the_login_leaves_the_address_and_every_view_opens(page: Page) -> None:
         expect(page.locator("nav a[aria-current]")).to_have_text(name.capitalize())
 
 
+def test_an_address_that_was_cut_short_shows_what_it_can(page: Page) -> None:
+    view(page, "conversations/%E0%A4%A")
+    expect(page.get_by_text("Nothing of this conversation is stored.")).to_be_visible()
+
+
 def test_the_calendar_leads_to_what_was_said_on_a_day(page: Page) -> None:
     view(page, "time")
     expect(page.locator(".plot canvas").first).to_be_visible()

@@ -37,7 +37,16 @@ async function go() {
   const module = await import(`./views/${known[0]}.js`);
   if (mine !== turn) return;
   view.replaceChildren();
-  mounted = module.mount(view, { id: decodeURIComponent(rest.join('/')), query: new URLSearchParams(query) }) || {};
+  mounted = module.mount(view, { id: decoded(rest.join('/')), query: new URLSearchParams(query) }) || {};
+}
+
+/** @param {string} part of an address, which somebody may have cut short */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 /** @param {string} theme */
