@@ -28,6 +28,11 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
     "work": ("work", "remembered commands, mendings and edits of real sessions, beside grep"),
     "sharing": ("sharing", "said here, found there; catching up; many devices on one database"),
     "sharing-faults": ("sharing_faults", "kills, lost, late and cut records: all stores end equal"),
+    "remote": ("remote", "agents on another machine: launch, echo and list beside those here"),
+    "remote-faults": (
+        "remote_faults",
+        "connections cut at random moments: nothing lost or doubled",
+    ),
     "sessions": ("sessions", "terminal sessions beside tmux and dtach: speed, latency, memory"),
 }
 

@@ -68,10 +68,13 @@ class Everywhere:
         machines = self._machines()
         if not machines:
             return []
-        from concurrent.futures import ThreadPoolExecutor
+        if len(machines) == 1:
+            found = self._on(machines[0])
+        else:
+            from concurrent.futures import ThreadPoolExecutor
 
-        with ThreadPoolExecutor(len(machines)) as pool:
-            found = [each for rows in pool.map(self._on, machines) for each in rows]
+            with ThreadPoolExecutor(len(machines)) as pool:
+                found = [each for rows in pool.map(self._on, machines) for each in rows]
         path = _path_of(self._project)
         return [each for each in found if path in (None, each.record.label.project)]
 

@@ -19,7 +19,6 @@ import socket
 import subprocess
 import time
 from collections.abc import Sequence
-from importlib import resources
 from threading import Lock
 from typing import IO
 
@@ -34,7 +33,7 @@ from iai_mcp.domain.errors import (
     TimedOut,
 )
 from iai_mcp.domain.projects import RemoteRef
-from iai_mcp.far import archive, bootstrap
+from iai_mcp.far import archive
 from iai_mcp.far.calls import Calls
 from iai_mcp.far.values import Fields
 from iai_mcp.terminal import layout
@@ -297,8 +296,11 @@ class Machine:
         heard = _Marked(process.stdout.fileno(), mark)
         said = self._heard(heard, deadline)
         if not said.all():
+            from iai_mcp.far import bootstrap  # at the first contact only
+
             data = ours.read()
-            source = resources.files(bootstrap.__package__).joinpath("bootstrap.py").read_text()
+            with open(f"{os.path.dirname(__file__)}/bootstrap.py", encoding="utf-8") as file:
+                source = file.read()
             with contextlib.suppress(BrokenPipeError):  # its silence says so below
                 process.stdin.write(bootstrap.script(source, mark, ours.digest, len(data)) + data)
                 process.stdin.flush()
