@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 from bench.remote_rig import Rig, rig
@@ -119,11 +120,13 @@ def _run(made: Rig, rounds: int, chance: random.Random) -> list[Row]:
     spec = SpawnSpec("python3", ("-u", "-c", _PRINTER), str(made.far.home))
     session = terminals.spawn(spec, TerminalSize(rows=24, cols=200))
     stop = terminals.subscribe_output(session, listener)
+    broken: Counter[str] = Counter()
     for _ in range(rounds):
         saying = threading.Thread(target=speaker.say)
         saying.start()
         time.sleep(chance.random() * 0.3)
-        _break(made, chance.choice(_KINDS), chance)
+        kind = chance.choice(_KINDS)
+        broken[kind] += _break(made, kind, chance)
         saying.join()
         _hears_on(listener)
     _hears_on(listener)
@@ -134,6 +137,7 @@ def _run(made: Rig, rounds: int, chance: random.Random) -> list[Row]:
     turns_doubled = sum(max(0, count - 1) for count in remembered.values())
     return [
         Row("rounds", str(rounds), "", None),
+        Row("broken", ", ".join(f"{kind} {broken[kind]}" for kind in _KINDS), "", None),
         Row("output heard", f"{listener.lines} lines, {listener.bytes} bytes", "", None),
         Row("lines lost, doubled, torn", f"{lost}, {doubled}, {wrong}", "0, 0, 0",
             lost == doubled == wrong == 0),
@@ -142,12 +146,13 @@ def _run(made: Rig, rounds: int, chance: random.Random) -> list[Row]:
     ]  # fmt: skip
 
 
-def _break(made: Rig, kind: str, chance: random.Random) -> None:
+def _break(made: Rig, kind: str, chance: random.Random) -> int:
+    """Whether there was anything to break at that moment."""
     if kind == "away":
         made.far.stop()
         time.sleep(chance.random())
         made.far.start()
-        return
+        return 1
     found = {
         "server": _pids(str(made.far.directory), "sshd:"),
         "shared": _pids(str(made.home.path / "store/far"), "-M"),
@@ -161,6 +166,7 @@ def _break(made: Rig, kind: str, chance: random.Random) -> None:
         time.sleep(chance.random())
     for pid in found:
         _signal(pid, signal.SIGKILL)
+    return int(bool(found))
 
 
 def _signal(pid: int, number: int) -> None:
@@ -213,7 +219,7 @@ def _remembered(made: Rig, said: list[str]) -> dict[str, int]:
             assert isinstance(records, list)
             for one in records:
                 counts[one["text"]] = counts.get(one["text"], 0) + 1
-            cursor = page.get("next_cursor")
+            cursor = page.get("more")
             if not cursor:
                 break
         if not list(spool.glob("*.jsonl")) and set(counts) >= set(said):
