@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iai_mcp import paths
-from iai_mcp.adapters.files.local import LocalFileSystem
 
 if TYPE_CHECKING:
     from zipfile import ZipInfo
@@ -53,6 +52,8 @@ def current() -> Archive:
         return Archive(found, found.name.split(".")[1])
     data = build()
     digest = hashlib.sha256(data).hexdigest()
+    from iai_mcp.adapters.files.local import LocalFileSystem
+
     own = LocalFileSystem(paths.user_data(), own=True)
     own.create_dir_all(_KEPT)
     for earlier in kept.glob("*.pyz"):
