@@ -156,7 +156,7 @@ def _break(made: Rig, kind: str, chance: random.Random) -> int:
     found = {
         "server": _pids(str(made.far.directory), "sshd:"),
         "shared": _pids(str(made.home.path / "store/far"), "-M"),
-        "stream": _pids(str(made.home.path / "store/far"), " dial"),
+        "stream": _pids(str(made.home.path / "store/far"), "'dial'"),
         "frozen": _pids(str(made.far.directory), "sshd:"),
     }[kind]
     for pid in found:

@@ -1,7 +1,13 @@
 """Archives over there: replaced by an upgrade, and swept when no session uses them."""
 
+import hashlib
+import io
 import os
+import shutil
+import subprocess
+import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -45,10 +51,6 @@ def place(far_machine: Sshd) -> Path:
 
 def upgrade(far: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> archive.Archive:
     """The same sources once more under another digest, as after an upgrade here."""
-    import hashlib
-    import shutil
-    import zipfile
-
     newer = tmp_path / "newer.pyz"
     shutil.copy(archive.current().path, newer)
     with zipfile.ZipFile(newer, "a") as more:
@@ -62,3 +64,32 @@ def upgrade(far: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ar
 def again(far: Machine) -> None:
     far.close()
     far.hello()
+
+
+_IMPORT_ALL = """
+import importlib, os, sys
+root = sys.argv[1]
+sys.path.insert(0, root)
+failed = []
+for folder, _, names in os.walk(os.path.join(root, "iai_mcp")):
+    for name in names:
+        module = os.path.relpath(os.path.join(folder, name), root)[:-3].replace("/", ".")
+        if not name.endswith(".py") or module.endswith("__main__"):
+            continue
+        try:
+            importlib.import_module(module.removesuffix(".__init__"))
+        except ImportError as missing:
+            failed.append(f"{module}: {missing.name}")
+print("\\n".join(sorted(failed)))
+"""
+
+
+def test_what_travels_needs_nothing_that_stays_here(tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(archive.build())) as packed:
+        packed.extractall(tmp_path)
+    command = [sys.executable, "-I", "-S", "-c", _IMPORT_ALL, str(tmp_path)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")
+
+    # Values of recall travel along and are used by nobody there: who needed them would be named.
+    pure = ("iai_mcp.domain.", "iai_mcp.ports.")
+    assert [line for line in said if line and not line.startswith(pure)] == []
