@@ -32,6 +32,11 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "page",
         "the page in a browser: first view, recall, a flood in a terminal, its memory",
     ),
+    "remote": ("remote", "agents on another machine: launch, echo and list beside those here"),
+    "remote-faults": (
+        "remote_faults",
+        "connections cut at random moments: nothing lost or doubled",
+    ),
     "sessions": ("sessions", "terminal sessions beside tmux and dtach: speed, latency, memory"),
 }
 

@@ -189,7 +189,7 @@ def open_workspace(machine: "Machine | None" = None) -> Workspace:
 
 def far_wiring(machine: "Machine", variables: Mapping[str, str]) -> MemoryWiring:
     """The same for a program on another machine: by what runs of us over there."""
-    from iai_mcp.far.values import Fields
+    from iai_mcp.far.fields import Fields
 
     theirs = Fields({"wiring": machine.call("wiring")}).below("wiring")
     env = theirs.strings("env")

@@ -23,8 +23,9 @@ def missing() -> str:
 class Sshd:
     """`config` is an ssh configuration that knows the machine as `far`."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, pam: bool = False) -> None:
         self.directory = directory
+        self._pam = "yes" if pam else "no"
         self.port = free_port()
         # What is over there is not what the person who runs the tests has in theirs.
         self.home = directory / "home"
@@ -75,7 +76,7 @@ class Sshd:
         server = next(one for one in SFTP_SERVERS if Path(one).exists())
         return (
             f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {self.directory}/host\n"
-            f"AuthorizedKeysFile {self.directory}/authorized\nPidFile none\nUsePAM no\n"
+            f"AuthorizedKeysFile {self.directory}/authorized\nPidFile none\nUsePAM {self._pam}\n"
             f"StrictModes no\nPasswordAuthentication no\nPermitRootLogin yes\n"
             f"Subsystem sftp {server}\nSetEnv HOME={self.home}\n"
         )
@@ -89,8 +90,8 @@ class Sshd:
 
 
 @contextmanager
-def sshd(directory: Path) -> Iterator[Sshd]:
-    made = Sshd(directory)
+def sshd(directory: Path, *, pam: bool = False) -> Iterator[Sshd]:
+    made = Sshd(directory, pam=pam)
     made.start()
     try:
         yield made

@@ -6,8 +6,8 @@ from iai_mcp.checks.verdict import Check, examined, failed, passed, warned
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.projects import RemoteRef
 from iai_mcp.far import archive
+from iai_mcp.far.fields import Fields
 from iai_mcp.far.machine import Machine
-from iai_mcp.far.values import Fields
 from iai_mcp.hosts.catalogue import PROFILES
 
 _FEW = 16 * 1024 * 1024  # bytes: the archive, some run directories and a spool need no more

@@ -6,18 +6,22 @@ The same sources give the same bytes, so that the archive's digest is its versio
 import hashlib
 import io
 import os
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from iai_mcp import paths
-from iai_mcp.adapters.files.local import LocalFileSystem
+
+if TYPE_CHECKING:
+    from zipfile import ZipInfo
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # Rooms and files whose imports end in the standard library. `domain` is pure throughout.
-_ROOMS = ("api", "bridge", "capture", "client", "domain", "far", "hosts", "ports", "protocol")
-_CONTENTS = (
-    *(f"{room}/**/*.py" for room in (*_ROOMS, "terminal")),
+_ROOMS = (
+    *("bridge", "capture", "client", "domain", "far", "hosts", "ports", "protocol"),
+    "terminal",
+)
+_FILES = (
     *("adapters/__init__.py", "adapters/files/__init__.py", "adapters/files/local.py"),
     *("adapters/looks.py", "adapters/spool_pass.py", "adapters/spooled_file.py"),
     *("adapters/agent_runtime.py", "adapters/git.py", "adapters/git_worktrees.py"),
@@ -48,6 +52,8 @@ def current() -> Archive:
         return Archive(found, found.name.split(".")[1])
     data = build()
     digest = hashlib.sha256(data).hexdigest()
+    from iai_mcp.adapters.files.local import LocalFileSystem
+
     own = LocalFileSystem(paths.user_data(), own=True)
     own.create_dir_all(_KEPT)
     for earlier in kept.glob("*.pyz"):
@@ -59,6 +65,8 @@ def current() -> Archive:
 
 def build() -> bytes:
     """The archive's bytes: the same for the same sources, whenever and wherever they lie."""
+    import zipfile  # only where there is something to build
+
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         archive.writestr(_entry("__main__.py"), _MAIN)
@@ -68,15 +76,21 @@ def build() -> bytes:
     return out.getvalue()
 
 
-def _entry(name: str) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name, _LONG_AGO)
-    entry.compress_type = zipfile.ZIP_DEFLATED
+def _entry(name: str) -> "ZipInfo":
+    from zipfile import ZIP_DEFLATED, ZipInfo
+
+    entry = ZipInfo(name, _LONG_AGO)
+    entry.compress_type = ZIP_DEFLATED
     entry.external_attr = 0o600 << 16
     return entry
 
 
 def _sources() -> list[Path]:
-    return sorted({path for pattern in _CONTENTS for path in _PACKAGE.glob(pattern)})
+    found = [_PACKAGE / name for name in _FILES]
+    for room in _ROOMS:
+        for folder, _, names in os.walk(_PACKAGE / room):
+            found += [Path(folder, name) for name in names if name.endswith(".py")]
+    return sorted(found)
 
 
 def _stamp() -> str:

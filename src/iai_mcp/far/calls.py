@@ -7,7 +7,7 @@ from typing import BinaryIO, cast
 
 from iai_mcp.domain.errors import RemoteFailed, TimedOut
 from iai_mcp.far import wire
-from iai_mcp.far.values import Fields, error_of
+from iai_mcp.far.fields import Fields, error_of
 
 
 class Calls:

@@ -68,10 +68,13 @@ class Everywhere:
         machines = self._machines()
         if not machines:
             return []
-        from concurrent.futures import ThreadPoolExecutor
+        if len(machines) == 1:
+            found = self._on(machines[0])
+        else:
+            from concurrent.futures import ThreadPoolExecutor
 
-        with ThreadPoolExecutor(len(machines)) as pool:
-            found = [each for rows in pool.map(self._on, machines) for each in rows]
+            with ThreadPoolExecutor(len(machines)) as pool:
+                found = [each for rows in pool.map(self._on, machines) for each in rows]
         path = _path_of(self._project)
         return [each for each in found if path in (None, each.record.label.project)]
 
@@ -105,17 +108,20 @@ def machines() -> "list[RemoteRef]":
     """The machines that the person has projects on."""
     try:
         with open(paths.in_user_data("projects.json"), "rb") as source:
-            if b"ssh://" not in source.read():
-                return []
+            text = source.read()
     except OSError:
         return []
-    from functools import partial
+    if b"ssh://" not in text:
+        return []
+    from iai_mcp.domain.projects import RemoteRef, is_far
+    from iai_mcp.far.fields import Fields
 
-    from iai_mcp.adapters.files.local import LocalFileSystem
-    from iai_mcp.adapters.files.user_documents import FileProjectStore
-
-    known = FileProjectStore(partial(LocalFileSystem, own=True), paths.user_data).list()
-    return list({each.remote: None for each in known if each.remote.host is not None})
+    try:
+        known = Fields(json.loads(text)).objects("projects")
+        far = [named for each in known if is_far(named := each.optional("remote")) and named]
+        return [RemoteRef.parse(named) for named in dict.fromkeys(far)]
+    except (ValueError, IaiError, AttributeError):
+        return []  # damaged: whoever needs the list of projects says so
 
 
 def send(record: SessionRecord, text: str, *, enter: bool, timeout: float = 5.0) -> "Delivery":
@@ -226,7 +232,7 @@ def is_expected_to_run(remote: "RemoteRef") -> bool:
 
 def remember(remote: "RemoteRef", rows: list[Listed]) -> None:
     """What a list can tell while the machine is away; never what was said."""
-    from iai_mcp.far.values import record_json
+    from iai_mcp.far.rows import record_json
 
     path = _memo(remote)
     text = json.dumps([record_json(row.record) for row in rows if row.record.alive])
@@ -237,7 +243,8 @@ def remember(remote: "RemoteRef", rows: list[Listed]) -> None:
 
 
 def _known(remote: "RemoteRef") -> list[Listed]:
-    from iai_mcp.far.values import Fields, record_of
+    from iai_mcp.far.fields import Fields
+    from iai_mcp.far.rows import record_of
 
     try:
         with open(_memo(remote), encoding="utf-8") as source:

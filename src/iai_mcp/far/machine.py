@@ -13,19 +13,15 @@ import fcntl
 import hashlib
 import json
 import os
-import secrets
 import select
 import socket
 import subprocess
 import time
 from collections.abc import Sequence
-from importlib import resources
 from threading import Lock
 from typing import IO
 
 from iai_mcp import paths
-from iai_mcp.adapters.files.local import LocalFileSystem
-from iai_mcp.adapters.ssh_ended import ssh_ended
 from iai_mcp.domain.errors import (
     DiskFull,
     NotFound,
@@ -34,9 +30,9 @@ from iai_mcp.domain.errors import (
     TimedOut,
 )
 from iai_mcp.domain.projects import RemoteRef
-from iai_mcp.far import archive, bootstrap
+from iai_mcp.far import archive
 from iai_mcp.far.calls import Calls
-from iai_mcp.far.values import Fields
+from iai_mcp.far.fields import Fields
 from iai_mcp.terminal import layout
 
 CONNECT_SECONDS = 15.0
@@ -122,7 +118,7 @@ class Machine:
         """
         there = self.hello()
         root = f"{there.text('home')}/.iai-mcp/far/{archive.current().digest}"
-        mark = secrets.token_hex(8)
+        mark = os.urandom(8).hex()
         words = (there.text("python"), "-I", "-S", f"{root}/iai_mcp/far/__main__.py", "dial")
         near, far = socket.socketpair()
         with far:
@@ -211,6 +207,8 @@ class Machine:
                 raise TimedOut(f"{self.name} does not answer")
             time.sleep(0.005)
         if self._opening.returncode:
+            from iai_mcp.adapters.ssh_ended import ssh_ended
+
             said.seek(0)
             raise ssh_ended(self.name, said.read(20_000).decode("utf-8", "replace"))
 
@@ -270,7 +268,7 @@ class Machine:
     # The process of ours over there.
 
     def _begin(self, deadline: float) -> tuple[Calls, Fields]:
-        mark, ours = secrets.token_hex(8), archive.current()
+        mark, ours = os.urandom(8).hex(), archive.current()
         line = (
             _START.replace("DIGEST", ours.digest)
             .replace("MARK", mark)
@@ -297,8 +295,11 @@ class Machine:
         heard = _Marked(process.stdout.fileno(), mark)
         said = self._heard(heard, deadline)
         if not said.all():
+            from iai_mcp.far import bootstrap  # at the first contact only
+
             data = ours.read()
-            source = resources.files(bootstrap.__package__).joinpath("bootstrap.py").read_text()
+            with open(f"{os.path.dirname(__file__)}/bootstrap.py", encoding="utf-8") as file:
+                source = file.read()
             with contextlib.suppress(BrokenPipeError):  # its silence says so below
                 process.stdin.write(bootstrap.script(source, mark, ours.digest, len(data)) + data)
                 process.stdin.flush()
@@ -357,15 +358,16 @@ class _Marked:
 
 def home_id() -> str:
     """What this store is known by on other machines: nothing of ours there is shared with another's."""
+    with contextlib.suppress(FileNotFoundError), open(paths.in_user_data("far", "home")) as known:
+        return known.read()
+    from iai_mcp.adapters.files.local import LocalFileSystem
+
     own = LocalFileSystem(paths.user_data(), own=True)
-    try:
-        return own.read("far/home").decode()
-    except NotFound:
-        own.create_dir_all("far")
-        with own.locked("far/lock"):
-            if not own.exists("far/home"):
-                own.write("far/home", secrets.token_hex(6).encode())
-        return own.read("far/home").decode()
+    own.create_dir_all("far")
+    with own.locked("far/lock"):
+        if not own.exists("far/home"):
+            own.write("far/home", os.urandom(6).hex().encode())
+    return own.read("far/home").decode()
 
 
 def _answers(control: str) -> bool:

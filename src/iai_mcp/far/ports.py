@@ -10,8 +10,8 @@ from iai_mcp.domain.errors import RemoteFailed, TimedOut
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.domain.worktrees import Difference, Merged, Standing
 from iai_mcp.far import values
+from iai_mcp.far.fields import Fields, data_text
 from iai_mcp.far.machine import Machine
-from iai_mcp.far.values import Fields
 from iai_mcp.far.wire import Json
 
 
@@ -32,7 +32,7 @@ class FarFiles:
         LocalFileSystem(self.root).require_bounds(
             data, path
         )  # nobody carries it there to refuse it
-        self._call("write", path=path, data=values.data_text(data), private=private)
+        self._call("write", path=path, data=data_text(data), private=private)
 
     def exists(self, path: str) -> bool:
         return self._call("exists", path=path) is True

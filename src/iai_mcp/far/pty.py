@@ -9,8 +9,8 @@ from iai_mcp.domain.errors import NotFound, PtyFailed, RemoteFailed, TimedOut
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import SessionLabel, TerminalSession, TerminalSize
 from iai_mcp.far import values
+from iai_mcp.far.fields import Fields, data_text
 from iai_mcp.far.machine import Machine
-from iai_mcp.far.values import Fields
 from iai_mcp.ports.pty import Unsubscribe
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal.connection import Connection
@@ -61,7 +61,7 @@ class FarPty:
         return Fields({"id": started}).text("id")
 
     def write(self, session_id: str, data: bytes) -> None:
-        self._machine.call("pty.write", session=session_id, data=values.data_text(data))
+        self._machine.call("pty.write", session=session_id, data=data_text(data))
 
     def resize(self, session_id: str, size: TerminalSize) -> None:
         self._machine.call("pty.resize", session=session_id, size=asdict(size))

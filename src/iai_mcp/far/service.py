@@ -1,24 +1,25 @@
-"""What is done over there for who calls from here: one function per method of a port."""
+"""What is done over there for who calls from here: one function per method of a port.
+
+Imports are late: every command starts this anew, and needs little of it.
+"""
 
 import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import asdict
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from iai_mcp import paths
-from iai_mcp.adapters.files.local import LocalFileSystem
 from iai_mcp.domain.errors import IaiError, InvalidInput, NotFound
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.far import surroundings, values
-from iai_mcp.far.values import Fields
+from iai_mcp.far import surroundings
+from iai_mcp.far.fields import Fields, data_text, error_json
 from iai_mcp.far.wire import Json
-from iai_mcp.terminal.pty import HolderPty
 
 if TYPE_CHECKING:
+    from iai_mcp.adapters.files.local import LocalFileSystem
     from iai_mcp.adapters.spool_pass import SpoolPass
+    from iai_mcp.terminal.pty import HolderPty
 
 Answer = Callable[["Service", Fields], object]
 
@@ -27,7 +28,7 @@ class Service:
     """What one connection holds over there: it goes with the connection."""
 
     def __init__(self) -> None:
-        self.pty = HolderPty()
+        self._pty: HolderPty | None = None
         self._locks: dict[int, AbstractContextManager[None]] = {}
         self._spool: SpoolPass | None = None
         self._turnstile = Lock()
@@ -39,7 +40,7 @@ class Service:
             method = METHODS.get(asked.text("call"), _unknown)
             answer: Json = {"result": method(self, asked.below("params"))}
         except IaiError as refused:
-            answer = {"error": values.error_json(refused)}
+            answer = {"error": error_json(refused)}
         except OSError as failed:
             said = {"code": "IO", "message": f"the other machine refused: {failed.strerror}"}
             answer = {"error": said}
@@ -47,6 +48,16 @@ class Service:
             said = {"code": "REMOTE", "message": f"the other side failed ({type(broken).__name__})"}
             answer = {"error": said}
         return {"id": message.get("id"), **answer}
+
+    @property
+    def pty(self) -> "HolderPty":
+        """One for all calls: it holds the programs that are to end with this connection."""
+        with self._turnstile:
+            if self._pty is None:
+                from iai_mcp.terminal.pty import HolderPty
+
+                self._pty = HolderPty()
+            return self._pty
 
     def spool(self) -> "SpoolPass":
         """The way home for what is in the spool: over the forwarded socket, as hooks would go."""
@@ -57,7 +68,7 @@ class Service:
                 self._spool = SpoolPass(_deliver)
             return self._spool
 
-    def lock(self, files: LocalFileSystem, path: str) -> int:
+    def lock(self, files: "LocalFileSystem", path: str) -> int:
         held = files.locked(path)
         held.__enter__()
         with self._turnstile:
@@ -100,12 +111,14 @@ def _unknown(_service: Service, asked: Fields) -> object:
     raise NotFound("the other side is of another version, and does not know how to do this")
 
 
-def _files(asked: Fields) -> LocalFileSystem:
+def _files(asked: Fields) -> "LocalFileSystem":
+    from iai_mcp.adapters.files.local import LocalFileSystem
+
     return LocalFileSystem(asked.text("root"), own=asked.flag("own"))
 
 
 def _read(_service: Service, asked: Fields) -> object:
-    return values.data_text(_files(asked).read(asked.text("path")))
+    return data_text(_files(asked).read(asked.text("path")))
 
 
 def _write(_service: Service, asked: Fields) -> object:
@@ -146,6 +159,8 @@ def _unlock(service: Service, asked: Fields) -> object:
 
 
 def _spawn(service: Service, asked: Fields) -> object:
+    from iai_mcp.far import values
+
     surroundings.adopt()
     session = service.pty.spawn(
         values.spec_of(asked.below("spec")),
@@ -164,6 +179,8 @@ def _type(service: Service, asked: Fields) -> object:
 
 
 def _resize(service: Service, asked: Fields) -> object:
+    from iai_mcp.far import values
+
     service.pty.resize(asked.text("session"), values.size_of(asked.below("size")))
     return None
 
@@ -173,6 +190,8 @@ def _kill(service: Service, asked: Fields) -> object:
 
 
 def _all(service: Service, _asked: Fields) -> object:
+    from iai_mcp.far import values
+
     return [values.session_json(session) for session in service.pty.all()]
 
 
@@ -195,25 +214,35 @@ def _rest(_service: Service, asked: Fields) -> object:
     if record.alive:
         return None
     data = output.rest(record, asked.number("position"))
-    return {"exit_code": record.exit_code, "data": values.data_text(data)}
+    return {"exit_code": record.exit_code, "data": data_text(data)}
 
 
 def _find(_service: Service, asked: Fields) -> object:
+    from iai_mcp.far import values
+
     return surroundings.runtime().find(values.profile_of(asked.below("profile")))
 
 
 def _detect(_service: Service, asked: Fields) -> object:
+    from dataclasses import asdict
+
+    from iai_mcp.far import values
+
     profiles = [values.profile_of(each) for each in asked.objects("profiles")]
     return [asdict(found) for found in surroundings.runtime().detect(profiles)]
 
 
 def _record_trust(_service: Service, asked: Fields) -> object:
+    from iai_mcp.far import values
+
     profile = values.profile_of(asked.below("profile"))
     surroundings.runtime().record_trust(profile, asked.text("project"))
     return None
 
 
 def _wiring(_service: Service, _asked: Fields) -> object:
+    from dataclasses import asdict
+
     from iai_mcp.hosts import wiring
 
     return asdict(wiring.current())
@@ -231,7 +260,10 @@ def _worktree(name: str) -> Answer:
     """A method of `Worktrees`; its answer is a text, a yes or no, nothing, or a value."""
 
     def answer(_service: Service, asked: Fields) -> object:
+        from dataclasses import asdict
+
         from iai_mcp.adapters.git_worktrees import GitWorktrees
+        from iai_mcp.domain.projects import ProjectPath
 
         arguments = {
             key: value for key, value in asked.all().items() if key in ("path", "branch", "into")
@@ -244,15 +276,18 @@ def _worktree(name: str) -> Answer:
 
 
 def _listed(_service: Service, _asked: Fields) -> object:
+    from iai_mcp.far.rows import record_json
     from iai_mcp.terminal import sessions
 
     return [
-        {**values.record_json(each.record), "last_line": each.last_line, "attached": each.attached}
+        {**record_json(each.record), "last_line": each.last_line, "attached": each.attached}
         for each in sessions.listed(sessions.found())
     ]
 
 
 def _send(_service: Service, asked: Fields) -> object:
+    from dataclasses import asdict
+
     from iai_mcp.terminal import sessions
     from iai_mcp.terminal.pty import find
 
@@ -262,13 +297,15 @@ def _send(_service: Service, asked: Fields) -> object:
 
 
 def _broadcast(_service: Service, asked: Fields) -> object:
+    from dataclasses import asdict
+
     from iai_mcp.terminal import sessions
     from iai_mcp.terminal.pty import find
 
     records = [find(each) for each in asked.texts("sessions")]
     sent = sessions.broadcast(records, asked.text("text"), asked.seconds("timeout") or 5.0)
     return [
-        {"session": one.record.id, "error": values.error_json(one.outcome)}
+        {"session": one.record.id, "error": error_json(one.outcome)}
         if isinstance(one.outcome, IaiError)
         else {"session": one.record.id, "delivery": asdict(one.outcome)}
         for one in sent
@@ -279,15 +316,16 @@ def _raw(_service: Service, asked: Fields) -> object:
     from iai_mcp.terminal import output
     from iai_mcp.terminal.pty import find
 
-    return values.data_text(output.raw(find(asked.text("session"))))
+    return data_text(output.raw(find(asked.text("session"))))
 
 
 def _wait(_service: Service, asked: Fields) -> object:
+    from iai_mcp.far.rows import record_json
     from iai_mcp.terminal import sessions
     from iai_mcp.terminal.pty import find
 
     record, timeout = find(asked.text("session")), asked.seconds("timeout")
-    return values.record_json(sessions.wait(record, asked.text("until"), timeout))
+    return record_json(sessions.wait(record, asked.text("until"), timeout))
 
 
 def _prune(_service: Service, asked: Fields) -> object:
@@ -298,6 +336,8 @@ def _prune(_service: Service, asked: Fields) -> object:
 
 def _drain(service: Service, _asked: Fields) -> object:
     """Take home what hooks left in the spool while nobody could be reached; how that went."""
+    from dataclasses import asdict
+
     return asdict(service.spool().drain_once())
 
 

@@ -3,8 +3,7 @@
 import json
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
+from threading import BoundedSemaphore, Lock, Thread
 
 from iai_mcp.far import surroundings, wire
 from iai_mcp.far.service import Service, hello
@@ -22,17 +21,20 @@ def serve(mark: str, home_id: str, machine: str) -> None:
     answers.flush()
     service, turnstile = Service(), Lock()
 
+    room = BoundedSemaphore(_AT_ONCE)
+
     def answer(message: wire.Json) -> None:
         answered = wire.pack(service.answer(message))
         with turnstile:
             answers.write(answered)
             answers.flush()
+        room.release()
 
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        pool.submit(surroundings.sweep)
-        try:
-            while (message := wire.receive(sys.stdin.buffer)) is not None:
-                pool.submit(answer, message)
-        finally:
-            # Nobody hears the answers any more, and a wait may last for hours.
-            os._exit(0)
+    Thread(target=surroundings.sweep, daemon=True).start()
+    try:
+        while (message := wire.receive(sys.stdin.buffer)) is not None:
+            room.acquire()
+            Thread(target=answer, args=(message,), daemon=True).start()
+    finally:
+        # Nobody hears the answers any more, and a wait may last for hours.
+        os._exit(0)

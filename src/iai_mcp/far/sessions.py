@@ -1,15 +1,17 @@
 """Terminal sessions of another machine: what `terminal/sessions.py` does here, done there."""
 
 import time
+from typing import TYPE_CHECKING
 
 from iai_mcp.domain.errors import RemoteFailed, TimedOut
-from iai_mcp.far import values
+from iai_mcp.far.fields import Fields, error_of
 from iai_mcp.far.machine import Machine
-from iai_mcp.far.pty import FarPty, waits
-from iai_mcp.far.values import Fields
+from iai_mcp.far.rows import record_of
 from iai_mcp.terminal.records import SessionRecord
-from iai_mcp.terminal.sending import Delivery
 from iai_mcp.terminal.sessions import Listed, Sent
+
+if TYPE_CHECKING:
+    from iai_mcp.terminal.sending import Delivery
 
 _LONG = 10**9  # seconds: who waits without a limit
 _ANSWER = 15.0  # seconds for the answer itself
@@ -25,7 +27,7 @@ class FarSessions:
         found = Fields({"all": self._machine.call("sessions.listed", patience)}).objects("all")
         return [
             Listed(
-                values.record_of(each, self._name),
+                record_of(each, self._name),
                 each.text("last_line"),
                 each.number("attached"),
             )
@@ -38,7 +40,7 @@ class FarSessions:
 
     def send(
         self, record: SessionRecord, text: str, *, enter: bool = True, timeout: float = 5.0
-    ) -> Delivery:
+    ) -> "Delivery":
         done = self._machine.call(
             "sessions.send",
             timeout + _ANSWER,
@@ -61,7 +63,7 @@ class FarSessions:
         return [
             Sent(
                 known[each.text("session")],
-                values.error_of(each.below("error"))
+                error_of(each.below("error"))
                 if "error" in each.all()
                 else _delivery(each.below("delivery")),
             )
@@ -74,10 +76,14 @@ class FarSessions:
         return Fields({"data": data}).data("data")
 
     def kill(self, record: SessionRecord) -> int | None:
+        from iai_mcp.far.pty import FarPty
+
         return FarPty(self._machine).kill(record.id)
 
     def wait(self, record: SessionRecord, until: str, timeout: float | None) -> SessionRecord:
         """See `sessions.wait`; a connection that breaks meanwhile is made anew."""
+        from iai_mcp.far.pty import waits
+
         deadline = time.monotonic() + (_LONG if timeout is None else timeout)
         for pause in waits():
             left = max(0.0, deadline - time.monotonic())
@@ -89,7 +95,7 @@ class FarSessions:
                     until=until,
                     timeout=None if timeout is None else left,
                 )
-                return values.record_of(Fields({"found": found}).below("found"), self._name)
+                return record_of(Fields({"found": found}).below("found"), self._name)
             except RemoteFailed:
                 if time.monotonic() + pause > deadline:
                     raise
@@ -101,7 +107,9 @@ class FarSessions:
         return list(Fields({"pruned": pruned}).texts("pruned"))
 
 
-def _delivery(fields: Fields) -> Delivery:
+def _delivery(fields: Fields) -> "Delivery":
+    from iai_mcp.terminal.sending import Delivery
+
     read = fields.all().get("read")
     typed, pasted = fields.number("typed"), fields.flag("pasted")
     return Delivery(typed, pasted, read if isinstance(read, bool) else None)

@@ -1,8 +1,6 @@
 """What surrounds programs over there: the person's own environment, and which archives are in use."""
 
 import os
-import shutil
-import subprocess
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -33,6 +31,8 @@ def choose(home_id: str, machine: str) -> None:
 @cache
 def _login_environment() -> dict[str, str]:
     """What the person's login shell has in its environment; sshd alone gives little of it."""
+    import subprocess
+
     shell = os.environ.get("SHELL") or "/bin/sh"
     login = [] if os.path.basename(shell) in ("csh", "tcsh") else ["-l"]
     mark = f"iai-mcp-{os.getpid()}"
@@ -112,6 +112,8 @@ def sweep() -> None:
     far = os.path.dirname(_ROOT)
     if os.path.basename(far) != "far":
         return  # not unpacked from an archive: this is somebody's source tree
+    import shutil
+
     for name in os.listdir(far):
         directory = os.path.join(far, name)
         if name == "homes" or directory == _ROOT or not os.path.isdir(directory):

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
+import iai_mcp
 from iai_mcp import paths
 from iai_mcp.hosts.editing.jsonc import Json
 from iai_mcp.hosts.editing.wanted import Entry
@@ -124,8 +125,10 @@ def _run(statement: str) -> tuple[str, str]:
 
 @cache
 def _importable_when_isolated() -> bool:
-    """Whether the package is installed in this environment (a source tree on PYTHONPATH is not)."""
+    """Whether this very package is installed in this environment: a source tree on PYTHONPATH is not, nor
+    is what was put on another machine, which may have an iai-mcp of its own."""
+    look = "import iai_mcp, sys; sys.exit(iai_mcp.__file__ != sys.argv[1])"
     found = subprocess.run(
-        [sys.executable, "-I", "-c", "import iai_mcp"], capture_output=True, check=False
+        [sys.executable, "-I", "-c", look, str(iai_mcp.__file__)], capture_output=True, check=False
     )
     return found.returncode == 0

@@ -1,15 +1,13 @@
 """Our entries in a TOML file of somebody else.
 
 A table is written at the end of the text and cut out of it again, so nothing else moves. Where
-the file keeps its tables another way (inline, dotted), `tomlkit` edits it in place.
+the file keeps its tables another way (inline, dotted), `tomlkit` edits it in place. It is imported
+only then: launching needs none of it, and on another machine there is none.
 """
 
 import re
 import tomllib
 from collections.abc import Mapping
-
-import tomlkit
-from tomlkit.exceptions import TOMLKitError
 
 from iai_mcp.hosts.editing.jsonc import Json
 from iai_mcp.hosts.editing.ownership import is_our_entry, merged, without_ours
@@ -109,6 +107,9 @@ def _cut(text: str, path: tuple[str, ...]) -> str:
 
 
 def _set(text: str, path: tuple[str, ...], value: Mapping[str, Json]) -> str:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
     try:
         document = tomlkit.parse(text)
         holder = document
@@ -131,6 +132,9 @@ def _set(text: str, path: tuple[str, ...], value: Mapping[str, Json]) -> str:
 
 
 def _deleted(text: str, path: tuple[str, ...]) -> str:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
     try:
         document = tomlkit.parse(text)
         holder = document
@@ -171,4 +175,6 @@ def _key(name: str) -> str:
 
 
 def _literal(value: Json) -> str:
+    import tomlkit
+
     return tomlkit.item(value).as_string()

@@ -1,0 +1,87 @@
+"""A home with a daemon, and this machine once more behind a real sshd, for the benchmarks of far agents."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.support.sshd import Sshd, missing, sshd
+
+from bench.scratch import Scratch
+
+
+class Rig:
+    """`here` and `there` are projects that differ in nothing but their machine."""
+
+    def __init__(self, home: Scratch, far: Sshd) -> None:
+        self.home, self.far = home, far
+        near = home.path / "bin"
+        near.mkdir()
+        ssh = near / "ssh"
+        ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {far.config} "$@"\n')
+        ssh.chmod(0o755)
+        self.environment = {**home.environment, "PATH": f"{near}:{os.environ['PATH']}"}
+        home.environment = self.environment
+        os.environ.update(self.environment)  # what is done in this process is done as at that home
+        self.here, place = str(home.path / "project"), far.home / "project"
+        for folder in (self.here, place):
+            Path(folder).mkdir()
+        self.there = f"ssh://far{place}"
+        words = ("--command", "cat", "--injection", "env:CONTEXT")
+        self.iai("profile", "add", "--name", "Cat", *words)
+        self.iai("project", "add", self.there)
+
+    def iai(self, *words: str) -> dict[str, Any]:
+        done = subprocess.run(
+            [sys.executable, "-m", "iai_mcp.cli", *words, "--json"],
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            check=True,
+            cwd=self.home.path,
+        )
+        return dict(json.loads(done.stdout))
+
+    def launch(self, project: str, agent: str) -> str:
+        started = self.iai("agent", "launch", agent, "--detach", "--project", project)
+        return str(started["session"]["id"])
+
+    @property
+    def store_there(self) -> Path:
+        home_id = (self.home.path / "store/far/home").read_text()
+        return self.far.home / ".iai-mcp/far/homes" / home_id
+
+
+@contextmanager
+def rig(*, daemon: bool) -> Iterator[Rig]:
+    if absent := missing():
+        raise SystemExit(f"needs {absent}")
+    home = Scratch()
+    folder = home.path / "sshd"
+    folder.mkdir()
+    with sshd(folder) as far:
+        made = Rig(home, far)
+        if daemon:
+            home.start()
+        try:
+            yield made
+        finally:
+            _end(made)
+            home.remove()
+
+
+def _end(made: Rig) -> None:
+    from iai_mcp.domain.projects import RemoteRef
+    from iai_mcp.far.machine import Machine
+    from iai_mcp.far.pty import FarPty
+    from iai_mcp.terminal import tidying
+
+    tidying.end_all()
+    machine = Machine.of(RemoteRef.parse("ssh://far"))
+    for session in FarPty(machine).all():
+        FarPty(machine).kill(session.id)
+    machine.disconnect()
