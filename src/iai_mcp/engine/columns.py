@@ -22,6 +22,7 @@ Mask = NDArray[np.bool_]
 
 NOBODY = -1  # no such row, no such name
 _PAGE = 1000  # rows taken in while readers wait
+_MASKS_KEPT = 4  # one byte a memory: a question, and the rules of its projects
 _PROMPT = "user"  # the role that begins an exchange
 
 _NAMES = (
@@ -139,7 +140,7 @@ class Columns:
         self._last_of: dict[int, int] = {}  # session -> the row said last in it
         self._columns = _blank(1024)
         self._changes = 0
-        self._masked: tuple[tuple[int, Scope, tuple[int, ...]], Mask] | None = None
+        self._masked: dict[tuple[Scope, tuple[int, ...]], tuple[int, Mask]] = {}
 
     def current(self) -> View:
         """The columns with everything that is stored by now."""
@@ -182,18 +183,22 @@ class Columns:
         return list(self._numbers[column])
 
     def within(self, view: View, scope: Scope) -> Mask:
-        """Which rows the scope holds. Not to be written to: the last one is kept."""
-        kept, now = self._masked, (self._changes, scope, self._of_session(scope.session_id))
-        if kept is not None and kept[0] == now and len(kept[1]) == len(view.keys):
+        """Which rows the scope holds. Not to be written to: the last few are kept."""
+        asked = scope, self._of_session(scope.session_id)
+        changes = self._changes
+        kept = self._masked.get(asked)
+        if kept is not None and kept[0] == changes and len(kept[1]) == len(view.keys):
             return kept[1]
-        mask = self._mask(view, scope, now[2])
-        self._masked = (now, mask)
+        mask = self._mask(view, *asked)
+        if len(self._masked) >= _MASKS_KEPT:
+            self._masked = {}
+        self._masked[asked] = (changes, mask)
         return mask
 
     def keys_with(self, fact: Fact, scope: Scope) -> list[int]:
         """The keys of what a fact holds of within the scope, in order of arrival."""
         view = self.current()
-        mask = self._mask(view, scope, self._of_session(scope.session_id))
+        mask = self.within(view, scope)
         keys: list[int] = view.keys[mask & having(view.facts, fact)].tolist()
         return keys
 
