@@ -41,7 +41,6 @@ class _Snapshot:
     scales: Scales
     bits: Bits
     alive: NDArray[np.bool_]
-    ascending: bool
 
 
 class VectorIndex:
@@ -51,8 +50,9 @@ class VectorIndex:
         self._lock = threading.Lock()
         self._used = 0
         self._dropped = 0
-        self._ascending = True  # as they are read at a start; the latest are made first
-        self._row_of: dict[int, int] = {}
+        # None while keys ascend, as they do when they are read at a start: they are found by bisection,
+        # and a million of them in a dictionary weigh a hundred megabytes. The latest are made first.
+        self._row_of: dict[int, int] | None = None
         self._words = -(-dimensions // 64)
         self._dimensions = dimensions
         self._allocate(1024)
@@ -61,7 +61,8 @@ class VectorIndex:
         return self._used - self._dropped
 
     def __contains__(self, key: int) -> bool:
-        return key in self._row_of
+        with self._lock:
+            return self._row(key) is not None
 
     def add(self, keys: Sequence[int], codes: Codes, scales: Scales) -> None:
         """Add rows; a key that is there already is replaced, where it stands."""
@@ -69,21 +70,21 @@ class VectorIndex:
             return
         bits = self._bits_of(codes)
         with self._lock:
-            known = np.array([key in self._row_of for key in keys])
-            old, new = np.flatnonzero(known), np.flatnonzero(~known)
-            self._write([self._row_of[keys[int(i)]] for i in old], old, codes, scales, bits)
+            rows = self._rows_before(keys)
+            old = np.array([i for i, row in enumerate(rows) if row is not None], np.int64)
+            self._write([row for row in rows if row is not None], old, codes, scales, bits)
+            new = np.setdiff1d(np.arange(len(keys)), old)
             if not new.size:
                 return
             start, end = self._used, self._used + new.size
             added = np.asarray(keys, dtype=np.int64)[new]
-            last = self._keys[start - 1] if start else -1
-            self._ascending &= bool(added[0] > last and (added[1:] > added[:-1]).all())
             if end > len(self._keys):
                 self._grow(end)
             self._keys[start:end] = added
             self._write(slice(start, end), new, codes, scales, bits)
             self._alive[start:end] = True
-            self._row_of.update(zip(added.tolist(), range(start, end), strict=True))
+            if self._row_of is not None:
+                self._row_of.update(zip(added.tolist(), range(start, end), strict=True))
             self._used = end
 
     def drop(self, keys: Sequence[int]) -> None:
@@ -125,10 +126,11 @@ class VectorIndex:
 
         Binary codes choose what is compared at any size: sleep asks this once for every statement.
         """
-        view = self._snapshot()
-        row = self._row_of.get(key)
-        if row is None or row >= len(view.keys):
+        with self._lock:
+            row = self._row(key)
+        if row is None:
             return []
+        view = self._snapshot()
         own = view.codes[row].astype(np.float32) * view.scales[row]
         rows = self._by_bits(view, self._candidates(view, None), own, _RESCORED_LIKE)
         rows = rows[view.keys[rows] != key]
@@ -156,8 +158,8 @@ class VectorIndex:
 
     def _rows_of(self, view: _Snapshot, keys: Keys) -> NDArray[np.int64]:
         """The row of each key; -1 for one that has none."""
-        if not view.ascending:
-            row_of = self._row_of
+        row_of = self._row_of
+        if row_of is not None:
             rows = np.array([row_of.get(key, -1) for key in keys.tolist()], dtype=np.int64)
             return np.where(rows < len(view.keys), rows, -1)
         if not len(view.keys):
@@ -174,7 +176,6 @@ class VectorIndex:
                 self._scales[:n],
                 self._bits[:, :n],
                 self._alive[:n],
-                self._ascending,
             )
 
     def _candidates(
@@ -217,8 +218,29 @@ class VectorIndex:
         self._scales[rows] = scales[places]
         self._bits[:, rows] = bits[:, places]
 
+    def _rows_before(self, keys: Sequence[int]) -> list[int | None]:
+        """The row that each key has already. Where the new ones do not ascend, a dictionary is made."""
+        added = np.asarray(keys, dtype=np.int64)
+        last = self._keys[self._used - 1] if self._used else -1
+        if self._row_of is None and added[0] > last and bool((added[1:] > added[:-1]).all()):
+            return [None] * len(keys)
+        rows = [self._row(key) for key in keys]
+        if self._row_of is None and None in rows:
+            alive = np.flatnonzero(self._alive[: self._used])
+            self._row_of = dict(zip(self._keys[alive].tolist(), alive.tolist(), strict=True))
+        return rows
+
+    def _row(self, key: int) -> int | None:
+        if self._row_of is not None:
+            return self._row_of.get(key)
+        row = int(np.searchsorted(self._keys[: self._used], key))
+        found = row < self._used and self._keys[row] == key and self._alive[row]
+        return row if found else None
+
     def _bury(self, key: int) -> int | None:
-        row = self._row_of.pop(key, None)
+        row = self._row(key)
+        if self._row_of is not None:
+            self._row_of.pop(key, None)
         if row is not None:
             self._alive[row] = False
             self._dropped += 1

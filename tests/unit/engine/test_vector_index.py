@@ -60,6 +60,24 @@ def test_replacing_vectors_takes_no_more_room_and_leaves_them_where_they_were() 
     assert not index.of([18, 4000])[1].any()
 
 
+def test_what_is_added_out_of_order_is_found_and_dropped_like_the_rest() -> None:
+    vectors = random_vectors(40)
+    index = VectorIndex(64)
+    for keys in ([10, 20, 30], [25], [20, 5], [40]):
+        index.add(keys, *quantise(vectors[keys]) if max(keys) < 40 else quantise(vectors[:1]))
+        assert all(key in index for key in keys)
+    index.drop([25, 10])
+    index.add([10], *quantise(vectors[11:12]))
+    assert [key for key in range(50) if key in index] == [5, 10, 20, 30, 40]
+    assert len(index) == 5
+    assert index.nearest(vectors[20], 1)[0][0] == 20
+    assert index.nearest(vectors[11], 1)[0][0] == 10
+    assert index.like(20, 5) and 25 not in {key for key, _ in index.like(20, 5)}
+    cosines = index.cosines(vectors[30], np.array([5, 25, 30]))
+    assert cosines[2] > 0.99
+    assert np.isnan(cosines[1])
+
+
 def test_a_dropped_or_replaced_key_is_not_found_by_its_old_vector() -> None:
     vectors = random_vectors(100)
     index = filled(vectors)
