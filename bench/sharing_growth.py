@@ -157,13 +157,23 @@ def _while_joining(late: Scratch, code: str) -> list[float]:
     return taken
 
 
+def _join_all(host: rig.Device, guests: list[rig.Device]) -> None:
+    codes = [host.call("share_invite", name="team")["code"] for _ in guests]
+    for number, (guest, code) in enumerate(zip(guests, codes, strict=True), 1):
+        guest.order("share_join", code=code, **{"as": f"okapimember{number}"})
+    for guest in guests:
+        guest.answer()
+        guest.order("share_project", project=rig.PROJECT, **{"with": "team"})
+    for guest in guests:
+        guest.answer()
+
+
 def crowd(base: Path, url: str, count: int, each: int, counts: bool) -> list[Row]:
     """Everybody says something, and contacts until all have all."""
     devices = [rig.Device(base / f"crowd-{count}-{number}") for number in range(count)]
     try:
         rig.founded(devices[0], url)
-        for number, device in enumerate(devices[1:], 1):
-            rig.joined(devices[0], device, f"okapimember{number}")
+        _join_all(devices[0], devices[1:])
         for number, device in enumerate(devices):
             said = rig.events(0, each, f"device{number}")
             device.call("capture_events", session_id=f"s{number}", project=rig.PROJECT, events=said)
