@@ -62,7 +62,7 @@ def _embed(store: MemoryStore) -> dict[str, object]:
     vectors = Vectors(SqliteVectors(store.database, "bench", _DIMENSIONS), _DIMENSIONS)
     chance = np.random.default_rng(1)
     done = 0
-    while keys := [one.key for one in store.memories.pending(_EMBEDDED_AT_ONCE)]:
+    while keys := list(store.memories.pending(_EMBEDDED_AT_ONCE)):
         made = chance.standard_normal((len(keys), 3, _DIMENSIONS)).astype(np.float32)
         made /= np.linalg.norm(made, axis=2, keepdims=True)
         parts = [Passages(key, 0, False, made[at, 1:]) for at, key in enumerate(keys)]
