@@ -61,14 +61,14 @@ def _embed(store: MemoryStore) -> dict[str, object]:
     """As a model would: each turn, one passage of it, and the turn in its context."""
     vectors = Vectors(SqliteVectors(store.database, "bench", _DIMENSIONS), _DIMENSIONS)
     chance = np.random.default_rng(1)
-    done = 0
-    while keys := list(store.memories.pending(_EMBEDDED_AT_ONCE)):
+    pending = list(store.memories.pending())
+    for start in range(0, len(pending), _EMBEDDED_AT_ONCE):
+        keys = pending[start : start + _EMBEDDED_AT_ONCE]
         made = chance.standard_normal((len(keys), 3, _DIMENSIONS)).astype(np.float32)
         made /= np.linalg.norm(made, axis=2, keepdims=True)
         parts = [Passages(key, 0, False, made[at, 1:]) for at, key in enumerate(keys)]
         vectors.put(keys, made[:, 0], parts)
-        done += len(keys)
-    return {"embedded": done}
+    return {"embedded": len(pending)}
 
 
 _OWN: dict[str, Callable[[MemoryStore], dict[str, object]]] = {

@@ -176,10 +176,10 @@ class Following:
 def _runs(sizes: Sequence[tuple[int, int, int]]) -> list[list[tuple[int, int]]]:
     """Records that follow each other, as many together as one record may hold."""
     runs: list[list[tuple[int, int]]] = []
-    held = _ROLLED_BYTES
+    held = 0
     for first, last, size in sizes:
         held += size
-        if held > _ROLLED_BYTES:
+        if not runs or held > _ROLLED_BYTES:
             runs.append([])
             held = size
         runs[-1].append((first, last))
