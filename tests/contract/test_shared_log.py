@@ -97,6 +97,8 @@ def test_several_streams_are_read_at_once_each_behind_its_cursor(log: SharedLog)
     }
     assert found[OTHER][0].sealed == b"other 3"
     assert sum(map(len, log.read_all({ONE: 0, OTHER: 0}, 4).values())) == 4
+    first = log.read_all({ONE: 0, OTHER: 0}, 4, each=1)
+    assert [[one.number for one in entries] for entries in first.values()] == [[1], [1]]
     assert log.read_all({ONE: 3}, 4) == {}
 
 

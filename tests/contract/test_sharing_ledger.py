@@ -9,7 +9,7 @@ from tests.support.circles import OWN, joined_ledger, standing
 from iai_mcp.adapters.sqlite.database import Database
 from iai_mcp.domain.merging import Replica
 from iai_mcp.domain.shared_events import EpochKey, Event, Forgot, Hello, Pinned, Said
-from iai_mcp.ports.sharing_ledger import Batch, Heard, SetAside, SharingLedger
+from iai_mcp.ports.sharing_ledger import ALONE, Batch, Heard, SetAside, SharingLedger
 
 OTHER = "0" * 32
 LIMIT = 1 << 20
@@ -55,6 +55,7 @@ def test_a_batch_has_its_bound_and_the_key_of_an_epoch_goes_alone(ledger: Sharin
         numbers.append([one.type for one in batch.events])
         ledger.sent(batch.number)
     assert numbers == [["said"], ["said"], ["epoch"], ["said"]]
+    assert [size == ALONE for _, _, size in ledger.sizes()] == [False, False, True, False]
 
 
 def test_what_is_forgotten_before_it_has_a_number_never_goes_out(ledger: SharingLedger) -> None:
@@ -91,8 +92,11 @@ def test_what_is_forgotten_while_it_is_on_its_way_leaves_the_record_too(
 def test_rolled_records_stand_for_all_their_numbers(ledger: SharingLedger) -> None:
     for text in ("one", "two", "three"):
         sent(ledger, said(text))
+    assert [one[:2] for one in ledger.sizes()] == [(1, 1), (2, 2), (3, 3)]
     assert ledger.went_out(1, 2).events == (said("one"), said("two"))
     ledger.sealed_anew(1, 2)
+    (rolled, small) = ledger.sizes()
+    assert rolled[:2] == (1, 2) and rolled[2] > small[2] > 0
     assert ledger.own_records() == [(1, 2), (3, 3)]
     assert ledger.went_out(1, 2) == Batch(2, (said("one"), said("two")))
 

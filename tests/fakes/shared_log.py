@@ -33,11 +33,13 @@ class FakeSharedLog:
         stream = self.streams.get(device, {})
         return [Entry(one, stream[one]) for one in sorted(stream) if one > after][:limit]
 
-    def read_all(self, after: Mapping[str, int], limit: int) -> dict[str, list[Entry]]:
+    def read_all(
+        self, after: Mapping[str, int], limit: int, *, each: int | None = None
+    ) -> dict[str, list[Entry]]:
         found: dict[str, list[Entry]] = {}
         for device, number in after.items():
             left = limit - sum(map(len, found.values()))
-            if left and (entries := self.read(device, number, left)):
+            if left and (entries := self.read(device, number, min(left, each or left))):
                 found[device] = entries
         return found
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from iai_mcp.domain.merging import Replica
 from iai_mcp.domain.shared_events import EpochKey, Event, Forgot, Said, encoded
-from iai_mcp.ports.sharing_ledger import Batch, Heard, SetAside
+from iai_mcp.ports.sharing_ledger import ALONE, Batch, Heard, SetAside
 
 
 class FakeSharingLedger:
@@ -56,6 +56,16 @@ class FakeSharingLedger:
 
     def own_records(self) -> list[tuple[int, int]]:
         return [(first, last) for last, (first, _) in sorted(self._own.items())]
+
+    def sizes(self) -> list[tuple[int, int, int]]:
+        return [
+            (
+                first,
+                n,
+                ALONE if any(isinstance(one, EpochKey) for one in own) else len(encoded(own)),
+            )
+            for n, (first, own) in sorted(self._own.items())
+        ]
 
     def went_out(self, first: int, last: int) -> Batch:
         events = [one for n in sorted(self._own) if first <= n <= last for one in self._own[n][1]]

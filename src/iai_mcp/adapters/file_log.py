@@ -88,11 +88,13 @@ class FileLog:
         except NoRecord:
             return b""  # it is set aside like what is damaged, and holds up nothing else
 
-    def read_all(self, after: Mapping[str, int], limit: int) -> dict[str, list[Entry]]:
+    def read_all(
+        self, after: Mapping[str, int], limit: int, *, each: int | None = None
+    ) -> dict[str, list[Entry]]:
         found: dict[str, list[Entry]] = {}
         for device, number in after.items():
             left = limit - sum(map(len, found.values()))
-            if left and (entries := self.read(device, number, left)):
+            if left and (entries := self.read(device, number, min(left, each or left))):
                 found[device] = entries
         return found
 

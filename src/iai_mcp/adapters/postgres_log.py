@@ -131,7 +131,9 @@ class PostgresLog:
         )
         return [Entry(int(number), bytes(sealed)) for number, sealed in rows]
 
-    def read_all(self, after: Mapping[str, int], limit: int) -> dict[str, list[Entry]]:
+    def read_all(
+        self, after: Mapping[str, int], limit: int, *, each: int | None = None
+    ) -> dict[str, list[Entry]]:
         rows = self._rows(
             "SELECT wanted.device, found.number, found.sealed"
             " FROM unnest(%s::text[], %s::bigint[]) AS wanted (device, after) CROSS JOIN LATERAL"
@@ -141,7 +143,7 @@ class PostgresLog:
             list(after),
             list(after.values()),
             self._circle,
-            limit,
+            each or limit,
             limit,
         )
         found: dict[str, list[Entry]] = {}

@@ -55,7 +55,7 @@ def _join(store: MemoryStore, params: Params) -> Json:
     )
     (standing,) = store.sharing.status(known.name)
     return {
-        "circle": {**_circle(known), "member": known.member},
+        "circle": {**_circle(known), "member": known.member, "all": known.everything},
         "unmatched": _unmatched(standing),
     }
 

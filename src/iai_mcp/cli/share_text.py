@@ -36,8 +36,12 @@ def _joined(result: Answer) -> str:
     circle = _of(result, "circle")
     return (
         f"this machine belongs to {circle['name']} now, as {circle['member']}\n"
-        f"  what others share comes by itself; to share yours: "
-        f"iai-mcp share project PROJECT --with '{circle['name']}'"
+        "  what others share comes by itself; "
+        + (
+            "they are told all of yours that is not private"
+            if circle.get("all")
+            else f"to share yours: iai-mcp share project PROJECT --with '{circle['name']}'"
+        )
         + "".join(f"\n  {line}" for line in unmatched(result))
     )
 

@@ -60,9 +60,12 @@ class SharedLog(Protocol):
         """The next records that have arrived behind that number, in order. Some may be missing."""
         ...
 
-    def read_all(self, after: Mapping[str, int], limit: int) -> dict[str, list[Entry]]:
-        """The same of several streams, each behind its own number; `limit` records in all. A stream of
-        which there is nothing, or for which no room is left, is not among them.
+    def read_all(
+        self, after: Mapping[str, int], limit: int, *, each: int | None = None
+    ) -> dict[str, list[Entry]]:
+        """The same of several streams, each behind its own number; `limit` records in all, and `each`
+        of one stream. A stream of which there is nothing, or for which no room is left, is not
+        among them.
         """
         ...
 

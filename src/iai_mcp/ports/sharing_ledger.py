@@ -6,6 +6,8 @@ from typing import Protocol
 
 from iai_mcp.domain.shared_events import Event
 
+ALONE = 1 << 60  # the size of what can not share a record
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
@@ -67,6 +69,12 @@ class SharingLedger(Protocol):
 
     def own_records(self) -> list[tuple[int, int]]:
         """The first and the last number of each record that one's own stream should have."""
+        ...
+
+    def sizes(self) -> list[tuple[int, int, int]]:
+        """The same, and about how many bytes each would have if it were sealed now. One that brings
+        the key of an epoch is as large as can be: it is sealed otherwise, and stays alone.
+        """
         ...
 
     def went_out(self, first: int, last: int) -> Batch:

@@ -21,7 +21,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 _IDENTIFIED_AT_ONCE = 500
 _CLOSE_SECONDS = 1.0
 _ROLLED_FROM = 32  # records: fewer are not worth it
-_ROLLED_TOGETHER = 64
+_ROLLED_BYTES = 2 << 20  # who hears a record holds all of it
 
 
 @dataclass(slots=True)
@@ -96,13 +96,14 @@ class Following:
     def roll(self) -> int:
         """Make few records of many small ones; how many went."""
         with self._turn:
-            records = self.circle.ledger.own_records()
-            rolled = 0
-            while len(records) > _ROLLED_FROM:
-                part, records = records[:_ROLLED_TOGETHER], records[_ROLLED_TOGETHER:]
-                self.circle.roll(part[0][0], part[-1][1])
-                rolled += len(part) - 1
-            return rolled
+            runs = _runs(self.circle.ledger.sizes())
+            spared = sum(len(run) - 1 for run in runs)
+            if spared < _ROLLED_FROM:
+                return 0
+            for run in runs:
+                if len(run) > 1:
+                    self.circle.roll(run[0][0], run[-1][1])
+            return spared
 
     def follow(self, stopping: Callable[[], bool]) -> None:
         """Contacts whenever there is a reason for one, until it ends. A place that is away is asked
@@ -170,3 +171,16 @@ class Following:
             told.append(Event("share_place_repaired", {**circle, "records": repaired}, now))
         if told:
             self.journal.record_events(told)
+
+
+def _runs(sizes: Sequence[tuple[int, int, int]]) -> list[list[tuple[int, int]]]:
+    """Records that follow each other, as many together as one record may hold."""
+    runs: list[list[tuple[int, int]]] = []
+    held = 0
+    for first, last, size in sizes:
+        held += size
+        if not runs or held > _ROLLED_BYTES:
+            runs.append([])
+            held = size
+        runs[-1].append((first, last))
+    return runs

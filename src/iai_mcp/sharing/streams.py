@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput
@@ -169,8 +170,7 @@ class Circle:
     def _hear_all(self, heads: Heads) -> int:
         if self.keys.device in self.roster.removals:
             return 0
-        for device in sorted(set(heads) - set(self.roster.hellos)):
-            self._meet(device)
+        self._meet(sorted(set(heads) - set(self.roster.hellos)))
         cursors = self.ledger.cursors()
         wanted = {
             device: cursors.get(device, 0)
@@ -219,15 +219,15 @@ class Circle:
             self.ledger.hear(device, heard)
             heard.clear()
 
-    def _meet(self, device: str) -> None:
-        """Of a device that is not known only the hello is looked at."""
-        for entry in self.log.read(device, 0, 1):
-            try:
-                header = self._checked(device, entry)
-                hello = records.introduction(entry.sealed, self._epoch_key(header))
-            except InvalidInput:
-                return  # shown as a stranger
-            self.roster.hear(device, [hello])
+    def _meet(self, unknown: Sequence[str]) -> None:
+        """Of devices that are not known only the hello is looked at."""
+        for start in range(0, len(unknown), _READ_AT_ONCE):
+            part = dict.fromkeys(unknown[start : start + _READ_AT_ONCE], 0)
+            for device, (entry,) in self.log.read_all(part, len(part), each=1).items():
+                with suppress(InvalidInput):  # shown as a stranger
+                    header = self._checked(device, entry)
+                    hello = records.introduction(entry.sealed, self._epoch_key(header))
+                    self.roster.hear(device, [hello])
 
     def _try_again(self) -> int:
         """How many of those that were set aside could be read."""

@@ -8,6 +8,7 @@ from tests.fakes.shared_log import FakeSharedLog
 from tests.integration.sharing.conftest import Machine, Machines
 
 from iai_mcp.domain.errors import IoFailed
+from iai_mcp.domain.shared_events import EpochKey
 from iai_mcp.sharing.following import Following
 from iai_mcp.sharing.sharing import Sharing
 
@@ -64,6 +65,25 @@ def test_what_is_said_is_sent_soon_and_what_arrives_is_heard(ann: Machine) -> No
         stop.set()
         following.end()
         thread.join(10)
+
+
+def test_many_small_records_become_few_and_none_of_them_is_large(ann: Machine) -> None:
+    ann.call("share_project", project="/home/ann/pond", **{"with": "team"})
+    for number in range(40):
+        ann.hears(f"short {number}", session=f"s{number}")
+        ann.now()
+    for number in range(3):
+        ann.hears(f"{number} " + "long " * 300_000, session=f"l{number}")
+        ann.now()
+    following = ann.store.sharing.of("team")
+    before = len(following.circle.ledger.own_records())
+    assert following.roll() == before - len(following.circle.ledger.own_records()) >= 39
+    ledger = following.circle.ledger
+    held = [ledger.went_out(*one).events for one in ledger.own_records()]
+    assert max(sum(len(str(event)) for event in events) for events in held) < 4_000_000
+    # Who was removed has the key that brings the next one: nothing else may lie under it.
+    assert {len(events) for events in held if any(isinstance(e, EpochKey) for e in events)} == {1}
+    assert following.roll() == 0 and ann.now()["sent"] == 0
 
 
 def test_who_asks_how_it_stands_does_not_wait_for_a_silent_place(ann: Machine) -> None:

@@ -299,20 +299,25 @@ class Unreliable:
         self._log, self._chance = log, chance
         self.calm = False
 
+    def _arrived(self, entries: list[Entry]) -> list[Entry]:
+        return [one for one in entries if self._chance.random() < 0.9]
+
     def __getattr__(self, name: str) -> object:
         method = getattr(self._log, name)
         if self.calm or name in ("offer", "take"):
             return method
 
-        def call(*args: object) -> object:
+        def call(*args: object, **named: object) -> object:
             if self._chance.random() < 0.1:
                 raise IoFailed("cut before")
-            result = method(*args)
+            result = method(*args, **named)
             if self._chance.random() < 0.1:
                 raise IoFailed("cut after")
             if name == "read":
-                entries: list[Entry] = result
-                return [one for one in entries if self._chance.random() < 0.9]
+                return self._arrived(result)
+            if name == "read_all":
+                found = {device: self._arrived(entries) for device, entries in result.items()}
+                return {device: entries for device, entries in found.items() if entries}
             return result
 
         return call

@@ -23,8 +23,10 @@ from iai_mcp.domain.shared_events import (
     decoded,
     encoded,
 )
-from iai_mcp.ports.sharing_ledger import Batch, Heard, SetAside
+from iai_mcp.ports.sharing_ledger import ALONE, Batch, Heard, SetAside
 
+_BRINGS_A_KEY = f'{{"type":"{EpochKey.type}"%'  # as `encoded` begins
+_BESIDE_THE_TEXT = 2500  # bytes of a turn: its names, and the vectors of one that is not long
 _ABOUT_MEMBERS = (Hello, Invited, Admitted, Removed, EpochKey)
 # Others write in between: as long as this and one merging take, they may have to wait.
 _WRITING_SECONDS = 0.05
@@ -105,7 +107,7 @@ class SqliteSharingLedger:
                 if size >= limit_bytes or (alone and taken):
                     break
                 taken[row[0]] = event
-                size += len(encoded([event]))
+                size += _size(event)
                 if alone:
                     break
         return taken, dropped
@@ -135,6 +137,18 @@ class SqliteSharingLedger:
 
     def own_records(self) -> list[tuple[int, int]]:
         return self._records("1")
+
+    def sizes(self) -> list[tuple[int, int, int]]:
+        sql = (
+            "SELECT r.first, r.last, CASE WHEN max(o.event LIKE ?) THEN ? "
+            "ELSE coalesce(sum(coalesce(length(m.text), length(o.event)) + ?), 0) END "
+            "FROM circle_records AS r LEFT JOIN outbox AS o ON o.circle = r.circle "
+            "AND o.number BETWEEN r.first AND r.last LEFT JOIN memories AS m ON m.everywhere = o.identity "
+            "WHERE r.circle = ? GROUP BY r.last ORDER BY r.last"
+        )
+        with self._db.reading() as db:
+            rows = db.execute(sql, (_BRINGS_A_KEY, ALONE, _BESIDE_THE_TEXT, self._circle.id))
+            return [(int(first), int(last), int(size)) for first, last, size in rows]
 
     def went_out(self, first: int, last: int) -> Batch:
         with self._db.reading() as db:
@@ -334,6 +348,13 @@ def _outdated(db: apsw.Connection, circle: str, first: int, last: int) -> int:
     found = scalar(db, sql, (circle, first, last))
     assert isinstance(found, int)  # noqa: S101 - a sum of numbers
     return found
+
+
+def _size(event: Event) -> int:
+    """About as many bytes as it has in a record."""
+    if isinstance(event, Said):
+        return len(event.text) + 4 * (len(event.vector) + len(event.parts)) // 3 + 300
+    return len(encoded([event]))
 
 
 def _kept(event: Event) -> tuple[bytes | None, str | None]:
