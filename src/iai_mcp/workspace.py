@@ -27,7 +27,8 @@ from iai_mcp.agents.synchronizing import SyncAgent
 from iai_mcp.agents.worktrees import AgentWorktrees
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.invocations import MemoryWiring
-from iai_mcp.domain.projects import HERE, ProjectPath, RemoteRef, is_far
+from iai_mcp.domain.project_identity import is_elsewhere
+from iai_mcp.domain.projects import HERE, ProjectPath, RemoteRef
 from iai_mcp.hosts import wiring
 from iai_mcp.hosts.catalogue import PROFILES
 from iai_mcp.ports.agent_stores import ProfileStore, ProjectStore, SkillStore, TemplateStore
@@ -71,7 +72,7 @@ class Workspace:
             NotFound, PlaceSilent: it is not there, or does not answer.
         """
         if self.machine is not None:
-            path = RemoteRef.split(named)[1] if named and is_far(named) else named
+            path = RemoteRef.split(named)[1] if named and is_elsewhere(named) else named
             return ProjectPath(str(self.machine.call("project", path=path or "~")))
         return look_at(named or cwd, lambda: self._found(named, cwd))
 
@@ -86,7 +87,7 @@ class Workspace:
 
 def workspace_of(project: str | None) -> Workspace:
     """The workspace of the machine that a project is on; `ssh://…` names one on another."""
-    if not is_far(project):
+    if not is_elsewhere(project):
         return open_workspace()
     from iai_mcp.far.machine import Machine
 

@@ -20,7 +20,7 @@ from iai_mcp.cli import memory_access, output
 from iai_mcp.client import connection
 from iai_mcp.concurrency import cleanup_stale_socket
 from iai_mcp.domain.errors import IaiError, InvalidInput
-from iai_mcp.domain.projects import is_far
+from iai_mcp.domain.project_identity import is_elsewhere
 
 _COLOURS = {"PASS": "green", "WARN": "yellow", "FAIL": "red"}
 
@@ -49,7 +49,7 @@ def _of_everything() -> list[Check]:
 
 
 def _of_project(named: str) -> list[Check]:
-    if not is_far(named):
+    if not is_elsewhere(named):
         raise InvalidInput("--project is for one on another machine: ssh://[user@]host[:port]/path")
     from iai_mcp.checks import far
 

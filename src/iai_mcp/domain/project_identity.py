@@ -41,9 +41,9 @@ def is_path(project: str) -> bool:
     return "/" in project
 
 
-def is_elsewhere(project: str) -> bool:
+def is_elsewhere(project: str | None) -> bool:
     """Whether it is a path on another machine, `ssh://host/path`: nothing here tells more of it."""
-    return project.startswith("ssh://")
+    return project is not None and project.startswith("ssh://")
 
 
 def from_key(key: str) -> ProjectRef:

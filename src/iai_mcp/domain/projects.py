@@ -108,11 +108,6 @@ class RemoteRef:
 HERE = RemoteRef()
 
 
-def is_far(text: str | None) -> bool:
-    """Whether a project is named that lives on another machine."""
-    return text is not None and text.startswith("ssh://")
-
-
 @dataclass(frozen=True, slots=True)
 class Project:
     id: str

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from iai_mcp import paths
 from iai_mcp.domain.errors import IaiError, NotFound
+from iai_mcp.domain.project_identity import is_elsewhere
 from iai_mcp.terminal import sessions
 from iai_mcp.terminal.records import SessionRecord
 from iai_mcp.terminal.sessions import Listed, Sent
@@ -34,13 +35,13 @@ class Everywhere:
 
     def listed(self) -> list[Listed]:
         """With live status and last line: those here first."""
-        if is_far(self._project):
+        if is_elsewhere(self._project):
             return self._far()
         here = sessions.listed(sessions.found(self._project, self._cwd))
         return here if self._project else here + self._far()
 
     def found(self) -> list[SessionRecord]:
-        if not is_far(self._project):
+        if not is_elsewhere(self._project):
             return sessions.found(self._project, self._cwd)
         return [each.record for each in self._far()]
 
@@ -79,7 +80,7 @@ class Everywhere:
         return [each for each in found if path in (None, each.record.label.project)]
 
     def _machines(self) -> "list[RemoteRef]":
-        if is_far(self._project):
+        if is_elsewhere(self._project):
             from iai_mcp.domain.projects import RemoteRef
 
             return [RemoteRef.split(self._project or "")[0]]
@@ -100,10 +101,6 @@ class Everywhere:
         return rows
 
 
-def is_far(project: str | None) -> bool:
-    return project is not None and project.startswith("ssh://")
-
-
 def machines() -> "list[RemoteRef]":
     """The machines that the person has projects on."""
     try:
@@ -113,12 +110,12 @@ def machines() -> "list[RemoteRef]":
         return []
     if b"ssh://" not in text:
         return []
-    from iai_mcp.domain.projects import RemoteRef, is_far
+    from iai_mcp.domain.projects import RemoteRef
     from iai_mcp.far.fields import Fields
 
     try:
         known = Fields(json.loads(text)).objects("projects")
-        far = [named for each in known if is_far(named := each.optional("remote")) and named]
+        far = [named for each in known if is_elsewhere(named := each.optional("remote")) and named]
         return [RemoteRef.parse(named) for named in dict.fromkeys(far)]
     except (ValueError, IaiError, AttributeError):
         return []  # damaged: whoever needs the list of projects says so
@@ -189,7 +186,7 @@ def wait(record: SessionRecord, until: str, timeout: float | None) -> SessionRec
 
 
 def prune(project: str | None, cwd: str | None = None, *, days: float = 0.0) -> list[str]:
-    if not is_far(project):
+    if not is_elsewhere(project):
         return sessions.prune(project, cwd, days=days)
     from iai_mcp.domain.projects import RemoteRef
     from iai_mcp.far.machine import Machine
@@ -207,7 +204,7 @@ def _far_of(record: SessionRecord) -> "FarSessions":
 
 def _path_of(project: str | None) -> str | None:
     """The directory over there, as its sessions name it."""
-    if not is_far(project):
+    if not is_elsewhere(project):
         return None
     from iai_mcp.domain.projects import RemoteRef
     from iai_mcp.far.machine import Machine

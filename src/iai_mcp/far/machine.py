@@ -164,17 +164,22 @@ class Machine:
                 self._calls = None
 
     def _connected(self, patience: float) -> Calls:
-        with self._turnstile:
-            if self._calls is None or self._calls.ended:
-                if self._calls is not None:
-                    self._calls.close()
-                    self._calls = None
-                deadline = time.monotonic() + min(patience, CONNECT_SECONDS)
+        deadline = time.monotonic() + min(patience, CONNECT_SECONDS)
+        # Another thread may be at it, with more patience.
+        if not self._turnstile.acquire(timeout=max(0.0, min(patience, CONNECT_SECONDS))):
+            raise TimedOut(f"{self.name} does not answer")
+        try:
+            if self._calls is not None and self._calls.ended:
+                self._calls.close()
+                self._calls = None
+            if self._calls is None:
                 self._open_shared(deadline)
                 self._calls, self._hello = self._begin(deadline)
                 if not self._hello.flag("memory"):
                     self._lead_memory_home(self._hello.text("socket"))
             return self._calls
+        finally:
+            self._turnstile.release()
 
     # The connection that all our processes share.
 

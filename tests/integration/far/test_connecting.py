@@ -1,6 +1,10 @@
 """Another machine by a real sshd: what is put there, what may be in the way, and how it is told."""
 
+import os
+import signal
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -160,6 +164,27 @@ def test_one_that_never_answers_is_waited_for_as_long_as_asked(
     with pytest.raises(TimedOut, match="does not answer"):
         nowhere.call("project", 0.3, path="/")
     nowhere.disconnect()
+
+
+def test_who_has_little_patience_does_not_wait_for_who_has_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "store"))
+    silent, started = tmp_path / "ssh", tmp_path / "started"
+    silent.write_text(f"#!/bin/sh\necho $$ > {started}\nexec sleep 30\n")
+    silent.chmod(0o755)
+    nowhere = Machine(RemoteRef.parse("ssh://nowhere"), ssh=(str(silent),))
+    patient = threading.Thread(target=lambda: refused(nowhere), daemon=True)
+    patient.start()
+    while not started.exists() or not started.read_text():
+        time.sleep(0.005)
+
+    with pytest.raises(TimedOut, match="does not answer"):
+        nowhere.call("project", 0.2, path="/")
+
+    assert patient.is_alive()
+    os.kill(int(started.read_text()), signal.SIGKILL)
+    patient.join()
 
 
 def test_a_cut_is_told_and_the_next_call_connects_again(
