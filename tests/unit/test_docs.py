@@ -57,3 +57,8 @@ def test_every_command_that_is_named_exists(document: Path) -> None:
         r"iai-mcp ([a-z][a-z-]+)", " ".join(re.findall(r"`[^`\n]*`", document.read_text("utf-8")))
     )
     assert sorted({name for name in named if name not in KNOWN}) == []
+
+
+def test_every_decision_has_a_number_of_its_own() -> None:
+    numbers = [path.name[:4] for path in (ROOT / "docs" / "decisions").glob("*.md")]
+    assert sorted(numbers) == sorted(set(numbers))
