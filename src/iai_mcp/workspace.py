@@ -104,7 +104,7 @@ class _Place:
     runtime: AgentRuntime
     launches: Launches
     wiring: Callable[[Mapping[str, str]], MemoryWiring]
-    trust: str
+    name: str  # `ssh://…`; nothing for this machine
 
 
 def _here() -> _Place:
@@ -116,7 +116,7 @@ def _here() -> _Place:
         runtime=LocalRuntime(os.environ),
         launches=Launches(own, paths.user_data),
         wiring=memory_wiring,
-        trust="",
+        name="",
     )
 
 
@@ -133,7 +133,7 @@ def _there(machine: "Machine") -> _Place:
         # Over there: the hooks of its agents note there which conversation each is in.
         launches=Launches(own, lambda: machine.hello().text("user_data")),
         wiring=partial(far_wiring, machine),
-        trust=str(machine.remote),
+        name=str(machine.remote),
     )
 
 
@@ -152,7 +152,7 @@ def open_workspace(machine: "Machine | None" = None) -> Workspace:
     worktrees = AgentWorktrees(contexts, place.git, files, own, paths.user_data)
     templates = FileTemplateStore(files, own, paths.user_data)
     skills = FileSkillStore(files, own, paths.user_data)
-    project_store = FileProjectStore(own, paths.user_data, place.trust)
+    project_store = FileProjectStore(own, paths.user_data, place.name)
     profile_store = FileProfileStore(own, paths.user_data)
     profiles = Profiles(PROFILES, profile_store, runtime)
     return Workspace(
@@ -179,7 +179,7 @@ def open_workspace(machine: "Machine | None" = None) -> Workspace:
             launches=launches,
             worktrees=worktrees,
             sessions=pty,
-            memory=DaemonMemory(),
+            memory=DaemonMemory(place.name),
             ids=ids,
             wiring=place.wiring,
         ),

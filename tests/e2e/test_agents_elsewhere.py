@@ -169,7 +169,14 @@ def test_what_it_is_told_there_is_remembered_here_with_its_machine(outpost: Outp
     assert told["project"] == outpost.address
     assert seen["answers"] == [FACT]
     assert any(FACT in said for said in seen["injected"])
-    for agent in ("eve", "ben"):
+    # A program without hooks is told in its document, of that project and no other.
+    words = ("--command", "sh", "--injection", "convention_file:NOTE.md")
+    outpost.iai("profile", "add", "--name", "Plain", *words)
+    kim = outpost.hire("Kim", "You are Kim.\n", "plain")
+    outpost.launch("kim")
+    note = outpost.project / ".ideai/run" / kim / "NOTE.md"
+    assert FACT in note.read_text()
+    for agent in ("eve", "ben", "kim"):
         outpost.there("agent", "delete", agent, "--force")
 
 

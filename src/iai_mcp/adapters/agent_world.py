@@ -73,7 +73,10 @@ class JournalEventBus:
 
 
 class DaemonMemory:
-    """`SharedMemory` through the daemon's socket."""
+    """`SharedMemory` through the daemon's socket. `machine`: where projects are, `ssh://…`; "" here."""
+
+    def __init__(self, machine: str = "") -> None:
+        self._machine = machine
 
     def is_up(self) -> bool:
         return connection.is_up()
@@ -82,7 +85,11 @@ class DaemonMemory:
         try:
             answer = connection.call(
                 "session_start_payload",
-                {"project": project, "agent_id": agent_id, "session_id": session_id},
+                {
+                    "project": f"{self._machine}{project}",
+                    "agent_id": agent_id,
+                    "session_id": session_id,
+                },
                 timeout=_PATIENCE_SECONDS,
             )
         except (DaemonUnreachable, CallFailed):
