@@ -188,12 +188,9 @@ def _best_other(own: Floats, session: Numbers) -> Floats:
 def _later(at: NDArray[np.float64], session: Numbers) -> Floats:
     """Between -.5 for the first of its session and .5 for the last; 0 for one that is alone."""
     beside = session[:, None] == session
-    others = np.maximum(beside.sum(axis=1) - 1, 1)
-    before, after = (
-        (beside & (at[:, None] > at)).sum(axis=1),
-        (beside & (at[:, None] < at)).sum(axis=1),
-    )
-    return ((before - after) / (2 * others)).astype(np.float32)
+    ahead = np.sign(at[:, None] - at) * beside
+    share = ahead.sum(axis=1) / (2.0 * np.maximum(beside.sum(axis=1) - 1, 1))
+    return np.asarray(share, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
