@@ -110,7 +110,7 @@ KNOBS: Mapping[str, Knob] = {
         ),
         Knob(
             "verbosity",
-            "how much a hit's reason says: every leg, or one word",
+            "how much a hit's reason says: the two legs that spoke most, or one",
             *_one_of("long", "short"),
         ),
         Knob(

@@ -55,9 +55,8 @@ class Holding:
 
     kept: Sequence[Found]
     superseded: Sequence[Found]
-    rulings: Sequence[
-        Found
-    ] = ()  # what people rule about the cue: it comes whatever else was found
+    # What people rule about the cue: it comes whatever else was found.
+    rulings: Sequence[Found] = ()
 
     def ruled(self, rulings: Sequence[Found]) -> "Holding":
         """The same beside these rulings."""
@@ -157,9 +156,8 @@ class Answering:
             return found, work
         gone = {one.memory.key for one in superseded}
         kept = sorted([*found.kept, *valid], key=lambda one: -one.score)
-        return replace(found, kept=kept, superseded=[*found.superseded, *superseded]), work.without(
-            gone
-        )
+        held = replace(found, kept=kept, superseded=[*found.superseded, *superseded])
+        return held, work.without(gone)
 
     def _fitted(self, drafts: Sequence[Hit], room: int, *, needed: bool) -> list[Hit]:
         """Those that fit, each with as much of its text as its share of the room holds; one if needed."""

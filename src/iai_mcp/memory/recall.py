@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iai_mcp.domain.closeness import NOTE, Evidence, about_the_talk, about_the_work
 from iai_mcp.domain.cue.analysis import CueReading, read
@@ -40,6 +39,7 @@ _SPARE_SHARE, _SPARE_AT_LEAST = 4, 4
 _MANY = 1000  # all candidates: looked at when repeats took the places of everything else
 _FIRST = 3  # hits that tell whether anything is about the cue
 _RULINGS = 2  # that come where the cue asks for a rule
+_RULINGS_LOOKED_AT = 96  # the nearest of many
 _SILENT = "project: your directory does not answer; no project was preferred"
 
 
@@ -167,9 +167,11 @@ class Recall:
         projects = {one.provenance.project for one in work.turns.values()}
         rules = [rule for project in projects for rule in answering.rules(project).holding]
         turns = {rule.memory.key: rule.memory for rule in rules}
-        cosines = _nearest_of(np.array(sorted(turns), np.int64), sought.vector, leg)
+        cosines = _nearest_of(list(turns), sought.vector, leg)
         found: list[Found] = []
-        for key, memory in turns.items():
+        # What was ruled a moment ago has no vector yet.
+        for key in list(dict.fromkeys([*cosines, *turns]))[:_RULINGS_LOOKED_AT]:
+            memory = turns[key]
             words = answering.about.overlap(answering.about.occurrences(memory.text))
             parts = weighed(words, cosines.get(key), weighing.favour(memory.provenance.project))
             if parts:
@@ -232,17 +234,21 @@ def _vector(asked: Question, reading: CueReading, leg: MeaningLeg | str) -> Matr
 
 
 def _nearest_of(
-    keys: NDArray[np.int64], vector: Matrix | None, leg: MeaningLeg | str
+    keys: Sequence[int], vector: Matrix | None, leg: MeaningLeg | str
 ) -> dict[int, float]:
-    """The cosine of the cue with each or the best of its passages, on the scale of the usual model."""
-    if isinstance(leg, str) or vector is None or not keys.size:
+    """The nearest rulings, with the cosine of the cue with each or the best of its passages, on the
+    scale of the usual model."""
+    if isinstance(leg, str) or vector is None or not keys:
         return {}
-    passage, _ = leg.vectors.best_passages(vector, keys)
-    best = np.fmax(leg.vectors.cosines(vector, keys), passage).tolist()
+    among = np.array(keys, np.int64)
+    turn = np.nan_to_num(leg.vectors.cosines(vector, among), nan=-1.0)
+    closely = np.sort(among[np.argsort(-turn, kind="stable")[:_RULINGS_LOOKED_AT]])
+    passage, _ = leg.vectors.best_passages(vector, closely)
+    best = np.fmax(leg.vectors.cosines(vector, closely), passage).tolist()
     model = leg.embedder.model_id
     return {
         key: usual(model, one)
-        for key, one in zip(keys.tolist(), best, strict=True)
+        for key, one in zip(closely.tolist(), best, strict=True)
         if not math.isnan(one)
     }
 

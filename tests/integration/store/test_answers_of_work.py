@@ -116,21 +116,21 @@ def test_a_ruling_of_a_person_is_a_hit_of_its_own(kit: Kit) -> None:
     assert ruling in [hit["text"] for hit in kit.hits("osprey cache before a deploy")]
 
 
-def test_a_cue_that_asks_for_a_rule_brings_the_ruling_before_what_was_done(kit: Kit) -> None:
+def test_a_cue_that_asks_for_a_rule_brings_the_ruling_in_its_words(kit: Kit) -> None:
     for n in range(9):
         kit.work(
-            f"deploy {n}",
-            f"u: deploy the osprey cache to host {n}",
+            f"host {n}",
+            f"u: look after host {n}",
             "a: Let me look.",
-            f"a: The osprey cache is deployed to host {n}; the old cache of the deploy was cleared.",
+            f"a: The caches of host {n} were emptied by hand, as caches of a host are by hand.",
         )
-    aside = "fine, go on. (we don't clear caches by hand, the osprey does it)"
+    aside = "fine, go on. (we don't empty caches)"
     kit.work("s", f"u: {aside}", "a: Let me look.", "a: Everything is in place.")
 
-    first = kit.hits("should caches be cleared by hand at an osprey deploy?")[0]
-    assert first["text"] == aside
-    asked = kit.hits("when was the osprey cache deployed to host 3?")
-    assert asked[0]["text"] != aside
+    asked = kit.hits("should the caches of a host be emptied by hand?")
+    assert aside in [hit["text"] for hit in asked]
+    other = kit.hits("when were the caches of host 3 emptied by hand?")
+    assert aside not in [hit["text"] for hit in other]
 
 
 def test_of_a_rule_that_changed_the_latest_is_brought(kit: Kit) -> None:

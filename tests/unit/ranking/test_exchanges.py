@@ -1,5 +1,6 @@
 """What speaks for an exchange."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -117,6 +118,13 @@ def test_the_nearest_comes_first_and_the_best_of_its_session_with_it() -> None:
 
     assert [one.head for one in order] == [0, 10, 20, 30]
     assert order[1].shown > order[2].shown
+
+
+def test_of_near_equals_in_a_session_the_later_comes_first() -> None:
+    near = replace(_candidates(0.52, 0.5, 0.51, session=[0, 0, 1]), at=np.array([1.0, 2.0, 0.0]))
+    assert [one.head for one in _ranked(near)] == [10, 0, 20]
+    far = replace(_candidates(0.6, 0.4, session=[0, 0]), at=np.array([1.0, 2.0]))
+    assert [one.head for one in _ranked(far)] == [0, 10]
 
 
 def test_the_parts_sum_up_to_what_is_shown() -> None:

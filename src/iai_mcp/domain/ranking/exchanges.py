@@ -28,6 +28,9 @@ _SATURATION, _LENGTH_PENALTY = 1.2, 0.6  # exchanges differ in length for good r
 # A word of the store stands in for one of the cue from this cosine on, for so much of it; and so many.
 STAND_IN_FROM, STAND_IN_WORTH, STAND_INS = 0.6, 0.6, 3
 _WORDS, _MEANING, _SESSION = 8.0, 10.0, 0.15
+# What is said later in a session corrects what was said before, in points between the first and the last
+# of those that might answer.
+_LATER, _COMPARED = 0.3, 10
 # Words and meaning of the session's other exchanges: any fair pair of weights does.
 _OTHER_WORDS, _OTHER_MEANING = 7.5, 11.0
 
@@ -182,6 +185,14 @@ def _best_other(own: Floats, session: Numbers) -> Floats:
     return best
 
 
+def _later(at: NDArray[np.float64], session: Numbers) -> Floats:
+    """Between -.5 for the first of its session and .5 for the last; 0 for one that is alone."""
+    beside = session[:, None] == session
+    ahead = np.sign(at[:, None] - at) * beside
+    share = ahead.sum(axis=1) / (2.0 * np.maximum(beside.sum(axis=1) - 1, 1))
+    return np.asarray(share, np.float32)
+
+
 @dataclass(frozen=True, slots=True)
 class ScoredExchange:
     """An exchange's place among the others. `parts` sum up to `shown`."""
@@ -214,6 +225,10 @@ def ranked_exchanges(
     table = np.array([*parts.values()], np.float32)
     first = _in_order(np.arange(len(found)), table.sum(axis=0), found)[: 2 * limit]
     table[-1, first] = BOOST * boosts.fading(found.keys[first].tolist())
+    best = _in_order(first, table.sum(axis=0), found)[:_COMPARED]
+    table[list(parts).index("session"), best] += _LATER * _later(
+        found.at[best], found.session[best]
+    )
     total = table.sum(axis=0)
     return [
         ScoredExchange(
