@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from iai_mcp.domain.exchanges import TurnKind, kinds, turning
 from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.narration import on_the_way
 from iai_mcp.domain.relevance import read_prompt
 from iai_mcp.domain.ruling_words import stem
 from iai_mcp.domain.words import words
@@ -25,12 +26,10 @@ _HEADING_THAT_TELLS = 5  # words
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\"'(])|(?<=[。！？])")
 _LISTED = re.compile(r"[-*•+] |\d+[.)]|\*\*\d")
 _NUMBER = re.compile(r"(?:[-*•]|\d+[.)]|\*\*\d+[.)])")
-# Said on the way, or only to lead up to what is said next.
-_ON_THE_WAY = re.compile(
-    r"(?:ok(?:ay)?[.,!]?\s|now |let me|let['’]s|i['’]ll|i will|i need to|need to|next,|good[.,!]|great[.,!]"
-    r"|perfect[.,!]|done[.,!]?$|excellent|you['’]re (?:absolutely )?right[.!]?$|(?:good|great) \w+[.!]$"
-    r"|here(?:['’]s| is| are)\b.*:$|summary(?: of (?:the )?changes)?:?$|yes[.,!]?$|all (?:done|set)[.!]?$"
-    r"|现在|让我|好的)",
+# Said only to lead up to what is said next.
+_LEADS_UP = re.compile(
+    r"(?:excellent|you['’]re (?:absolutely )?right[.!]?$|(?:good|great) \w+[.!]$"
+    r"|here(?:['’]s| is| are)\b.*:$|summary(?: of (?:the )?changes)?:?$|yes[.,!]?$|all (?:done|set)[.!]?$)",
     re.IGNORECASE,
 )
 _OFFER = re.compile(
@@ -169,20 +168,23 @@ def pieces(text: str) -> list[str]:
                 found[-1] = f"{found[-1]} {sentence}"  # "1." is no sentence of its own
             else:
                 found.append(sentence)
-    return [piece for piece in found if len(piece) >= _SHORTEST and not _ON_THE_WAY.match(piece)]
+    return [piece for piece in found if len(piece) >= _SHORTEST and not _in_passing(piece)]
 
 
 def narrates(text: str) -> bool:
     """Whether some of it was only said on the way."""
-    return any(_ON_THE_WAY.match(line.strip()) for line in _SENTENCE_END.split(text)) or any(
-        _ON_THE_WAY.match(line.strip()) for line in text.splitlines()
-    )
+    lines = [*_SENTENCE_END.split(text), *text.splitlines()]
+    return any(_in_passing(line.strip()) for line in lines)
 
 
 def interrupted(text: str) -> bool:
     """Whether the last that was said was still on the way: "Let me run the tests:"."""
     last = next((line for line in reversed(text.splitlines()) if line.strip()), "")
-    return _ON_THE_WAY.match(_SENTENCE_END.split(last.strip())[-1]) is not None
+    return _in_passing(_SENTENCE_END.split(last.strip())[-1])
+
+
+def _in_passing(said: str) -> bool:
+    return on_the_way(said) or _LEADS_UP.match(said) is not None
 
 
 def gist(text: str, room: int, shown: set[str]) -> list[str]:
