@@ -49,4 +49,7 @@ def _open(path: str) -> "sqlite3.Connection":
         connection.close()
         connection = sqlite3.connect(f"file:{name}?immutable=1", uri=True)
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    except BaseException:
+        connection.close()
+        raise
     return connection
