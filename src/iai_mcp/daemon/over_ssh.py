@@ -1,0 +1,86 @@
+"""Who comes through the forwarding of an ssh connection: hooks and bridges on another machine.
+
+Or whoever else is there: so it is served as the visitor that it is, and no place on this machine is
+one that it can be in.
+"""
+
+import os
+import socket
+import sys
+from collections.abc import Mapping
+
+from iai_mcp import __version__
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.project_identity import is_elsewhere, is_path
+from iai_mcp.protocol.peers import peer_pid
+
+Json = dict[str, object]
+
+SSH = "ssh"  # it connects for whoever is at its other end
+_FOR_HOOKS = frozenset(
+    {"capture_events", "session_start_payload", "prompt_injection", "after_failure"}
+)
+
+
+def program_of(connection: socket.socket | None) -> str | None:
+    """What the process that connected is called; "" where the system does not tell, None if it has gone.
+
+    Who has gone hears no answer, and might have been anybody.
+    """
+    pid = 0 if connection is None else peer_pid(connection)
+    if pid == 0:
+        return ""
+    if sys.platform != "linux":
+        import ctypes
+
+        name = ctypes.create_string_buffer(64)
+        ctypes.CDLL(None).proc_name(pid, name, len(name))
+        return name.value.decode("utf-8", "replace")
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as source:
+            return source.read().strip()
+    except OSError:
+        return None if os.path.exists(f"/proc/{os.getpid()}") else ""
+
+
+def admitted(method: str, params: object) -> Json:
+    """The params of a call as it is made for a visitor from another machine.
+
+    Raises:
+        InvalidInput: nobody over there may make it.
+    """
+    if method not in _FOR_HOOKS:
+        raise InvalidInput(f"{method} is not for another machine: call it on the memory's own")
+    given = _from_there(params if isinstance(params, dict) else {})
+    events = given.get("events")
+    if isinstance(events, list):
+        given["events"] = [_from_there(one) if isinstance(one, dict) else one for one in events]
+    return given
+
+
+def of_session(method: str, params: Mapping[str, object]) -> Json:
+    """The params of a call of an MCP session over there. Who asks may name a project of this machine,
+    as any visitor may; who captures may not put anything into one."""
+    if method == "memory_capture":
+        return _from_there(params)
+    return {**params, **({"cwd": ""} if _is_here(params.get("cwd")) else {})}
+
+
+def control(message: Mapping[str, object]) -> Json:
+    """The control plane is the owner's: over there they learn that somebody answers."""
+    if message.get("type") == "status":
+        return {"ok": True, "version": __version__}
+    return {"ok": False, "reason": "refused", "error": "this is not for another machine"}
+
+
+def _from_there(fields: Mapping[str, object]) -> Json:
+    """Without a path that would be one on this machine."""
+    return {
+        name: value
+        for name, value in fields.items()
+        if name not in ("cwd", "project") or not _is_here(value)
+    }
+
+
+def _is_here(place: object) -> bool:
+    return isinstance(place, str) and is_path(place) and not is_elsewhere(place)
