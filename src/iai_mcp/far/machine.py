@@ -179,7 +179,7 @@ class Machine:
                 self._open_shared(deadline)
                 self._calls, self._hello = self._begin(deadline)
                 if not self._hello.flag("memory"):
-                    self._lead_memory_home(self._hello.text("socket"))
+                    self._lead_memory_home(self._hello.text("socket"), deadline)
             return self._calls
         finally:
             self._turnstile.release()
@@ -265,15 +265,18 @@ class Machine:
             return near
         return os.path.join(layout.short_dir(), f"{named}.ssh")
 
-    def _lead_memory_home(self, far_socket: str) -> None:
+    def _lead_memory_home(self, far_socket: str, deadline: float) -> None:
         """Forward the socket of this side's daemon, so that hooks and bridges over there reach it."""
         if not _PLAIN_PATH.fullmatch(far_socket):
             return  # what it would get to see instead is of this side's environment
         route = f"{far_socket}:{paths.socket_path()}"
         command = ["-F", "none", "-S", self._control(), "-O", "forward", "-R", route, "--", "far"]
         process = self._started(command)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(5)  # refused: over there it is kept until somebody takes it
+        try:
+            process.wait(min(5.0, max(0.1, deadline - time.monotonic())))
+        except subprocess.TimeoutExpired:  # refused: over there it is kept until somebody takes it
+            process.kill()
+            process.wait()
 
     # The process of ours over there.
 

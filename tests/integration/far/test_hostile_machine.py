@@ -1,8 +1,11 @@
 """A machine that answers whatever it likes: it is heard as data, within bounds, and told in a sentence."""
 
+import contextlib
 import json
+import os
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,8 +26,12 @@ import json, os, re, sys, time
 words, out = sys.argv[1:], sys.stdout.buffer
 with open({log!r}, "a") as log:
     log.write(json.dumps(words) + "\\n")
-if "-M" in words or "-O" in words:
+if "-M" in words or ("-O" in words and not os.path.exists({log!r} + ".stuck")):
     sys.exit(0)
+if "-O" in words:
+    with open({log!r} + ".stuck", "w") as stuck:
+        stuck.write(str(os.getpid()))
+    time.sleep(60)
 mark = re.search("serve ([0-9a-f]+) ", words[-1])[1].encode()
 
 def say(data):
@@ -102,6 +109,22 @@ def test_who_does_not_read_is_waited_for_as_long_as_who_is_silent(hostile: Hosti
 
     with pytest.raises(TimedOut):
         machine.call("files.write", 0.5, data="x" * 1_000_000)
+
+
+def test_a_forwarding_that_is_never_answered_takes_no_more_patience_than_there_is(
+    hostile: Hostile, tmp_path: Path
+) -> None:
+    stuck = tmp_path / "log.stuck"
+    stuck.touch()
+    machine = hostile("hello(memory=False)\nanswer([])")
+    began = time.monotonic()
+
+    with contextlib.suppress(TimedOut):
+        FarSessions(machine).listed(1.5)
+
+    assert time.monotonic() - began < 4
+    with pytest.raises(ProcessLookupError):  # and nobody is left who waits for it
+        os.kill(int(stuck.read_text()), 0)
 
 
 _ROW: dict[str, object] = {
