@@ -89,7 +89,12 @@ def test_it_gets_what_hooks_ask_for_and_nothing_that_only_the_owner_may(scene: S
 
 
 def test_it_can_not_say_that_it_is_in_a_project_of_this_machine(scene: Scene) -> None:
+    named = {"project": "vaults", "text": "the second vault opens with the word dotterel"}
+    scene.daemon.call("memory_capture", **named, session_id="n")
+    scene.daemon.call("project_privacy", project="vaults", private=True)
     told = [
+        scene.call("prompt_injection", prompt="second vault word?", cwd="vaults", project="vaults"),
+        scene.call("session_start_payload", cwd="vaults", project="vaults"),
         scene.call("session_start_payload", cwd=scene.private, project=scene.private),
         scene.call("prompt_injection", prompt="heron vault nightjar?", cwd=scene.private),
         *scene.over_ssh(

@@ -63,7 +63,7 @@ def of_session(method: str, params: Mapping[str, object]) -> Json:
     as any visitor may; who captures may not put anything into one."""
     if method == "memory_capture":
         return _from_there(params)
-    return {**params, **({"cwd": ""} if _is_here(params.get("cwd")) else {})}
+    return {**params, "cwd": _from_there({"cwd": params.get("cwd")}).get("cwd", "")}
 
 
 def control(message: Mapping[str, object]) -> Json:
@@ -74,13 +74,12 @@ def control(message: Mapping[str, object]) -> Json:
 
 
 def _from_there(fields: Mapping[str, object]) -> Json:
-    """Without a path that would be one on this machine."""
-    return {
-        name: value
-        for name, value in fields.items()
-        if name not in ("cwd", "project") or not _is_here(value)
-    }
+    """Without a place that would be one on this machine: who is somewhere is on a machine that is named,
+    and a project may also be a name."""
+    return {name: value for name, value in fields.items() if not _is_here(name, value)}
 
 
-def _is_here(place: object) -> bool:
-    return isinstance(place, str) and is_path(place) and not is_elsewhere(place)
+def _is_here(name: str, place: object) -> bool:
+    if name not in ("cwd", "project") or not isinstance(place, str) or is_elsewhere(place):
+        return False
+    return name == "cwd" or is_path(place)
