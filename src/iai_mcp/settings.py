@@ -17,6 +17,9 @@ CONFIG_NAME = "config.toml"
 _LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 # With none of these the daemon would take connections and never answer.
 _AT_LEAST_ONE = frozenset({"workers", "calls_per_connection", "calls_in_all", "embed_page"})
+# More of them is a typing error. Each is a thread, or a factor of what is read at once.
+_AT_MOST = {"embed_threads": 256, "workers": 256}
+_LARGEST = 2**31 - 1  # seconds, bytes …: what clocks, sockets and SQL can count
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,9 @@ def _value(name: str, raw: object, where: str) -> int | str:
         raise InvalidInput(f"{where}: {name} must not be negative")
     if number == 0 and name in _AT_LEAST_ONE:
         raise InvalidInput(f"{where}: {name} must be at least 1")
+    most = _AT_MOST.get(name, _LARGEST)
+    if number > most:
+        raise InvalidInput(f"{where}: {name} can be at most {most}")
     return number
 
 

@@ -30,6 +30,16 @@ def test_a_value_that_can_not_be_used_is_named(value: str) -> None:
         settings.load({"IAI_MCP_WORKERS": value})
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("EMBED_THREADS", "257"), ("SLEEP_AFTER", "9" * 20), ("WORKERS", "9" * 5000)],
+)
+def test_more_than_any_machine_has_is_refused_with_the_most(name: str, value: str) -> None:
+    """It would be taken at its word: as threads, as memory, as a time that no clock can count."""
+    with pytest.raises(InvalidInput, match=f"IAI_MCP_{name}.* (at most|whole number)"):
+        settings.load({f"IAI_MCP_{name}": value})
+
+
 def test_a_broken_file_is_named(_home: Path) -> None:
     (_home / "config.toml").write_text("sleep_after = = 3")
     with pytest.raises(InvalidInput, match=r"config\.toml"):

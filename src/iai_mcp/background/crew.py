@@ -36,7 +36,8 @@ class Crew:
         What the embedder raised; the other threads stop after their share.
         """
         rows = np.empty((len(texts), self._embedder.dimensions), np.float32)
-        shares = iter(list(_shares(texts, self.hands)))
+        waiting = list(_shares(texts, self.hands))
+        shares = iter(waiting)
         failures: list[BaseException] = []
         lock = threading.Lock()
 
@@ -52,7 +53,8 @@ class Crew:
                 except BaseException as failed:  # noqa: BLE001 - handed on to who asked
                     failures.append(failed)
 
-        threads = [threading.Thread(target=work, name="embed-hand") for _ in range(self.hands)]
+        wanted = min(self.hands, len(waiting))
+        threads = [threading.Thread(target=work, name="embed-hand") for _ in range(wanted)]
         for thread in threads:
             thread.start()
         for thread in threads:

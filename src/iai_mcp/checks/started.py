@@ -20,6 +20,9 @@ def _problem(words: tuple[str, ...]) -> str:
     program = os.path.expandvars(
         os.path.expanduser(words[0])
     )  # somebody may have written it by hand
+    if os.path.dirname(program) and not os.path.isabs(program):
+        # Never run here: whose directory we are called in may be somebody else's.
+        return f"{program}, which is another one in every directory"
     if shutil.which(program) is None:
         missing = "which is gone" if os.path.isabs(program) else "which is not on PATH"
         return f"{program}, {missing}"

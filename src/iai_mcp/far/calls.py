@@ -35,15 +35,17 @@ class Calls:
             self._next += 1
             number = self._next
             self._answers[number] = None
-        self._send(wire.pack({"id": number, "call": method, "params": params}))
         deadline = time.monotonic() + patience
+        silent = TimedOut(f"{self._name} did not answer within {patience:g} seconds")
+        if not self._sent(wire.pack({"id": number, "call": method, "params": params}), deadline):
+            raise silent
         with self._changed:
             while (answer := self._answers[number]) is None:
                 if self.ended:
                     raise ConnectionError(self._name)
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise TimedOut(f"{self._name} did not answer within {patience:g} seconds")
+                    raise silent
                 self._changed.wait(left)
             del self._answers[number]
         if "error" in answer:
@@ -63,14 +65,16 @@ class Calls:
                 except BrokenPipeError:
                     continue
 
-    def _send(self, data: bytes) -> None:
+    def _sent(self, data: bytes, deadline: float) -> bool:
+        """Whether the other side took it in time. Who does not read is waited for like who is silent."""
+        if not self._turnstile.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            return False
         try:
-            with self._turnstile:
-                stdin = cast("BinaryIO", self._process.stdin)
-                stdin.write(data)
-                stdin.flush()
+            return wire.send(cast("BinaryIO", self._process.stdin).fileno(), data, deadline)
         except (OSError, ValueError) as gone:
             raise ConnectionError(self._name) from gone
+        finally:
+            self._turnstile.release()
 
     def _read(self) -> None:
         """Until the other side ends, or says something else."""
@@ -79,9 +83,10 @@ class Calls:
             while (message := wire.receive(source)) is not None:
                 number = message.get("id")
                 with self._changed:
-                    if isinstance(number, int) and number in self._answers:
-                        self._answers[number] = message
-                        self._changed.notify_all()
+                    if not isinstance(number, int) or number not in self._answers:
+                        break  # nobody asked for it, and who says one such thing may never end
+                    self._answers[number] = message
+                    self._changed.notify_all()
         except (OSError, ValueError):
             pass  # the end, told below
         with self._changed:

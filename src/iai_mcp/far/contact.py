@@ -40,8 +40,8 @@ class Contact:
             try:
                 self._once()
                 pause = _DRAIN_EVERY
-            except IaiError:
-                # Away, or it refused: what waits there waits on.
+            except (IaiError, OSError):
+                # Away, it refused, or the disk is full here: what waits there waits on.
                 pause = min(_LONGEST_PAUSE, pause * 2)
         self._machine.close()
 

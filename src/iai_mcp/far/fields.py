@@ -7,6 +7,9 @@ from iai_mcp.domain import errors
 from iai_mcp.domain.errors import IaiError, InvalidInput, RemoteFailed
 from iai_mcp.far.wire import Json
 
+_LARGEST_NUMBER = 1 << 53  # as many languages have it
+_END_OF_TIME = 253_402_214_400_000  # the last day of the year 9999, in any zone
+
 
 class Fields:
     """A JSON object from the other side, asked for one field at a time."""
@@ -25,12 +28,22 @@ class Fields:
 
     def number(self, name: str) -> int:
         value = self._fields.get(name)
-        if not isinstance(value, int):
+        if not isinstance(value, int) or abs(value) > _LARGEST_NUMBER:
             raise InvalidInput(f"the other side sent no number as '{name}'")
         return value
 
     def optional_number(self, name: str) -> int | None:
         return None if self._fields.get(name) is None else self.number(name)
+
+    def moment(self, name: str) -> int:
+        """Milliseconds since 1970, of a time that can be shown."""
+        value = self.number(name)
+        if not 0 <= value < _END_OF_TIME:
+            raise InvalidInput(f"the other side sent no time as '{name}'")
+        return value
+
+    def optional_moment(self, name: str) -> int | None:
+        return None if self._fields.get(name) is None else self.moment(name)
 
     def seconds(self, name: str) -> float | None:
         value = self._fields.get(name)

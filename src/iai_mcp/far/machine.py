@@ -13,6 +13,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import select
 import socket
 import subprocess
@@ -30,7 +31,7 @@ from iai_mcp.domain.errors import (
     TimedOut,
 )
 from iai_mcp.domain.projects import RemoteRef
-from iai_mcp.far import archive
+from iai_mcp.far import archive, wire
 from iai_mcp.far.calls import Calls
 from iai_mcp.far.fields import Fields
 from iai_mcp.terminal import layout
@@ -39,6 +40,8 @@ CONNECT_SECONDS = 15.0
 _CALL_SECONDS = 60.0
 _KEPT_OPEN = 600  # seconds without any use
 _MOST_NOISE = 1_000_000  # bytes that start-up files may print before we are heard
+# ssh reads more than a path from the ends of a forwarding: ports, `%u`, and variables as `${NAME}`.
+_PLAIN_PATH = re.compile(r"/[^:$%\\\[\]\x00-\x1f\x7f]+")
 _TEMPORARY = 18  # bytes that ssh appends to the name of its socket while it makes it
 _SETTINGS = (
     "BatchMode=yes",
@@ -176,7 +179,7 @@ class Machine:
                 self._open_shared(deadline)
                 self._calls, self._hello = self._begin(deadline)
                 if not self._hello.flag("memory"):
-                    self._lead_memory_home(self._hello.text("socket"))
+                    self._lead_memory_home(self._hello.text("socket"), deadline)
             return self._calls
         finally:
             self._turnstile.release()
@@ -262,13 +265,18 @@ class Machine:
             return near
         return os.path.join(layout.short_dir(), f"{named}.ssh")
 
-    def _lead_memory_home(self, far_socket: str) -> None:
+    def _lead_memory_home(self, far_socket: str, deadline: float) -> None:
         """Forward the socket of this side's daemon, so that hooks and bridges over there reach it."""
+        if not _PLAIN_PATH.fullmatch(far_socket):
+            return  # what it would get to see instead is of this side's environment
         route = f"{far_socket}:{paths.socket_path()}"
         command = ["-F", "none", "-S", self._control(), "-O", "forward", "-R", route, "--", "far"]
         process = self._started(command)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(5)  # refused: over there it is kept until somebody takes it
+        try:
+            process.wait(min(5.0, max(0.1, deadline - time.monotonic())))
+        except subprocess.TimeoutExpired:  # refused: over there it is kept until somebody takes it
+            process.kill()
+            process.wait()
 
     # The process of ours over there.
 
@@ -305,10 +313,11 @@ class Machine:
             data = ours.read()
             with open(f"{os.path.dirname(__file__)}/bootstrap.py", encoding="utf-8") as file:
                 source = file.read()
+            deadline += CONNECT_SECONDS
+            script = bootstrap.script(source, mark, ours.digest, len(data))
             with contextlib.suppress(BrokenPipeError):  # its silence says so below
-                process.stdin.write(bootstrap.script(source, mark, ours.digest, len(data)) + data)
-                process.stdin.flush()
-            said = self._heard(heard, deadline + CONNECT_SECONDS)
+                wire.send(process.stdin.fileno(), script + data, deadline)
+            said = self._heard(heard, deadline)
         if "refused" in said.all():
             kind = DiskFull if said.flag("full") else RemoteFailed
             raise kind(f"{self.name} could not take what runs there ({said.text('refused')})")
@@ -324,7 +333,7 @@ class Machine:
                 f"{self.name} ended the connection before anything ran there: does `ssh "
                 f"{self.remote.machine} true` work?"
             ) from ended
-        except ValueError as bad:
+        except (ValueError, RecursionError) as bad:
             raise RemoteFailed(f"{self.name} says something that nobody asked for") from bad
         if not isinstance(said, dict):
             found = "only an older Python" if said else "no Python"
@@ -337,7 +346,7 @@ class _Marked:
 
     def __init__(self, descriptor: int, mark: str) -> None:
         self._descriptor = descriptor
-        self._mark = f"\n{mark}".encode()
+        self._mark = mark.encode()
 
     def wait(self, deadline: float) -> bytes:
         """The rest of that line. What follows it is not touched.
@@ -346,18 +355,21 @@ class _Marked:
             EOFError: the end came first.
             TimedOut: it did not come in time.
         """
-        seen = bytearray()
-        while len(seen) < _MOST_NOISE:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self._descriptor], [], [], left)[0]:
+        line, seen = bytearray(), 0
+        while seen < _MOST_NOISE:
+            if not wire.is_ready(self._descriptor, select.POLLIN, deadline):
                 raise TimedOut("no answer")
             # By the letter: what comes after the line belongs to somebody else.
             letter = os.read(self._descriptor, 1)
             if not letter:
                 break
-            seen += letter
-            if letter == b"\n" and (at := seen.find(self._mark)) >= 0 and at < len(seen) - 1:
-                return bytes(seen[at + len(self._mark) : -1])
+            seen += 1
+            if letter != b"\n":
+                line += letter
+            elif line.startswith(self._mark):
+                return bytes(line[len(self._mark) :])
+            else:
+                line.clear()
         raise EOFError
 
 

@@ -78,7 +78,9 @@ class FarRuntime(LocalRuntime):
     def detect(self, profiles: Sequence[AgentProfile]) -> Sequence[Detection]:
         asked = [values.profile_json(profile) for profile in profiles]
         found = self._machine.call("runtime.detect", profiles=asked)
-        return [values.detection_of(each) for each in Fields({"found": found}).objects("found")]
+        told = [values.detection_of(each) for each in Fields({"found": found}).objects("found")]
+        wanted = {profile.id for profile in profiles}
+        return [each for each in told if each.profile_id in wanted]
 
     def record_trust(self, profile: AgentProfile, project: str) -> None:
         asked = values.profile_json(profile)

@@ -1,5 +1,6 @@
 """The process over there that answers calls on stdin and stdout, until the connection ends."""
 
+import errno
 import json
 import os
 import sys
@@ -13,11 +14,10 @@ _AT_ONCE = 16
 
 def serve(mark: str, home_id: str, machine: str) -> None:
     os.umask(0o077)
-    surroundings.choose(home_id, machine)
     # What a program or a module prints must not come between the messages.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    answers.write(f"\n{mark}{json.dumps(hello())}\n".encode())
+    answers.write(f"\n{mark}{json.dumps(_greeting(home_id, machine))}\n".encode())
     answers.flush()
     service, turnstile = Service(), Lock()
 
@@ -38,3 +38,13 @@ def serve(mark: str, home_id: str, machine: str) -> None:
     finally:
         # Nobody hears the answers any more, and a wait may last for hours.
         os._exit(0)
+
+
+def _greeting(home_id: str, machine: str) -> wire.Json:
+    """What we say of ourselves, or why nothing can be done here."""
+    try:
+        surroundings.choose(home_id, machine)
+        return hello()
+    except OSError as refused:
+        full = refused.errno in (errno.ENOSPC, errno.EDQUOT)
+        return {"refused": refused.strerror or type(refused).__name__, "full": full}

@@ -3,7 +3,7 @@
 import time
 from typing import TYPE_CHECKING
 
-from iai_mcp.domain.errors import RemoteFailed, TimedOut
+from iai_mcp.domain.errors import NotFound, RemoteFailed, TimedOut
 from iai_mcp.far.fields import Fields, error_of
 from iai_mcp.far.machine import Machine
 from iai_mcp.far.rows import record_of
@@ -35,8 +35,15 @@ class FarSessions:
         ]
 
     def find(self, session_id: str) -> SessionRecord:
-        """The session of exactly this id, which is known to be there."""
-        return next(each.record for each in self.listed() if each.record.id == session_id)
+        """The session of exactly this id, which is known to be there.
+
+        Raises:
+            NotFound: the machine says otherwise.
+        """
+        for each in self.listed():
+            if each.record.id == session_id:
+                return each.record
+        raise NotFound(f"session '{session_id}' has ended, and nothing of it is left there")
 
     def send(
         self, record: SessionRecord, text: str, *, enter: bool = True, timeout: float = 5.0

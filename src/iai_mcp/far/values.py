@@ -58,7 +58,7 @@ def session_of(fields: Fields) -> TerminalSession:
         label=label_of(fields.below("label")),
         status=SessionStatus(Phase(fields.text("phase")), fields.optional_number("exit_code")),
         size=size_of(fields.below("size")),
-        started_ms=fields.number("started_ms"),
+        started_ms=fields.moment("started_ms"),
     )
 
 

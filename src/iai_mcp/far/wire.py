@@ -1,6 +1,9 @@
 """Messages between here and there: four bytes of length, then one JSON object. Used on both sides."""
 
 import json
+import os
+import select
+import time
 from typing import BinaryIO
 
 Json = dict[str, object]
@@ -37,3 +40,26 @@ def receive(source: BinaryIO) -> Json | None:
     if not isinstance(message, dict):
         raise WireError("the other side says something else")
     return message
+
+
+def is_ready(descriptor: int, event: int, deadline: float) -> bool:
+    """Whether `event` of `select.poll` came at the descriptor before the deadline, or its end did."""
+    poll = select.poll()
+    poll.register(descriptor, event)
+    left = deadline - time.monotonic()
+    return left > 0 and bool(poll.poll(left * 1000))
+
+
+def send(descriptor: int, data: bytes, deadline: float) -> bool:
+    """Write all of it to a pipe; False when the other side did not read it in time.
+
+    Raises:
+        OSError: it has gone.
+    """
+    rest = memoryview(data)
+    while rest:
+        if not is_ready(descriptor, select.POLLOUT, deadline):
+            return False
+        # So much a pipe takes without waiting, once it says that it takes something.
+        rest = rest[os.write(descriptor, rest[: select.PIPE_BUF]) :]
+    return True

@@ -14,7 +14,7 @@ from tests.support.sshd import Sshd
 from iai_mcp.domain.errors import DiskFull, IaiError, NotInstalled, RemoteFailed, TimedOut
 from iai_mcp.domain.projects import RemoteRef
 from iai_mcp.far import archive
-from iai_mcp.far.machine import Machine
+from iai_mcp.far.machine import Machine, home_id
 
 
 @pytest.fixture
@@ -111,6 +111,22 @@ def test_a_full_disk_is_told_and_nothing_is_left_of_the_try(
     assert isinstance(told, RemoteFailed | DiskFull)
     assert "could not take what runs there" in told.message
     assert not [p for p in (far_machine.home / ".iai-mcp/far").iterdir() if ".new" in p.name]
+
+
+def test_a_home_there_that_can_not_be_used_is_told(machine: Machine, far_machine: Sshd) -> None:
+    machine.hello()
+    machine.close()
+    place = far_machine.home / ".iai-mcp/far/homes" / home_id()
+    place.rename(place.with_name("aside"))
+    place.write_text("in its place")
+    try:
+        told = refused(machine)
+    finally:
+        place.unlink()
+        place.with_name("aside").rename(place)
+
+    assert isinstance(told, RemoteFailed)
+    assert "could not take what runs there" in told.message
 
 
 def test_a_changed_host_key_is_never_accepted(

@@ -16,10 +16,11 @@ from iai_mcp.hosts import registry
 KINDS = ("claude-code", "codex", "opencode", "zed")
 
 
-def doctor(home: Path) -> dict[str, dict[str, str]]:
+def doctor(home: Path, cwd: Path | None = None) -> dict[str, dict[str, str]]:
     done = subprocess.run(
         [sys.executable, "-m", "iai_mcp.cli", "doctor", "--json"],
         env=environment(home),
+        cwd=cwd,
         capture_output=True,
         text=True,
         timeout=60,
@@ -66,6 +67,22 @@ def test_doctor_names_an_interpreter_that_has_lost_us(home: Path) -> None:
 
     assert found["status"] == "FAIL"
     assert f"{other}, where iai-mcp is not installed" in found["detail"]
+
+
+def test_doctor_never_runs_what_the_directory_it_is_called_in_holds(home: Path) -> None:
+    """A repository that was cloned can bring an interpreter of its own."""
+    cloned = home / "cloned" / ".venv" / "bin"
+    cloned.mkdir(parents=True)
+    (cloned / "python").write_text(f"#!/bin/sh\n: > {home}/it-ran\n")
+    (cloned / "python").chmod(0o755)
+    hosts(home, "install", "claude-code", "--yes")
+    replaced(home, "claude-code", sys.executable, ".venv/bin/python")
+
+    found = doctor(home, home / "cloned")["host claude-code"]
+
+    assert not (home / "it-ran").exists()
+    assert found["status"] == "FAIL"
+    assert ".venv/bin/python" in found["detail"]
 
 
 def test_a_command_by_its_name_is_looked_for_on_the_path(home: Path) -> None:

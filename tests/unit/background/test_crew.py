@@ -42,6 +42,21 @@ def test_nothing_and_one_text_are_embedded_too() -> None:
     assert np.array_equal(crew.embed(["one"]), FakeEmbedder().embed(["one"]))
 
 
+def test_no_thread_begins_that_would_have_nothing_to_do() -> None:
+    """However many a person asks for: a typing error is no reason to fill the machine with threads."""
+    begun: set[int] = set()
+    threading.setprofile(lambda *_: begun.add(threading.get_ident()))
+    crew = Crew(Meeting(2), lambda _: 500)
+    crew.look_around()
+    try:
+        rows = crew.embed(TEXTS[:2])
+    finally:
+        threading.setprofile(None)
+
+    assert np.array_equal(rows, FakeEmbedder().embed(TEXTS[:2]))
+    assert len(begun) == 2
+
+
 def test_what_fails_in_one_thread_is_told_to_who_asked() -> None:
     class Broken(FakeEmbedder):
         def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -81,11 +81,15 @@ def year(number: int, like: datetime) -> Window:
 
 
 def months_back(moment: datetime, count: int) -> datetime:
-    """The same day `count` months earlier, or the last day of a shorter month."""
+    """The same day `count` months earlier, or the last day of a shorter month.
+
+    Raises:
+        ValueError: that is before the calendar begins.
+    """
     index = moment.year * 12 + moment.month - 1 - count
     for day_of_month in (moment.day, 30, 29, 28):
         try:
             return moment.replace(year=index // 12, month=index % 12 + 1, day=day_of_month)
         except ValueError:
             continue
-    raise AssertionError("every month has 28 days")
+    raise ValueError("no calendar goes back that far")  # every month has 28 days
