@@ -241,7 +241,11 @@ class MemoryStore:
         )
 
     def _sizes(self) -> Sizes:
-        return Sizes(self.memories.count(), self.database.path.stat().st_size, resident())
+        try:
+            size = self.database.path.stat().st_size
+        except OSError:  # somebody took the file away: who asks is told so elsewhere
+            size = 0
+        return Sizes(self.memories.count(), size, resident())
 
     def _tell_of_loss(self) -> None:
         lost = self.database.lost

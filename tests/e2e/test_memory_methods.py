@@ -186,7 +186,7 @@ class TestRecall:
             {"cue": "x", "k": 101},
             {"cue": "x", "k": "3"},
             {"cue": "x", "budget_tokens": 1_000_001},
-            {"cue": "x", "since": "last week"},
+            {"cue": "x", "since": "some day"},
             {"cue": "x", "cue_embedding": ["a"]},
         ],
     )

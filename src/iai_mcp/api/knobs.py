@@ -52,7 +52,7 @@ def _privacy(store: MemoryStore, params: Params) -> Json:
     if private is not None:
         project = params.text("project", "")
         store.privacy.mark(project, caller_of(params).cwd, private)
-        note(store, "project_privacy", project=project, private=private)
+        note(store, "project_privacy", project=store.redactor(project).text, private=private)
     return {"private": store.privacy.private()}
 
 

@@ -56,7 +56,7 @@ def _terse(shown: Shown) -> Json:
         view["valid_from"] = memory.at.text
     if memory.tier == DEFAULT_TIER:
         del view["tier"]
-    del view["branch"], view["host"]  # `memory_show` tells them
+    del view["branch"]  # `memory_show` tells it
     return {key: value for key, value in view.items() if value or key in _ALWAYS}
 
 

@@ -29,6 +29,7 @@ def around(memory: Memory) -> int:
     whence = memory.provenance
     named = (
         ("speaker", memory.speaker),
+        ("host", whence.host),
         ("agent_id", whence.agent_id),
         ("agent", whence.agent_name),
         ("tier", "" if memory.tier == DEFAULT_TIER else memory.tier),

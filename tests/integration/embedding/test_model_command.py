@@ -51,7 +51,7 @@ def test_status_lists_each_model_with_its_languages_size_and_licence(tmp_path: P
     assert (multilingual["download_mb"], multilingual["licence"]) == (45, "Apache-2.0")
     assert not multilingual["installed"]
     assert "45 MB from pypi" in said
-    assert "use-multilingual-v3: English, Arabic, Chinese" in said
+    assert "use-multilingual-v3" in said and "English, Arabic, Chinese" in said
 
 
 def test_a_damaged_model_is_noticed(tmp_path: Path) -> None:

@@ -136,9 +136,7 @@ def test_a_hit_tells_only_what_its_reader_needs(kit: Kit) -> None:
     kit.tell("the osprey dives", host="claude-code", project="/p/birds")
 
     (hit,) = kit.recall("osprey")["hits"]
-    assert set(hit) == ALWAYS | {"derived"}
-    records: Any = dispatch(kit.store, "memory_timeline", {"session_id": "s"})["records"]
-    assert [record["host"] for record in records] == ["claude-code"]
+    assert set(hit) == ALWAYS | {"derived", "host"}
     assert hit["reason"].count(",") <= 1
 
 
