@@ -122,7 +122,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         for action in self._actions:
             # "required: ACTION" tells nobody what there is to choose from.
-            if isinstance(action.choices, dict) and message.endswith(f"required: {action.metavar}"):
+            called = action.metavar or action.dest
+            if action.choices is not None and message.endswith(f"required: {called}"):
                 message = f"say which: {', '.join(action.choices)}"
         raise UsageError(f"{message}; '{self.prog} --help' explains it")
 
