@@ -159,8 +159,8 @@ def _guarded(name: str, rest: list[str]) -> int:
     except IaiError as error:
         output.failure(error.code, error.message, as_json=as_json)
         return 1
-    except KeyboardInterrupt:
-        output.aside("\ninterrupted")
+    except KeyboardInterrupt as stopped:
+        output.aside("\n" + "; ".join(["interrupted", *map(str, stopped.args)]))
         return 130
     except BrokenPipeError:
         output.give_up()  # the reader (head, less) has seen enough
