@@ -229,7 +229,7 @@ class _Bar:
         if self._shown and now - self._drawn_at >= _REDRAW_SECONDS:
             self._drawn_at = now
             share = self._passed / self._total
-            output.redraw(f"  {_drawn(share)} {share:4.0%}  {history.host}: {counts}")
+            output.redraw(f"  {_drawn(share)} {share:4.0%}  {history.host}: {counts.said}")
 
     def end(self) -> None:
         if self._shown and self._drawn_at:

@@ -44,9 +44,12 @@ class Counts:
     skipped: int = 0
     errors: int = 0
 
+    @property
+    def said(self) -> str:
+        return f"{self.turns - self.work:,} turns"
+
     def __str__(self) -> str:
-        said = f"{self.turns - self.work:,} turns"
-        return f"{said} and {self.work:,} commands and edits" if self.work else said
+        return f"{self.said} and {self.work:,} commands and edits" if self.work else self.said
 
 
 @dataclass(slots=True)
