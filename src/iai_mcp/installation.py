@@ -20,6 +20,8 @@ _MARKS: tuple[tuple[str, Way], ...] = (
     ("uv-receipt.toml", "uv tool"),
 )
 
+_ARCHIVES = (".whl", ".tar.gz", ".zip")
+
 
 @dataclass(frozen=True, slots=True)
 class Installation:
@@ -40,18 +42,20 @@ class Installation:
         """What an upgrade needs and is not there, as a sentence; empty if nothing."""
         if not self.origin.startswith("/") or os.path.exists(self.origin):
             return ""
-        return f"it was installed from {self.origin}, which is gone: name the place of the new one instead"
+        return f"it was installed from {self.origin}, which is gone: bring it back, or name the place of a new one"
 
     @property
     def commands(self) -> tuple[str, ...]:
         """What upgrades it, in this order."""
+        return (*self._fetch(), self._install(), f"{NAME} up")
+
+    def _fetch(self) -> tuple[str, ...]:
         source = self.place if self.way == "clone" else self.origin
-        pull = (
-            (f"git -C {shlex.quote(source)} pull",)
-            if source and os.path.exists(os.path.join(source, ".git"))
-            else ()
-        )
-        return (*pull, self._install(), f"{NAME} up")
+        if source and os.path.exists(os.path.join(source, ".git")):
+            return (f"git -C {shlex.quote(source)} pull",)
+        if self.missing and not source.endswith(_ARCHIVES):
+            return (f"git clone REPOSITORY {shlex.quote(source)}",)
+        return ()
 
     def _install(self) -> str:
         if self.way == "clone":

@@ -13,7 +13,7 @@ from iai_mcp.adapters.repositories import read_identities
 from iai_mcp.adapters.sqlite.circles import SqliteCircles
 from iai_mcp.adapters.sqlite.incoming import Merged
 from iai_mcp.adapters.sqlite.saying import Own
-from iai_mcp.domain.errors import InvalidInput, IoFailed
+from iai_mcp.domain.errors import InvalidInput, IoFailed, NotFound
 from iai_mcp.domain.project_identity import from_key
 from iai_mcp.domain.redaction import redact_json
 from iai_mcp.domain.shared_events import ProjectNamed, Said
@@ -73,6 +73,12 @@ def open_log(place: str, circle: str, make: bool) -> SharedLog:
     if make and not os.path.isdir(place):
         try:
             os.mkdir(place, 0o700)
+        except FileNotFoundError as absent:
+            # Not made: what carries it (a disk, a synced directory) may be away.
+            above = os.path.dirname(place.rstrip("/"))
+            raise NotFound(
+                f"there is no directory {above}: make it, or name another place"
+            ) from absent
         except OSError as refused:
             raise IoFailed(f"{place} can not be made: {refused.strerror}") from refused
     return FileLog(LocalFiles(place, largest=LARGEST), circle)

@@ -102,6 +102,7 @@ class _Place:
     pty: "HolderPty | FarPty"
     git: Worktrees
     runtime: AgentRuntime
+    searched: str
     launches: Launches
     wiring: Callable[[Mapping[str, str]], MemoryWiring]
     name: str  # `ssh://…`; nothing for this machine
@@ -114,6 +115,7 @@ def _here() -> _Place:
         pty=HolderPty(),
         git=GitWorktrees(),
         runtime=LocalRuntime(os.environ),
+        searched="your PATH",
         launches=Launches(own, paths.user_data),
         wiring=memory_wiring,
         name="",
@@ -130,6 +132,7 @@ def _there(machine: "Machine") -> _Place:
         pty=FarPty(machine),
         git=FarWorktrees(machine),
         runtime=FarRuntime(machine),
+        searched=f"the PATH of your login shell on {machine.remote.machine}",
         # Over there: the hooks of its agents note there which conversation each is in.
         launches=Launches(own, lambda: machine.hello().text("user_data")),
         wiring=partial(far_wiring, machine),
@@ -154,7 +157,7 @@ def open_workspace(machine: "Machine | None" = None) -> Workspace:
     skills = FileSkillStore(files, own, paths.user_data)
     project_store = FileProjectStore(own, paths.user_data, place.name)
     profile_store = FileProfileStore(own, paths.user_data)
-    profiles = Profiles(PROFILES, profile_store, runtime)
+    profiles = Profiles(PROFILES, profile_store, runtime, place.searched)
     return Workspace(
         files=files,
         project_store=project_store,

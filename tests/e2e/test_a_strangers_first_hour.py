@@ -170,6 +170,31 @@ def test_whoever_has_no_such_command_is_told_which_one_works(home: ScratchHome) 
     home.command("down")
 
 
+def test_a_command_of_many_actions_names_them(home: ScratchHome) -> None:
+    said = home.command("hosts").stderr
+    assert "say which: list, install, remove, status" in said
+
+
+def test_who_has_no_agent_program_is_told_how_to_connect_one_anyway(home: ScratchHome) -> None:
+    said = home.command("hosts", "install", PATH="/usr/bin:/bin").stdout
+    assert "iai-mcp hosts install claude-code" in said
+    assert "opencode" in said
+
+
+def test_an_agent_whose_program_is_missing_is_made_with_a_word_about_it(home: ScratchHome) -> None:
+    made = home.command("agent", "create", "Ann", "--profile", "codex", PATH="/usr/bin:/bin")
+    assert made.returncode == 0
+    assert "Codex is not installed" in made.stderr
+
+
+def test_what_starts_an_agent_of_another_project_names_that_project(home: ScratchHome) -> None:
+    (home.path / "shop").mkdir()
+    made = home.command("agent", "create", "Ann", "--profile", "shell", "--project", "shop").stdout
+    (hint,) = (line for line in made.splitlines() if line.startswith("start it with: iai-mcp "))
+    words = hint.removeprefix("start it with: iai-mcp ").split()
+    assert home.command(*words, "--print-only").returncode == 0
+
+
 def _programs(home: ScratchHome, *names: str) -> str:
     """A PATH with agent programs that do nothing."""
     place = home.path / "bin"

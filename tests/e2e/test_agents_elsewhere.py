@@ -156,6 +156,17 @@ def test_an_agent_lives_there_as_it_would_here(outpost: Outpost) -> None:
     assert outpost.there("agent", "prune")["run_dirs"] == []
 
 
+def test_what_is_said_about_a_project_there_names_its_machine(outpost: Outpost) -> None:
+    added = outpost.run("project", "add", outpost.address).stdout
+    words = ("agent", "create", "Nia", "--profile", "goose", "--project", outpost.address)
+    made = outpost.run(*words)
+    outpost.there("agent", "delete", "nia")
+
+    assert added.startswith("ssh://far/")
+    assert f"agent launch nia --project {outpost.address}" in made.stdout
+    assert "no 'goose' on the PATH of your login shell on far" in made.stderr
+
+
 def test_what_it_is_told_there_is_remembered_here_with_its_machine(outpost: Outpost) -> None:
     ada = outpost.hire("Eve", "You are Eve.\n")
     outpost.launch("eve", "--prompt", FACT)

@@ -314,6 +314,28 @@ def test_an_import_that_was_killed_goes_on(fresh_daemon: DaemonProcess) -> None:
     assert fresh_daemon.call("topology")["records"] == 3000
 
 
+def test_who_stops_an_import_is_told_that_it_goes_on_from_there(
+    fresh_daemon: DaemonProcess,
+) -> None:
+    home = fresh_daemon.home
+    for number in range(30):
+        claude(home, f"c{number}", *(f"turn {n} of session {number}" for n in range(100)))
+    stopped = subprocess.Popen(
+        [sys.executable, "-m", "iai_mcp.cli", "import"],
+        env=home.environment,
+        cwd=home.path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until(lambda: fresh_daemon.call("topology")["records"] > 300, "some turns are stored")
+    stopped.send_signal(signal.SIGINT)
+    said = stopped.communicate(timeout=30)[1]
+    assert stopped.returncode == 130
+    assert "what was imported stays" in said
+    assert "iai-mcp import" in said
+
+
 def test_people_see_a_bar_and_programs_do_not(home: ScratchHome) -> None:
     for number in range(40):
         claude(home, f"c{number}", *(f"turn {n} of session {number}" for n in range(40)))

@@ -71,6 +71,14 @@ def told(daemon: DaemonProcess, *words: str) -> dict[str, list[dict[str, object]
     return dict(json.loads(done.stdout))
 
 
+def test_an_import_tells_what_was_said_from_what_was_done(shop: tuple[DaemonProcess, Path]) -> None:
+    home = shop[0].home
+    (history,) = map(str, home.path.glob("*.jsonl"))
+    for how in ("--dry-run", "--again"):
+        said = home.command("import", history, how).stdout
+        assert "2 turns and 3 commands and edits" in said
+
+
 def test_how_tells_the_command_that_worked(shop: tuple[DaemonProcess, Path]) -> None:
     daemon, _ = shop
     (command,) = told(daemon, "how", "run", "one", "test")["commands"]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -183,7 +184,10 @@ def test_nothing_leaves_before_somebody_says_yes(
     ("words", "sentence"),
     [
         (["create", "team", "--at", "ftp://x"], "a place is a directory"),
-        (["create", "team", "--at", "/proc/none/place"], "can not be made"),
+        (
+            ["create", "team", "--at", "/proc/none/place"],
+            "there is no directory /proc/none: make it",
+        ),
         (["create", "te/am", "--at", "/tmp"], "letters, digits"),
         (["create", "team", "--at", "postgresql://127.0.0.1:1/none"], "can not be reached"),
         (["join", "iai1-AAAA"], "copy it again"),
@@ -197,6 +201,19 @@ def test_what_can_not_be_done_is_a_sentence(
     done = home.command("share", *words)
     assert done.returncode == 1
     assert sentence in done.stderr and "Traceback" not in done.stderr
+
+
+def test_who_makes_a_circle_is_told_how_their_own_machine_joins_as_them(
+    people: tuple[Owner, Owner], tmp_path: Path
+) -> None:
+    ann, bob = people
+    made = ann.home.command(
+        "share", "create", "mine", "--at", str(tmp_path / "place"), "--all"
+    ).stdout
+    own = next(line for line in made.splitlines() if "machine of yours" in line)
+    code = ann.share(*shlex.split(own.split("iai-mcp share ")[1]))["code"]
+    joined = bob.share("join", code, "--all")["circle"]["member"]
+    assert f"your name there is {joined}\n" in made
 
 
 def test_the_sql_for_an_administrator_is_printed(home: ScratchHome) -> None:

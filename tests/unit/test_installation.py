@@ -55,9 +55,17 @@ def test_what_was_installed_from_a_clone_is_installed_from_it_again(tmp_path: Pa
     )
 
 
-def test_a_clone_that_is_gone_is_named(tmp_path: Path) -> None:
+def test_a_clone_that_is_gone_is_named_and_first_made_anew(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     found = installed(tmp_path / "venv", {"url": gone.as_uri(), "dir_info": {}})
+    assert str(gone) in found.missing
+    assert found.commands[0] == f"git clone REPOSITORY {gone}"
+    assert found.commands[1].endswith(f" {gone}")
+
+
+def test_a_wheel_that_is_gone_is_not_cloned(tmp_path: Path) -> None:
+    gone = tmp_path / "iai_mcp-1.whl"
+    found = installed(tmp_path / "venv", {"url": gone.as_uri(), "archive_info": {}})
     assert str(gone) in found.missing
     assert not any("git" in command for command in found.commands)
 

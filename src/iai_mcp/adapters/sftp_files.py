@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from struct import pack, unpack_from
+from threading import RLock
 from urllib.parse import unquote, urlsplit
 
 from iai_mcp.adapters.file_log import TEMPORARY
@@ -90,6 +91,8 @@ class SftpFiles:
         self._largest = largest
         self._ssh = ssh
         self._link: _Link | None = None
+        # Answers come in the order of the questions: two threads would read each other's.
+        self._asking = RLock()
 
     def names(self, directory: str) -> list[str]:
         with self._linked() as link:
@@ -142,14 +145,15 @@ class SftpFiles:
 
     @contextmanager
     def _linked(self) -> Iterator["_Link"]:
-        """The connection, made anew after a failure."""
-        if self._link is None:
-            self._link = _Link(self._place, self._ssh)
-        try:
-            yield self._link
-        except (RemoteFailed, TimedOut):
-            self.close()
-            raise
+        """The connection, for one thread at a time, made anew after a failure."""
+        with self._asking:
+            if self._link is None:
+                self._link = _Link(self._place, self._ssh)
+            try:
+                yield self._link
+            except (RemoteFailed, TimedOut):
+                self.close()
+                raise
 
 
 class _Link:

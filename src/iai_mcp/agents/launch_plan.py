@@ -116,7 +116,7 @@ class PlanLaunch:
         profile = self.profiles.named(agent.profile_id)
         persona = self.contexts.read_context(project, agent.context_path)
         run_dir = project.run_dir(agent.id)
-        missing = self._missing(profile)
+        missing = self.profiles.missing(profile)
         if not request.rehearsal:
             if missing:
                 raise NotInstalled(missing)
@@ -145,12 +145,6 @@ class PlanLaunch:
             trusted=request.trusted,
             notes=self._notes(request, agent, profile, traits, missing, launch),
         )
-
-    def _missing(self, profile: AgentProfile) -> str | None:
-        if self.runtime.find(profile) is not None:
-            return None
-        how = f"; install it with: {profile.install}" if profile.install else ""
-        return f"{profile.name} is not installed: there is no '{profile.command}' on your PATH{how}"
 
     def _invocation(
         self,

@@ -32,6 +32,7 @@ class Profiles:
     builtin: Sequence[AgentProfile]
     store: ProfileStore
     runtime: AgentRuntime
+    searched: str  # where the runtime looks for programs
 
     def all(self) -> Sequence[AgentProfile]:
         own = {profile.id: profile for profile in self.store.list()}
@@ -52,6 +53,13 @@ class Profiles:
             ids = ", ".join(p.id for p in found)
             raise InvalidInput(f"several profiles are called '{reference}': say which one ({ids})")
         return found[0]
+
+    def missing(self, profile: AgentProfile) -> str | None:
+        """That its program is not there, and what installs it; None if it is."""
+        if self.runtime.find(profile) is not None:
+            return None
+        how = f"; install it with: {profile.install}" if profile.install else ""
+        return f"{profile.name} is not installed: there is no '{profile.command}' on {self.searched}{how}"
 
     def is_builtin(self, profile: AgentProfile) -> bool:
         return profile in self.builtin

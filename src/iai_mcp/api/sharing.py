@@ -29,7 +29,7 @@ def _create(store: MemoryStore, params: Params) -> Json:
         params.text("as", ""),
         everything=params.flag("all"),
     )
-    return {"circle": _circle(known)}
+    return {"circle": _own_circle(known)}
 
 
 def _invite(store: MemoryStore, params: Params) -> Json:
@@ -55,7 +55,7 @@ def _join(store: MemoryStore, params: Params) -> Json:
     )
     (standing,) = store.sharing.status(known.name)
     return {
-        "circle": {**_circle(known), "member": known.member, "all": known.everything},
+        "circle": _own_circle(known),
         "unmatched": _unmatched(standing),
     }
 
@@ -112,9 +112,7 @@ def _list(store: MemoryStore, params: Params) -> Json:
     return {
         "circles": [
             {
-                **_circle(one.known),
-                "member": one.known.member,
-                "all": one.known.everything,
+                **_own_circle(one.known),
                 "projects": [
                     {"name": p.name, "project": p.project or None, "shared": p.shared}
                     for p in one.projects
@@ -184,6 +182,10 @@ def _now(store: MemoryStore, params: Params) -> Json:
             for known, contact in done
         ],
     }
+
+
+def _own_circle(known: "KnownCircle") -> Json:
+    return {**_circle(known), "member": known.member, "all": known.everything}
 
 
 def _circle(known: "KnownCircle") -> Json:

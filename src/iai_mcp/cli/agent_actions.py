@@ -35,12 +35,17 @@ def create(workspace: Workspace, arguments: argparse.Namespace) -> int:
     }
     result = call(workspace, "agents_create", params)
     agent = result["agent"]
-    slug = agent["slug"] if isinstance(agent, dict) else ""
+    slug, profile = (agent["slug"], agent["profile_id"]) if isinstance(agent, dict) else ("", "")
+    elsewhere = f" --project {shlex.quote(arguments.project)}" if arguments.project else ""
     text = (
         f"{arguments.name} is ready: its persona is .ideai/agents/{slug}.md\n"
-        f"start it with: iai-mcp agent launch {slug}"
+        f"start it with: iai-mcp agent launch {slug}{elsewhere}"
     )
     output.emit(result, text, as_json=arguments.json)
+    if not arguments.json:
+        missing = workspace.profiles.missing(workspace.profiles.named(str(profile)))
+        if missing:
+            output.note(missing)
     return 0
 
 

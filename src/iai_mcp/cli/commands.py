@@ -122,7 +122,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         for action in self._actions:
             # "required: ACTION" tells nobody what there is to choose from.
-            if isinstance(action.choices, dict) and message.endswith(f"required: {action.metavar}"):
+            called = action.metavar or action.dest
+            if action.choices is not None and message.endswith(f"required: {called}"):
                 message = f"say which: {', '.join(action.choices)}"
         raise UsageError(f"{message}; '{self.prog} --help' explains it")
 
@@ -158,8 +159,8 @@ def _guarded(name: str, rest: list[str]) -> int:
     except IaiError as error:
         output.failure(error.code, error.message, as_json=as_json)
         return 1
-    except KeyboardInterrupt:
-        output.aside("\ninterrupted")
+    except KeyboardInterrupt as stopped:
+        output.aside("\n" + "; ".join(["interrupted", *map(str, stopped.args)]))
         return 130
     except BrokenPipeError:
         output.give_up()  # the reader (head, less) has seen enough

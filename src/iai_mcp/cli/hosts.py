@@ -35,6 +35,11 @@ _TOLD = {
     "absent": ("found, not connected", "not here", "dim"),
 }
 
+_NONE_FOUND = (
+    "No agent program was found on this machine. To connect one anyway, name it: iai-mcp hosts install claude-code\n"
+    "known are: {}"
+)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=("list", "install", "remove", "status"))
@@ -177,7 +182,7 @@ def _report(outcomes: Sequence[Outcome], args: argparse.Namespace, *, dry: bool)
     for outcome in outcomes:
         lines += _lines(outcome, args.action, dry=dry, diff=args.diff)
     if not outcomes:
-        lines.append("No agent program was found on this machine. Name one to connect it anyway.")
+        lines.append(_NONE_FOUND.format(", ".join(host.id for host in registry.hosts())))
     if dry and not args.diff and any(outcome.changes for outcome in outcomes):
         lines.append("every line of it: add --diff")
     output.emit({"hosts": entries, "dry_run": dry}, "\n".join(lines), as_json=args.json)

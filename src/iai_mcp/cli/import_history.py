@@ -29,6 +29,7 @@ from iai_mcp.hosts.histories import History
 
 _BAR = 28
 _REDRAW_SECONDS = 0.1
+_GOES_ON = "what was imported stays, and 'iai-mcp import' goes on from there"
 _LANGUAGE_TOLD = "language-told"  # that a model for the history's language was suggested
 
 
@@ -121,6 +122,8 @@ def _imported(
     done = Done() if again else Done.noted(_number(call("topology", {}), "records"))
     try:
         return Import(call, since, bar.moved)(found, done)
+    except KeyboardInterrupt as stopped:
+        raise KeyboardInterrupt(_GOES_ON) from stopped
     finally:
         bar.end()
         done.keep(_number(call("topology", {}), "records"))
@@ -151,15 +154,15 @@ def _overview(found: list[History]) -> str:
 
 def _counted(result: Imported) -> str:
     total = result.total()
-    return "\n".join([f"{total.turns:,} turns in {total.files:,} files", *_by_host(result)])
+    return "\n".join([f"{total} in {total.files:,} files", *_by_host(result)])
 
 
 def _summary(result: Imported, seconds: float) -> str:
     total = result.total()
-    rate = f", {total.turns / seconds:,.0f} turns/s" if total.turns and seconds > 0.5 else ""
+    rate = f", {total.turns / seconds:,.0f} a second" if total.turns and seconds > 0.5 else ""
     lines = [
         f"{output.paint(f'{total.inserted:,} new', 'green')}, {total.duplicates:,} known already, "
-        f"{total.skipped:,} kept out ({total.turns:,} turns in {seconds:.1f} s{rate})"
+        f"{total.skipped:,} kept out ({total} in {seconds:.1f} s{rate})"
     ]
     if total.unchanged:
         lines.append(f"{total.unchanged:,} files did not change since the last import")
@@ -171,7 +174,7 @@ def _summary(result: Imported, seconds: float) -> str:
 
 def _by_host(result: Imported) -> list[str]:
     def line(host: str, counts: Counts) -> str:
-        return f"  {host:<12} {counts.turns:>9,} turns in {counts.files:,} files"
+        return f"  {host:<12} {counts} in {counts.files:,} files"
 
     return [line(host, counts) for host, counts in sorted(result.hosts.items())]
 
@@ -218,7 +221,7 @@ class _Bar:
         self._passed = 0
         self._drawn_at = 0.0
 
-    def moved(self, history: History, turns: int) -> None:
+    def moved(self, history: History, counts: Counts) -> None:
         if self._current is not history:
             self._passed += self._current.size if self._current else 0
             self._current = history
@@ -226,7 +229,7 @@ class _Bar:
         if self._shown and now - self._drawn_at >= _REDRAW_SECONDS:
             self._drawn_at = now
             share = self._passed / self._total
-            output.redraw(f"  {_drawn(share)} {share:4.0%}  {history.host}: {turns:,} turns")
+            output.redraw(f"  {_drawn(share)} {share:4.0%}  {history.host}: {counts.said}")
 
     def end(self) -> None:
         if self._shown and self._drawn_at:

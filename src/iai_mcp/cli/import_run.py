@@ -33,15 +33,23 @@ _LONGEST_HEADER = 4096
 
 @dataclass(slots=True)
 class Counts:
-    """What became of the turns of one host."""
+    """What became of one host's turns; the commands and edits among them are `work`."""
 
     files: int = 0
     unchanged: int = 0
     turns: int = 0
+    work: int = 0
     inserted: int = 0
     duplicates: int = 0
     skipped: int = 0
     errors: int = 0
+
+    @property
+    def said(self) -> str:
+        return f"{self.turns - self.work:,} turns"
+
+    def __str__(self) -> str:
+        return f"{self.said} and {self.work:,} commands and edits" if self.work else self.said
 
 
 @dataclass(slots=True)
@@ -67,7 +75,7 @@ class Import:
 
     call: Call | None
     since: int | None = None  # microseconds
-    progress: Callable[[History, int], None] = lambda *_: None
+    progress: Callable[[History, Counts], None] = lambda *_: None
     result: Imported = field(default_factory=Imported)
 
     def __call__(self, histories: Iterable[History], done: "Done") -> Imported:
@@ -84,16 +92,17 @@ class Import:
                 # What was kept out this time may be welcome the next.
                 if self.since is None and counts.errors + counts.skipped == left_out:
                     done.add(history)
-            self.progress(history, counts.turns)
+            self.progress(history, counts)
         return self.result
 
     def _file(self, history: History, counts: Counts) -> None:
         reading = open_transcript(history.path, history.host)
         for session, events in _batches(self._wanted(reading, history)):
             counts.turns += len(events)
+            counts.work += sum(event["role"] == "tool" for event in events)
             if self.call is not None:
                 self._store(reading, session, events, counts)
-            self.progress(history, counts.turns)
+            self.progress(history, counts)
         if reading.problem:
             self.result.problems.append(reading.problem)
             counts.errors += 1

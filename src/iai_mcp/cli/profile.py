@@ -42,9 +42,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     edit = commands.add_parser("edit", parents=[common], help="change a profile")
     edit.add_argument("profile", metavar="PROFILE")
     for command, needed in ((add, True), (edit, False)):
-        command.add_argument("--name", required=needed, metavar="N")
-        command.add_argument("--command", required=needed, metavar="CMD")
-        command.add_argument("--injection", required=needed, metavar="SPEC")
+        command.add_argument("--name", required=needed, metavar="N", help="as lists show it")
+        command.add_argument(
+            "--command",
+            required=needed,
+            metavar="CMD",
+            help="the program, with or without its arguments",
+        )
+        command.add_argument(
+            "--injection",
+            required=needed,
+            metavar="SPEC",
+            help="how it takes its context: convention_file:CLAUDE.md, flag:--read, env:VAR or stdin",
+        )
         command.add_argument("--arg", action="append", metavar="A", help="may be repeated")
         command.add_argument("--detect", metavar="CMD", help="a command that says its version")
         command.add_argument("--cwd-template", metavar="T", help="{agentRunDir} or {projectRoot}")

@@ -62,7 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
         path = workspace.project(named, os.getcwd())
         params = {"path": path.text, "name": arguments.name}
         result = call(workspace, "projects_add", params)
-        output.emit(result, f"{path} is on the list", as_json=arguments.json)
+        machine = workspace.machine
+        address = f"{machine.remote}{path}" if machine else path
+        output.emit(result, f"{address} is on the list", as_json=arguments.json)
         return 0
     reference = named or agents_access.project_of(workspace, arguments).text
     if os.path.isdir(reference):

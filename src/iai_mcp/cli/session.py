@@ -130,8 +130,8 @@ def _send(arguments: argparse.Namespace) -> int:
 def _broadcast(arguments: argparse.Namespace) -> int:
     records = Everywhere(arguments.project or os.getcwd()).found()
     sent = everywhere.broadcast(records, _message(arguments.text), arguments.timeout)
-    lines = [f"{one.record.id}  {_outcome(one)}" for one in sent]
-    output.emit(views.broadcast_view(sent), "\n".join(lines), as_json=arguments.json)
+    rows = [(_whose(one.record), one.record.id[:12], _outcome(one)) for one in sent]
+    output.emit(views.broadcast_view(sent), output.table(rows), as_json=arguments.json)
     return int(any(isinstance(one.outcome, IaiError) for one in sent))
 
 
@@ -213,7 +213,7 @@ def _as_table(entries: list[Listed]) -> str:
         rows.append(
             (
                 record.id[:12],
-                record.label.agent_name or record.label.agent_id or record.command,
+                _whose(record),
                 record.label.profile_id or "-",
                 _place(record),
                 status,
@@ -225,6 +225,10 @@ def _as_table(entries: list[Listed]) -> str:
         rows, ("ID", "AGENT", "PROFILE", "PROJECT", "STATUS", "SINCE", "LAST LINE")
     )
     return table + _lost_hint(entries)
+
+
+def _whose(record: SessionRecord) -> str:
+    return record.label.agent_name or record.label.agent_id or record.command
 
 
 def _place(record: SessionRecord) -> str:

@@ -16,9 +16,11 @@ def told(action: str, result: Answer) -> str:
 
 def _created(result: Answer) -> str:
     circle = _of(result, "circle")
+    name, you = circle["name"], circle["member"]
     return (
-        f"{circle['name']} lies at {circle['place']} now\n"
-        f"  the other machine joins with the code of: iai-mcp share invite '{circle['name']}'"
+        f"{name} lies at {circle['place']} now; your name there is {you}\n"
+        f"  another machine of yours joins with the code of: iai-mcp share invite '{name}' --for '{you}'\n"
+        f"  somebody else's with that of: iai-mcp share invite '{name}'"
     )
 
 

@@ -198,6 +198,13 @@ def test_broadcast_reaches_every_agent_of_the_project_and_nobody_else(desk: Desk
     assert desk.state(shell).head == 0
 
 
+def test_a_broadcast_names_the_agents_that_it_reached(desk: Desk) -> None:
+    for name in ("ann", "bob"):
+        agent(desk, name, str(desk.home))
+    said = desk.cli("session", "broadcast", "pull main", "--project", str(desk.home)).stdout
+    assert {line.split()[0] for line in said.splitlines()} == {"ann", "bob"}
+
+
 def test_no_agent_waits_for_what_another_does_with_a_broadcast(desk: Desk) -> None:
     waits = "import os, time\nwhile not os.path.exists('second'): time.sleep(0.01)\ninput()"
     tells = "input(); open('second', 'w').close(); input()"

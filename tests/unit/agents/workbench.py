@@ -52,7 +52,7 @@ class Workbench:
         self.runtime = FakeRuntime(traits=traits)
         self.profile_store = FakeProfileStore()
         builtin = (BY_FILE, BY_FLAG, BY_ENV, BY_STDIN, AT_ROOT)
-        self.profiles = Profiles(builtin, self.profile_store, self.runtime)
+        self.profiles = Profiles(builtin, self.profile_store, self.runtime, "your PATH")
         self.agents = Agents(self.contexts, self.templates, self.skills, self.ids, self.events)
         self.launches = Launches(self.files, lambda: "/data")
         # No agent here has a worktree: git is never asked.
