@@ -194,3 +194,26 @@ def test_who_waits_can_be_woken_before_and_meanwhile(log: SharedLog) -> None:
         assert log.wait(30) is False
     finally:
         waker.join()
+
+
+def test_two_threads_may_ask_at_once(log: SharedLog) -> None:
+    failed: list[Exception] = []
+
+    def work(device: str) -> None:
+        try:
+            for number in range(1, 9):
+                log.append(device, number, f"{device} {number}".encode() * 500)
+                assert (
+                    log.read(device, number - 1, 1)[0].sealed[:34].decode() == f"{device} {number}"
+                )
+                assert log.heads()[device] == number
+        except Exception as error:  # noqa: BLE001 - told by the thread that looks
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(device,)) for device in (ONE, OTHER)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert failed == []
+    assert _numbers(log, ONE) == _numbers(log, OTHER) == list(range(1, 9))

@@ -365,7 +365,9 @@ def test_people_see_a_bar_and_programs_do_not(home: ScratchHome) -> None:
 
 def test_whoever_stops_watching_the_vectors_is_told_that_they_go_on(home: ScratchHome) -> None:
     shutil.copytree(real_model(), home.store / "models" / catalogue.DEFAULT.model_id)
-    claude(home, "long", *(f"The {n}th lynx hunts hares at dusk. " * 20 for n in range(600)))
+    # No two passages alike: what is embedded once is not embedded again.
+    hunts = ["".join(f"Lynx {n} hunts hare {m} at dusk. " for m in range(100)) for n in range(600)]
+    claude(home, "long", *hunts)
     home.command("up")
     master, slave = pty.openpty()
     watching = subprocess.Popen(
