@@ -83,7 +83,7 @@ def test_an_interrupted_daemon_stops_in_time_with_a_client_that_says_nothing(
 
 def test_what_is_in_flight_is_answered_before_the_stop(fresh_daemon: DaemonProcess) -> None:
     with fresh_daemon.line() as line:
-        events = [{"text": f"turn {n} " + "word " * 200, "role": "user"} for n in range(2000)]
+        events = [{"text": f"turn {n} " + "word " * 200, "role": "user"} for n in range(400)]
         line.send(
             {
                 "jsonrpc": "2.0",
@@ -97,7 +97,7 @@ def test_what_is_in_flight_is_answered_before_the_stop(fresh_daemon: DaemonProce
             "the call has arrived",
         )
         fresh_daemon.signal(signal.SIGTERM)
-        assert line.receive()["result"]["inserted"] == 2000
+        assert line.receive()["result"]["inserted"] == 400
 
 
 def test_a_client_that_floods_and_never_reads_does_not_hold_up_the_stop(
