@@ -10,12 +10,12 @@ from pathlib import Path
 from shlex import quote
 
 import pytest
-from tests.support.sshd import Sshd
 
 from tests.real_hosts.conftest import Machine
 from tests.real_hosts.programs import CLAUDE, CODEX, Program
 from tests.real_hosts.stub_model import Say
 from tests.real_hosts.test_launched_agents import FACT, NOTED, records, requests, screen, until
+from tests.support.sshd import Sshd
 
 pytestmark = pytest.mark.real_hosts
 

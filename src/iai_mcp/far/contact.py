@@ -32,7 +32,7 @@ class Contact:
     def keep(self) -> None:
         """Until `wait` says no."""
         pause = _DRAIN_EVERY
-        while self._wait(pause):
+        while self._rested(pause):
             if not self._machine.is_connected() and not everywhere.is_expected_to_run(self._remote):
                 self._machine.close()
                 self._listed_at, pause = 0.0, _DRAIN_EVERY
@@ -44,6 +44,14 @@ class Contact:
                 # Away, it refused, or the disk is full here: what waits there waits on.
                 pause = min(_LONGEST_PAUSE, pause * 2)
         self._machine.close()
+
+    def _rested(self, seconds: float) -> bool:
+        """Whether to go on, after so long, or as soon as somebody else has reached the machine."""
+        until = time.monotonic() + seconds
+        while self._wait(min(_DRAIN_EVERY, max(0.0, until - time.monotonic()))):
+            if time.monotonic() >= until or self._machine.is_connected():
+                return True
+        return False
 
     def _once(self) -> None:
         self._machine.call("memory.drain", _PATIENCE)
