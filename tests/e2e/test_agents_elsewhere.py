@@ -1,5 +1,8 @@
 """Agents on another machine, by a real sshd: launched, listed, spoken with, and remembered here."""
 
+import json
+import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -186,3 +189,26 @@ def test_the_doctor_examines_the_other_machine(outpost: Outpost) -> None:
     )
     assert away.returncode == 1
     assert "it can not be reached" in away.stdout
+
+
+def test_what_happens_to_sessions_there_is_told_here_once(outpost: Outpost) -> None:
+    ada = outpost.hire("Eve", "You are Eve.\n")
+    session = outpost.launch("eve", "--prompt", "hello")
+    outpost.report(ada, 1)
+
+    def told(kind: str) -> list[dict[str, Any]]:
+        events = outpost.iai("events", "--kind", kind, "--limit", "1000")["events"]
+        return [one for one in events if one["data"].get("session_id") == session]
+
+    until(lambda: told("SessionStatusChanged"), "its changes are told")
+    state = json.loads((outpost.store_there / "s" / session / "state.json").read_text())
+    os.kill(state["holder"], signal.SIGKILL)
+    (lost,) = until(lambda: told("SessionLost"), "its loss is told")
+
+    assert lost["data"]["machine"] == "ssh://far"
+    assert lost["data"]["agent_id"] == ada
+    (journal,) = outpost.store_there.glob("agent-events.jsonl")
+    kept = [line for line in journal.read_text().splitlines() if session in line]
+    everything = [*told("SessionStatusChanged"), *told("SessionExited"), *told("SessionLost")]
+    assert len(everything) == len(kept)
+    outpost.there("agent", "delete", "eve", "--force")
