@@ -56,9 +56,10 @@ class Contact:
 
     def _rested(self, seconds: float) -> bool:
         """Whether to go on, after so long, or as soon as somebody else has reached the machine."""
-        until = time.monotonic() + seconds
-        while self._wait(min(_DRAIN_EVERY, max(0.0, until - time.monotonic()))):
-            if time.monotonic() >= until or self._machine.is_connected():
+        was_away = not self._machine.is_connected()
+        while self._wait(min(_DRAIN_EVERY, seconds)):
+            seconds -= _DRAIN_EVERY
+            if seconds <= 0 or (was_away and self._machine.is_connected()):
                 return True
         return False
 
