@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,11 +21,12 @@ def link() -> Iterator[cut_network.Link]:
 
 
 @pytest.fixture
-def beyond(link: cut_network.Link, tmp_path: Path) -> Iterator[Outpost]:
+def beyond(link: cut_network.Link, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outpost]:
     if absent := missing():
         pytest.skip(f"needs {absent}")
     with (
-        sshd(tmp_path, address=link.there, within=link.within) as far,
+        # A short name: sockets are below it.
+        sshd(tmp_path_factory.mktemp("sshd"), address=link.there, within=link.within) as far,
         outpost(far) as made,
     ):
         yield made

@@ -1,6 +1,7 @@
 """What surrounds programs over there: the person's own environment, and which archives are in use."""
 
 import os
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -90,7 +91,8 @@ def memory_answers() -> bool:
         except (ConnectionResetError, BrokenPipeError):
             return True
         except OSError:
-            os.unlink(path)  # sshd would not replace it
+            with suppress(FileNotFoundError):  # a home with a name too long for a socket has none
+                os.unlink(path)  # sshd would not replace it
             return False
     return True
 
