@@ -17,6 +17,7 @@ def there(far_machine: Sshd) -> Iterator[Outpost]:
         yield made
         made.run("page", "--close")
         made.close()
+        made.there("agent", "delete", "sam", "--force")
 
 
 def test_a_terminal_over_there_is_shown_and_typed_into(there: Outpost) -> None:
