@@ -9,8 +9,10 @@ import subprocess
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
+from bench.cut_network import NEEDED
 from bench.remote_rig import Rig, rig
 from bench.report import Row, show
 from iai_mcp.domain.launching import SpawnSpec
@@ -24,10 +26,13 @@ METHOD = (
     "A real sshd on loopback, a daemon here. A program over there prints numbered lines without end, and somebody\n"
     "here hears them. In each round a session over there says a turn (its hook runs there), and at a random moment\n"
     "something breaks: sshd's process of the connection is killed, the shared ssh here is killed, the ssh of the one\n"
-    "stream is killed, sshd is frozen and killed, or sshd is away for a while. At the end everything is mended:\n"
+    "stream is killed, sshd is frozen and killed, or sshd is away for a while; where root may make one, sshd is in a\n"
+    "network namespace of its own, and the link to it is cut for up to 25 s. At the end everything is mended:\n"
     "what was heard is what was printed, byte for byte, and every turn is remembered exactly once."
 )
 _KINDS = ("server", "shared", "stream", "frozen", "away")
+_CUT = "cut"  # where the other machine can have a network of its own
+_LONGEST_CUT = 25.0  # seconds; ssh gives up after fifteen
 _PRINTER = (
     "import sys, time, random\n"
     "n = 0\n"
@@ -108,13 +113,18 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench remote-faults", description=METHOD)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--only", choices=(*_KINDS, _CUT), help="this kind of break")
     options = parser.parse_args(arguments)
-    with rig(daemon=True) as made:
-        rows = _run(made, options.rounds, random.Random(options.seed))
+    with rig(daemon=True, network=True) as made:
+        kinds: tuple[str, ...] = (*_KINDS, _CUT) if made.link else _KINDS
+        if options.only and options.only not in kinds:
+            raise SystemExit(f"{options.only}: {NEEDED}")
+        kinds = (options.only,) if options.only else kinds
+        rows = _run(made, options.rounds, random.Random(options.seed), kinds)
     return show("remote-faults", METHOD, rows)
 
 
-def _run(made: Rig, rounds: int, chance: random.Random) -> list[Row]:
+def _run(made: Rig, rounds: int, chance: random.Random, kinds: Sequence[str]) -> list[Row]:
     machine = Machine.of(RemoteRef.parse("ssh://far"))
     speaker, listener, terminals = Speaker(made, machine), Listener(), FarPty(machine)
     spec = SpawnSpec("python3", ("-u", "-c", _PRINTER), str(made.far.home))
@@ -125,7 +135,7 @@ def _run(made: Rig, rounds: int, chance: random.Random) -> list[Row]:
         saying = threading.Thread(target=speaker.say)
         saying.start()
         time.sleep(chance.random() * 0.3)
-        kind = chance.choice(_KINDS)
+        kind = chance.choice(kinds)
         broken[kind] += _break(made, kind, chance)
         saying.join()
         _hears_on(listener)
@@ -137,7 +147,7 @@ def _run(made: Rig, rounds: int, chance: random.Random) -> list[Row]:
     turns_doubled = sum(max(0, count - 1) for count in remembered.values())
     return [
         Row("rounds", str(rounds), "", None),
-        Row("broken", ", ".join(f"{kind} {broken[kind]}" for kind in _KINDS), "", None),
+        Row("broken", ", ".join(f"{kind} {broken[kind]}" for kind in kinds), "", None),
         Row("output heard", f"{listener.lines} lines, {listener.bytes} bytes", "", None),
         Row("lines lost, doubled, torn", f"{lost}, {doubled}, {wrong}", "0, 0, 0",
             lost == doubled == wrong == 0),
@@ -148,6 +158,11 @@ def _run(made: Rig, rounds: int, chance: random.Random) -> list[Row]:
 
 def _break(made: Rig, kind: str, chance: random.Random) -> int:
     """Whether there was anything to break at that moment."""
+    if kind == _CUT and made.link:
+        with made.link.cut():
+            # Most are too short for anybody to give up, some are not.
+            time.sleep(chance.random() ** 3 * _LONGEST_CUT)
+        return 1
     if kind == "away":
         made.far.stop()
         time.sleep(chance.random())

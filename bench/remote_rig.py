@@ -6,20 +6,21 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from tests.support.sshd import Sshd, missing, sshd
 
+from bench.cut_network import Link
 from bench.scratch import Scratch
 
 
 class Rig:
     """`here` and `there` are projects that differ in nothing but their machine."""
 
-    def __init__(self, home: Scratch, far: Sshd) -> None:
-        self.home, self.far = home, far
+    def __init__(self, home: Scratch, far: Sshd, link: Link | None = None) -> None:
+        self.home, self.far, self.link = home, far, link
         near = home.path / "bin"
         near.mkdir()
         ssh = near / "ssh"
@@ -57,14 +58,18 @@ class Rig:
 
 
 @contextmanager
-def rig(*, daemon: bool) -> Iterator[Rig]:
+def rig(*, daemon: bool, network: bool = False) -> Iterator[Rig]:
+    """`network`: the other machine has one of its own, where this user may make one."""
     if absent := missing():
         raise SystemExit(f"needs {absent}")
     home = Scratch()
     folder = home.path / "sshd"
     folder.mkdir()
-    with sshd(folder) as far:
-        made = Rig(home, far)
+    with ExitStack() as open_:
+        link = open_.enter_context(Link.made()) if network else None
+        where = sshd(folder, address=link.there, within=link.within) if link else sshd(folder)
+        far = open_.enter_context(where)
+        made = Rig(home, far, link)
         if daemon:
             home.start()
         try:

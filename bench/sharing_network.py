@@ -1,18 +1,19 @@
-"""A network between one device and the database that can be cut: a namespace and a pair of links.
+"""A network between one device and the database that can be cut.
 
 The database listens on a socket file. A relay on each side carries that over the links, so what the
 device speaks to is its own socket file, and what is cut in between is a real network.
 """
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from bench.cut_network import Link
+
 _SOCKET = ".s.PGSQL.5432"
-_HERE, _THERE, _PORT = "10.87.23.1", "10.87.23.2", 15432
+_PORT = 15432
 
 # Listens at its first argument and carries each connection to its second: paths, or host:port.
 _RELAY = """
@@ -58,58 +59,28 @@ while True:
 class Network:
     """`prefix` is what a process is started with to be on the far side; `address` the database there."""
 
-    def __init__(self, name: str, directory: Path) -> None:
-        self._name, self._link = name, f"{name}a"
-        self.prefix = ["ip", "netns", "exec", name]
+    def __init__(self, link: Link, directory: Path) -> None:
+        self.prefix, self.cut = link.within, link.cut
         self.address = f"postgresql://postgres:@/postgres?host={directory}"
 
     @classmethod
     @contextmanager
     def made(cls, base: Path, database: str) -> "Iterator[Network | None]":
         """None where this user may not make one."""
-        name = f"iai{os.getpid()}"
-        if os.geteuid() or not _did("netns", "add", name):
-            yield None
-            return
-        with ExitStack() as undone:
-            undone.callback(_did, "netns", "delete", name)
-            near, far = f"{name}a", f"{name}b"
-            steps = (
-                ("link", "add", near, "type", "veth", "peer", "name", far, "netns", name),
-                ("addr", "add", f"{_HERE}/24", "dev", near),
-                ("link", "set", near, "up"),
-                ("-n", name, "addr", "add", f"{_THERE}/24", "dev", far),
-                ("-n", name, "link", "set", far, "up"),
-                ("-n", name, "link", "set", "lo", "up"),
-            )
-            if not all(_did(*step) for step in steps):
+        with Link.made() as link, ExitStack() as undone:
+            if link is None:
                 yield None
                 return
             directory = base / "far"
             directory.mkdir()
-            network = cls(name, directory)
-            there = f"{_HERE}:{_PORT}"
+            network = cls(link, directory)
+            there = f"{link.here}:{_PORT}"
             for prefix, listening, target in (
                 ([], there, f"{database}/{_SOCKET}"),
                 (network.prefix, str(directory / _SOCKET), there),
             ):
                 undone.enter_context(_relay(prefix, listening, target))
             yield network
-
-    @contextmanager
-    def cut(self) -> Iterator[None]:
-        _did("link", "set", self._link, "down")
-        try:
-            yield
-        finally:
-            _did("link", "set", self._link, "up")
-
-
-def _did(*words: str) -> bool:
-    with suppress(OSError):
-        done = subprocess.run(["ip", *words], capture_output=True, check=False)
-        return done.returncode == 0
-    return False
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from typing import Any
 
 import psycopg
 
+from bench import cut_network
 from bench import sharing_rig as rig
 from bench.sharing_network import Network
 
@@ -137,7 +138,7 @@ class DatabasePlace:
             "read-only for a while": self._read_only,
         }
         if network is None:
-            self.skipped["the network is cut"] = "needs root and ip netns"
+            self.skipped["the network is cut"] = cut_network.NEEDED
         else:
             self.faults["the network is cut"] = self._cut
 

@@ -86,12 +86,12 @@ def screen(machine: Machine, launched: dict[str, Any]) -> str:
     return str(machine.iai("session", "logs", launched["session"]["id"])["text"])
 
 
-def records(machine: Machine, at_least: int) -> list[dict[str, Any]]:
+def records(machine: Machine, at_least: int, *scope: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
 
     def enough() -> bool:
         nonlocal found
-        found = machine.iai("timeline", "--limit", "1000")["records"]
+        found = machine.iai("timeline", "--limit", "1000", *scope)["records"]
         return len(found) >= at_least
 
     until(enough, lambda: f"captured: {found}")

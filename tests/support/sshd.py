@@ -5,7 +5,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,11 +21,24 @@ def missing() -> str:
 
 
 class Sshd:
-    """`config` is an ssh configuration that knows the machine as `far`."""
+    """`config` is an ssh configuration that knows the machine as `far`.
 
-    def __init__(self, directory: Path, *, pam: bool = False) -> None:
+    `within` are the words before its command that put it elsewhere: into a network of its own. `more`
+    are lines for its settings.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        pam: bool = False,
+        address: str = "127.0.0.1",
+        within: Sequence[str] = (),
+        more: str = "",
+    ) -> None:
         self.directory = directory
         self._pam = "yes" if pam else "no"
+        self._address, self._within, self._more = address, within, more
         self.port = free_port()
         # What is over there is not what the person who runs the tests has in theirs.
         self.home = directory / "home"
@@ -35,7 +48,7 @@ class Sshd:
             command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(directory / name)]
             subprocess.run(command, check=True)
         host_key = (directory / "host.pub").read_text().split()[:2]
-        (directory / "known").write_text(f"[127.0.0.1]:{self.port} {' '.join(host_key)}\n")
+        (directory / "known").write_text(f"[{self._address}]:{self.port} {' '.join(host_key)}\n")
         shutil.copy(directory / "user.pub", directory / "authorized")
         (directory / "sshd_config").write_text(self._server_config())
         self.config = directory / "config"
@@ -47,7 +60,9 @@ class Sshd:
         Path("/run/sshd").mkdir(exist_ok=True) if os.geteuid() == 0 else None
         arguments = ["-D", "-e", "-f", str(self.directory / "sshd_config")]
         with (self.directory / "log").open("ab") as log:
-            self._process = subprocess.Popen([sshd, *arguments], stderr=log, stdout=log)
+            self._process = subprocess.Popen(
+                [*self._within, sshd, *arguments], stderr=log, stdout=log
+            )
         deadline = time.monotonic() + 30
         while not self._answers():
             assert time.monotonic() < deadline, "sshd does not listen"
@@ -70,28 +85,35 @@ class Sshd:
 
     def _answers(self) -> bool:
         with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+            return probe.connect_ex((self._address, self.port)) == 0
 
     def _server_config(self) -> str:
         server = next(one for one in SFTP_SERVERS if Path(one).exists())
         return (
-            f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {self.directory}/host\n"
+            f"Port {self.port}\nListenAddress {self._address}\nHostKey {self.directory}/host\n"
             f"AuthorizedKeysFile {self.directory}/authorized\nPidFile none\nUsePAM {self._pam}\n"
             f"StrictModes no\nPasswordAuthentication no\nPermitRootLogin yes\n"
-            f"Subsystem sftp {server}\nSetEnv HOME={self.home}\n"
+            f"Subsystem sftp {server}\nSetEnv HOME={self.home}\n{self._more}"
         )
 
     def _client_config(self) -> str:
         return (
-            f"Host far\n  HostName 127.0.0.1\n  Port {self.port}\n"
+            f"Host far\n  HostName {self._address}\n  Port {self.port}\n"
             f"  IdentityFile {self.directory}/user\n  IdentitiesOnly yes\n"
             f"  UserKnownHostsFile {self.directory}/known\n"
         )
 
 
 @contextmanager
-def sshd(directory: Path, *, pam: bool = False) -> Iterator[Sshd]:
-    made = Sshd(directory, pam=pam)
+def sshd(
+    directory: Path,
+    *,
+    pam: bool = False,
+    address: str = "127.0.0.1",
+    within: Sequence[str] = (),
+    more: str = "",
+) -> Iterator[Sshd]:
+    made = Sshd(directory, pam=pam, address=address, within=within, more=more)
     made.start()
     try:
         yield made

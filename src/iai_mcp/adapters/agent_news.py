@@ -1,28 +1,33 @@
-"""Takes what happened to agents and sessions from their own journal into the memory's.
+"""Takes what happened to agents and sessions from their own journals into the memory's.
 
 Agents and sessions never wait for the memory daemon: they append lines to
-`<user data>/agent-events.jsonl`, whoever runs. This reads on from where it left off, in one
-transaction with the place it has come to, so that every line arrives once, also after a crash.
+`<user data>/agent-events.jsonl`, whoever runs, here and on other machines. This reads on from where it
+left off, in one transaction with the place it has come to, so that every line arrives once, also after
+a crash.
 """
 
 import json
 import logging
 import os
-import zlib
+from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
-from typing import BinaryIO
 
-from iai_mcp.domain.errors import IaiError
+from iai_mcp.adapters.news_reading import NAME, read_on
+from iai_mcp.domain.errors import IaiError, RemoteFailed
 from iai_mcp.ports.journal import Event, Journal
 
 _log = logging.getLogger(__name__)
 
-NAME = "agent-events.jsonl"
-_PLACE = "agent_news"  # the setting that says how far we have read: in which file, and where
-_BEGINNING = 256  # bytes that tell one journal from another; inodes are used again at once
-_AT_ONCE = 262_144  # bytes per transaction: about two thousand events
+_PLACE = "agent_news"  # the setting that says how far we have read
 _LATEST_MS = 250_000_000_000_000  # a time that can still be shown
+_MOST_PARTS = 64  # of another machine at once: it may be lying, and there is a next time
+# Of another machine only this is believed: what is told of its own sessions.
+_FAR_KINDS = ("SessionStatusChanged", "SessionExited", "SessionLost")
+_FAR_FIELDS = ("session_id", "agent_id", "status", "source", "exit_code", "signal")
+_LONGEST_FIELD = 100
+
+Read = Callable[[str], tuple[bytes, str]]
 
 
 class AgentNews:
@@ -63,62 +68,44 @@ class AgentNews:
         return found.st_ino, found.st_size, found.st_mtime_ns
 
     def _take(self) -> int:
-        mark, offset = self._place()
-        now, before = _opened(self._path), _opened(Path(f"{self._path}.old"))
-        parts: list[tuple[BinaryIO | None, int]]
-        if _is(now, mark, offset):
-            parts = [(now, offset)]
-        elif _is(before, mark, offset):
-            # The journal grew too long and was moved aside: first the rest of that one.
-            parts = [(before, offset), (now, 0)]
-        else:
-            parts = [(before, 0), (now, 0)]
-        try:
-            return sum(self._take_from(file, start) for file, start in parts if file is not None)
-        finally:
-            for file in (now, before):
-                if file is not None:
-                    file.close()
-
-    def _take_from(self, file: BinaryIO, offset: int) -> int:
-        taken = 0
-        file.seek(offset)
-        while text := _whole_lines(file.read(_AT_ONCE)):
-            offset += len(text)
+        taken, place = 0, self._journal.setting(_PLACE) or ""
+        while True:
+            text, place = read_on(self._path, place)
+            if not text:
+                return taken
             events = [event for line in text.splitlines() if (event := _parsed(line))]
-            self._journal.record_events(events, _PLACE, f"{_mark(file, offset)} {offset}")
+            self._journal.record_events(events, _PLACE, place)
             taken += len(events)
-            file.seek(offset)
-        return taken
-
-    def _place(self) -> tuple[int, int]:
-        mark, _, offset = (self._journal.setting(_PLACE) or "0 0").partition(" ")
-        return (int(mark), int(offset)) if mark.isdigit() and offset.isdigit() else (0, 0)
 
 
-def _opened(path: Path) -> BinaryIO | None:
-    try:
-        return path.open("rb")
-    except FileNotFoundError:
+def take_from(journal: Journal, machine: str, read: Read) -> None:
+    """Take in what is new of the sessions on another machine; `read` reads on in its journal there.
+
+    Raises:
+        IaiError: what `read` raises, or the journal can not be written: the next time, then.
+    """
+    setting = f"{_PLACE} {machine}"
+    place = journal.setting(setting) or ""
+    for _ in range(_MOST_PARTS):
+        text, place = read(place)
+        if not text:
+            return
+        if len(place) > _LONGEST_FIELD:
+            raise RemoteFailed(f"{machine} says something that nobody asked for")
+        found = (_parsed(line) for line in text.splitlines())
+        events = [event for each in found if each and (event := _believed(each, machine))]
+        journal.record_events(events, setting, place)
+
+
+def _believed(event: Event, machine: str) -> Event | None:
+    if event.kind not in _FAR_KINDS:
         return None
-
-
-def _is(file: BinaryIO | None, mark: int, offset: int) -> bool:
-    """Whether this is the file whose beginning we have read."""
-    return file is not None and offset > 0 and _mark(file, offset) == mark
-
-
-def _mark(file: BinaryIO, offset: int) -> int:
-    """What the beginning of a file is known by, once `offset` bytes of it were read."""
-    file.seek(0)
-    beginning = file.read(min(offset, _BEGINNING))
-    return zlib.crc32(beginning) if os.fstat(file.fileno()).st_size >= offset else -1
-
-
-def _whole_lines(text: bytes) -> bytes:
-    """Without the line that is just being written; a line too long to be one of ours is passed."""
-    end = text.rfind(b"\n") + 1
-    return text[:end] if end or len(text) < _AT_ONCE else text
+    told = {name: event.data[name] for name in _FAR_FIELDS if name in event.data}
+    if any(
+        not isinstance(one, str | int) or len(str(one)) > _LONGEST_FIELD for one in told.values()
+    ):
+        return None
+    return event._replace(data={**told, "machine": machine})
 
 
 def _parsed(line: bytes) -> Event | None:

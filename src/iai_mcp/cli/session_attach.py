@@ -74,10 +74,9 @@ class _FarLine(_Line):
     """The way to a session on another machine. It breaks, and is mended as soon as that can be."""
 
     def connected(self) -> Connection:
-        from iai_mcp.far.everywhere import machine_of
-        from iai_mcp.far.pty import FarConnection
+        from iai_mcp.far import everywhere
 
-        return FarConnection(machine_of(self.record), self.record.id)
+        return everywhere.connected(self.record)
 
     def mended(self, client: "_Client") -> bool:
         """Whether it goes on. Until it does, only the detach key is heard."""

@@ -5,15 +5,19 @@ They wait at machines that may never answer, so nobody waits for them.
 
 import asyncio
 import threading
+from functools import partial
 
+from iai_mcp.adapters import agent_news
 from iai_mcp.far import everywhere
+from iai_mcp.ports.journal import Journal
 
 _LOOK_EVERY = 2.0  # seconds, at the list of projects: one small file
 
 
-async def follow_machines(stop: asyncio.Event) -> None:
+async def follow_machines(journal: Journal, stop: asyncio.Event) -> None:
     """Keep a contact for every machine that the person has a project on, until `stop` is set."""
     ended = threading.Event()
+    take_news = partial(agent_news.take_from, journal)
     running: dict[object, threading.Thread] = {}
     told = asyncio.ensure_future(stop.wait())
     try:
@@ -22,7 +26,7 @@ async def follow_machines(stop: asyncio.Event) -> None:
                 if remote not in running:
                     from iai_mcp.far.contact import Contact
 
-                    contact = Contact(remote, lambda seconds: not ended.wait(seconds))
+                    contact = Contact(remote, lambda seconds: not ended.wait(seconds), take_news)
                     running[remote] = threading.Thread(target=contact.keep, daemon=True)
                     running[remote].start()
             await asyncio.wait({told}, timeout=_LOOK_EVERY)

@@ -114,7 +114,7 @@ def _keep(
     tasks.keep("drain", lambda: drain.run(stopping))
     tasks.keep("lifecycle", lambda: lifecycle.run(stopping), end=lifecycle.end)
     tasks.keep("circles", lambda: follow_circles(store, tasks, stopping))
-    tasks.keep("machines", lambda: follow_machines(stopping))
+    tasks.keep("machines", lambda: follow_machines(store.journal, stopping))
     tasks.keep("agent news", lambda: follow_agent_news(store.agent_news, stopping))
     tasks.keep("warm", lambda: _warm(server, store))
 

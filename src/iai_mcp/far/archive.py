@@ -23,7 +23,12 @@ _ROOMS = (
 )
 _FILES = (
     *("adapters/__init__.py", "adapters/files/__init__.py", "adapters/files/local.py"),
-    *("adapters/looks.py", "adapters/spool_pass.py", "adapters/spooled_file.py"),
+    *(
+        "adapters/looks.py",
+        "adapters/news_reading.py",
+        "adapters/spool_pass.py",
+        "adapters/spooled_file.py",
+    ),
     *("adapters/agent_runtime.py", "adapters/git.py", "adapters/git_worktrees.py"),
     *("__init__.py", "boot.py", "paths.py", "project.py", "project_aliases.py"),
     "regular_files.py",

@@ -5,7 +5,7 @@ import time
 from threading import Condition, Lock, Thread
 from typing import BinaryIO, cast
 
-from iai_mcp.domain.errors import RemoteFailed, TimedOut
+from iai_mcp.domain.errors import DiskFull, RemoteFailed, TimedOut
 from iai_mcp.far import wire
 from iai_mcp.far.fields import Fields, error_of
 
@@ -49,7 +49,10 @@ class Calls:
                 self._changed.wait(left)
             del self._answers[number]
         if "error" in answer:
-            raise error_of(Fields(answer).below("error"))
+            refused = error_of(Fields(answer).below("error"))
+            if isinstance(refused, DiskFull):  # nobody should free some here for it
+                raise DiskFull(f"on {self._name}: {refused.message}")
+            raise refused
         if "result" not in answer:
             raise RemoteFailed(f"{self._name} says something that nobody asked for")
         return answer["result"]

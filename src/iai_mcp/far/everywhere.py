@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from iai_mcp import paths
-from iai_mcp.domain.errors import IaiError, NotFound
+from iai_mcp.domain.errors import IaiError, NotFound, RemoteFailed
 from iai_mcp.domain.project_identity import is_elsewhere
 from iai_mcp.terminal import sessions
 from iai_mcp.terminal.records import SessionRecord
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from iai_mcp.far.machine import Machine
     from iai_mcp.far.sessions import FarSessions
     from iai_mcp.ports.pty import PtyPort
+    from iai_mcp.terminal.connection import Connection
     from iai_mcp.terminal.sending import Delivery
 
 _PATIENCE_SECONDS = 0.9  # a list is there within a second, whoever is away
@@ -64,6 +65,25 @@ class Everywhere:
                     raise
                 problem = next(iter(self.problems.values()))
                 raise NotFound(f"{nowhere.message}. Not everything was seen: {problem}") from None
+
+    def of_id(self, session_id: str) -> SessionRecord:
+        """The session of exactly this id.
+
+        Raises:
+            NotFound: there is none, on any machine that answers.
+            RemoteFailed: it may be on one that does not.
+        """
+        from iai_mcp.terminal.pty import find
+
+        try:
+            return find(session_id)
+        except NotFound:
+            for each in self._far():
+                if each.record.id == session_id:
+                    if each.record.status == "unreachable":
+                        raise RemoteFailed(next(iter(self.problems.values()))) from None
+                    return each.record
+            raise
 
     def _far(self) -> list[Listed]:
         machines = self._machines()
@@ -166,6 +186,21 @@ def record_of(session_id: str, machine: "Machine | None") -> SessionRecord:
     from iai_mcp.far.sessions import FarSessions
 
     return FarSessions(machine).find(session_id)
+
+
+def connected(record: SessionRecord) -> "Connection":
+    """With the holder of a session that runs, wherever that is.
+
+    Raises:
+        NotFound: it has ended.
+    """
+    if record.machine is None:
+        from iai_mcp.terminal.connection import Connection
+
+        return Connection(record.socket)
+    from iai_mcp.far.pty import FarConnection
+
+    return FarConnection(machine_of(record), record.id)
 
 
 def machine_of(record: SessionRecord) -> "Machine":

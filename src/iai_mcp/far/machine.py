@@ -270,13 +270,15 @@ class Machine:
         if not _PLAIN_PATH.fullmatch(far_socket):
             return  # what it would get to see instead is of this side's environment
         route = f"{far_socket}:{paths.socket_path()}"
-        command = ["-F", "none", "-S", self._control(), "-O", "forward", "-R", route, "--", "far"]
-        process = self._started(command)
-        try:
-            process.wait(min(5.0, max(0.1, deadline - time.monotonic())))
-        except subprocess.TimeoutExpired:  # refused: over there it is kept until somebody takes it
-            process.kill()
-            process.wait()
+        # What ssh believes to be forwarded already it would not ask for again.
+        for act in ("cancel", "forward"):
+            command = ["-F", "none", "-S", self._control(), "-O", act, "-R", route, "--", "far"]
+            process = self._started(command)
+            try:
+                process.wait(min(5.0, max(0.1, deadline - time.monotonic())))
+            except subprocess.TimeoutExpired:  # refused: kept over there until somebody takes it
+                process.kill()
+                process.wait()
 
     # The process of ours over there.
 

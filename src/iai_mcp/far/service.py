@@ -19,6 +19,7 @@ from iai_mcp.far.wire import Json
 if TYPE_CHECKING:
     from iai_mcp.adapters.files.local import LocalFileSystem
     from iai_mcp.adapters.spool_pass import SpoolPass
+    from iai_mcp.terminal.losses import LossWatch
     from iai_mcp.terminal.pty import HolderPty
 
 Answer = Callable[["Service", Fields], object]
@@ -31,6 +32,7 @@ class Service:
         self._pty: HolderPty | None = None
         self._locks: dict[int, AbstractContextManager[None]] = {}
         self._spool: SpoolPass | None = None
+        self._losses: LossWatch | None = None
         self._turnstile = Lock()
 
     def answer(self, message: Json) -> Json:
@@ -58,6 +60,16 @@ class Service:
 
                 self._pty = HolderPty()
             return self._pty
+
+    @property
+    def losses(self) -> "LossWatch":
+        """One for all calls: it remembers what it has seen end."""
+        with self._turnstile:
+            if self._losses is None:
+                from iai_mcp.terminal.losses import LossWatch
+
+                self._losses = LossWatch()
+            return self._losses
 
     def spool(self) -> "SpoolPass":
         """The way home for what is in the spool: over the forwarded socket, as hooks would go."""
@@ -341,6 +353,19 @@ def _drain(service: Service, _asked: Fields) -> object:
     return asdict(service.spool().drain_once())
 
 
+def _news(service: Service, asked: Fields) -> object:
+    """What happened to sessions since `place`, and the place behind it. Losses are noted here first:
+    no daemon over there would.
+    """
+    from pathlib import Path
+
+    from iai_mcp.adapters.news_reading import NAME, read_on
+
+    service.losses.look()
+    text, place = read_on(Path(paths.in_user_data(NAME)), asked.text("place"))
+    return {"data": data_text(text), "place": place}
+
+
 def _examine(service: Service, _asked: Fields) -> object:
     """What `doctor` asks of a machine."""
     from iai_mcp.client import connection
@@ -381,6 +406,7 @@ METHODS: dict[str, Answer] = {
     "sessions.wait": _wait,
     "sessions.prune": _prune,
     "memory.drain": _drain,
+    "sessions.news": _news,
     "examine": _examine,
     "wiring": _wiring,
     "project": _project,

@@ -34,6 +34,12 @@ class FarSessions:
             for each in found
         ]
 
+    def news(self, place: str, patience: float | None = None) -> tuple[bytes, str]:
+        """The lines of the journal over there from a place on, and the place behind them."""
+        said = self._machine.call("sessions.news", patience, place=place)
+        found = Fields({"said": said}).below("said")
+        return found.data("data"), found.text("place")
+
     def find(self, session_id: str) -> SessionRecord:
         """The session of exactly this id, which is known to be there.
 

@@ -1,6 +1,7 @@
 """What surrounds programs over there: the person's own environment, and which archives are in use."""
 
 import os
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ _ROOT = os.path.abspath(__file__).rsplit("/", 3)[0]
 _PATIENCE_SECONDS = 5.0
 _OURS = ("IAI_MCP_STORE", "IAI_DAEMON_SOCKET_PATH", "IAI_MCP_MACHINE")
 _USES = "uses"
+_ANSWER_SECONDS = 3.0  # two round trips over a slow line
 
 
 def choose(home_id: str, machine: str) -> None:
@@ -34,12 +36,14 @@ def _login_environment() -> dict[str, str]:
     import subprocess
 
     shell = os.environ.get("SHELL") or "/bin/sh"
-    login = [] if os.path.basename(shell) in ("csh", "tcsh") else ["-l"]
+    # As login(1) says it: tcsh takes no `-l` beside other flags.
+    login = f"-{os.path.basename(shell)}"
     mark = f"iai-mcp-{os.getpid()}"
     say = f"echo {mark}; exec /usr/bin/env -0"
     try:
         done = subprocess.run(
-            [shell, *login, "-c", say],
+            [login, "-c", say],
+            executable=shell,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -68,18 +72,27 @@ def runtime() -> "LocalRuntime":
 
 
 def memory_answers() -> bool:
-    """Whether somebody accepts on the socket that leads home; what nobody accepts on is removed."""
+    """Whether the socket that leads home leads anywhere; one that does not is removed.
+
+    An sshd that was never told of the end of its connection (the network was cut, and who called has
+    another address now) accepts for hours, and hands nothing on: only an answer counts.
+    """
     import socket
 
     path = paths.socket_path()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(1.0)
+        probe.settimeout(_ANSWER_SECONDS)
         try:
             probe.connect(path)
+            probe.sendall(b'{"type":"status"}\n')
+            probe.recv(1)  # an end is an answer too: the way is there, and no daemon at its end
         except FileNotFoundError:
             return False
+        except (ConnectionResetError, BrokenPipeError):
+            return True
         except OSError:
-            os.unlink(path)  # of a connection that has gone: sshd would not replace it
+            with suppress(FileNotFoundError):  # a home with a name too long for a socket has none
+                os.unlink(path)  # sshd would not replace it
             return False
     return True
 

@@ -13,7 +13,14 @@ from collections.abc import Mapping, Sequence
 
 from iai_mcp import paths
 from iai_mcp.boot import boot_id
-from iai_mcp.domain.errors import AlreadyExists, IaiError, InvalidInput, NotInstalled, PtyFailed
+from iai_mcp.domain.errors import (
+    AlreadyExists,
+    DiskFull,
+    IaiError,
+    InvalidInput,
+    NotInstalled,
+    PtyFailed,
+)
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import SessionLabel, TerminalSize
 from iai_mcp.terminal import layout
@@ -48,7 +55,7 @@ def start(
         raise
     except OSError as failed:
         discard(session_id, socket_path)
-        raise PtyFailed(f"no terminal could be had ({failed.strerror})") from failed
+        raise _no_terminal(failed.errno or 0) from failed
 
 
 def discard(session_id: str, socket_path: str) -> None:
@@ -277,4 +284,10 @@ def _refusal(answer: str, spec: SpawnSpec) -> IaiError:
         return PtyFailed(f"'{spec.command}' can not be executed ({reason})")
     if step == "directory":
         return PtyFailed(f"'{spec.cwd}' can not be entered ({reason})")
-    return PtyFailed(f"no terminal could be had ({reason})")
+    return _no_terminal(number)
+
+
+def _no_terminal(number: int) -> IaiError:
+    if number in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFull("the disk is full: free some space and try again; nothing was started")
+    return PtyFailed(f"no terminal could be had ({os.strerror(number)})")

@@ -9,10 +9,10 @@ import contextlib
 import json
 from collections.abc import Callable
 
-from iai_mcp.domain.errors import IaiError, NotFound
+from iai_mcp.domain.errors import IaiError, NotFound, RemoteFailed, TimedOut
 from iai_mcp.domain.terminals import LARGEST
+from iai_mcp.far import everywhere
 from iai_mcp.terminal import frames as wire
-from iai_mcp.terminal import pty
 from iai_mcp.terminal.connection import Connection, HolderState
 from iai_mcp.terminal.screen_paint import began_on_alternate
 from iai_mcp.web.asgi import WebSocket
@@ -46,11 +46,13 @@ async def show(socket: WebSocket, session: str, may_type: Callable[[], bool]) ->
         writer.close()
         with contextlib.suppress(OSError):
             await writer.wait_closed()
+        await asyncio.to_thread(holder.close)
         await _hang_up(socket, next((one for one in outcomes if isinstance(one, IaiError)), None))
 
 
 async def _hang_up(socket: WebSocket, refused: IaiError | None) -> None:
-    if refused is None:
+    """For good if it was refused; the page tries again where a machine was only away."""
+    if refused is None or isinstance(refused, RemoteFailed | TimedOut):
         await socket.close()
     else:
         said = refused.message.encode("utf-8", "replace")[:_LONGEST_REASON]
@@ -58,10 +60,10 @@ async def _hang_up(socket: WebSocket, refused: IaiError | None) -> None:
 
 
 def _dialled(session: str) -> Connection:
-    record = pty.find(session)
+    record = everywhere.Everywhere().of_id(session)
     if not record.alive:
         raise NotFound(f"session '{session}' has ended")
-    return Connection(record.socket)
+    return everywhere.connected(record)
 
 
 class _Terminal:

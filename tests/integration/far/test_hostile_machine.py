@@ -185,6 +185,6 @@ def test_contact_goes_on_after_something_could_not_be_written_here(
     with socket.socket(socket.AF_UNIX) as control:  # the connection that everybody shares
         control.bind(Machine.of(remote)._control())
         control.listen(100)
-        Contact(remote, lambda _seconds: next(waits)).keep()
+        Contact(remote, lambda _seconds: next(waits), lambda _machine, _read: None).keep()
 
     assert next(waits, None) is None

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.support.answers import ask
 
+from iai_mcp.adapters import agent_news
 from iai_mcp.adapters.sqlite import journal as sqlite_journal
 from iai_mcp.core import dispatch
 from iai_mcp.daemon.service import follow_agent_news
@@ -154,3 +155,32 @@ def test_a_line_that_can_not_be_kept_does_not_hold_up_the_others(opened: Open, l
     write(store, "b")
 
     assert [name for name in told(store) if name in ("a", "b")] == ["a", "b"]
+
+
+def test_another_machine_is_believed_only_what_is_told_of_its_sessions(opened: Open) -> None:
+    lines = [
+        {"event": "SessionExited", "ts_ms": 5, "session_id": "a", "exit_code": 0, "more": "x"},
+        {"event": "SessionExited", "ts_ms": 5, "session_id": "b" * 1000},
+        {"event": "SessionExited", "ts_ms": 5, "session_id": ["c"]},
+        {"event": "backup_made", "ts_ms": 5, "session_id": "d"},
+        "nonsense",
+    ]
+    said = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    places: list[str] = []
+
+    def read(place: str) -> tuple[bytes, str]:
+        places.append(place)
+        return (said, "here") if place != "here" else (b"", place)
+
+    store = opened()
+    for _ in range(2):
+        agent_news.take_from(store.journal, "ssh://far", read)
+
+    (event,) = ask(store, "events_query", kind="SessionExited")["events"]
+    assert event["data"] == {"session_id": "a", "exit_code": 0, "machine": "ssh://far"}
+    assert ask(store, "events_query", kind="backup_made")["events"] == []
+    assert places == ["", "here", "here"]
+
+
+def test_a_machine_that_never_comes_to_an_end_is_left_for_the_next_time(opened: Open) -> None:
+    agent_news.take_from(opened().journal, "ssh://far", lambda place: (b"nonsense\n", place + "x"))

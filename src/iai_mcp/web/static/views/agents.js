@@ -55,9 +55,9 @@ export function mount(root, { id }) {
   }
   /** @param {any} one */
   function row(one) {
-    const live = !['exited', 'lost'].includes(one.status);
+    const live = !['exited', 'lost', 'unreachable'].includes(one.status);
     return h('article', { class: 'item row', tabindex: -1 }, h('strong', {}, one.agent_name || `${one.command} ${one.id.slice(0, 6)}`),
-      h('p', { class: 'about' }, badge(one), h('span', {}, short(one.project))),
+      h('p', { class: 'about' }, badge(one), h('span', {}, short(one.project)), one.machine && h('span', {}, `on ${one.machine.slice(6)}`)),
       h('span', { class: 'acts' }, live && button('Terminal', () => show(one)), live && button('End', () => kill(one), { class: 'danger' })));
   }
   async function look() {
