@@ -110,8 +110,8 @@ class Outpost:
 def outpost(far: Sshd) -> Iterator[Outpost]:
     home = ScratchHome()
     made = Outpost(home, far)
-    made.iai("project", "add", made.address, "--name", "Heron")
     try:
+        made.iai("project", "add", made.address, "--name", "Heron")
         yield made
     finally:
         made.daemon.stop()
