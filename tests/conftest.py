@@ -1,5 +1,6 @@
 """Fixtures that several rooms of the tests share."""
 
+import signal
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -12,6 +13,10 @@ from iai_mcp.domain.projects import RemoteRef
 from iai_mcp.far.machine import Machine
 from iai_mcp.far.pty import FarPty
 from tests.support import sshd
+
+# A shell that starts the tests in the background lets them ignore it, and with them all that they start.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -127,8 +127,8 @@ def test_a_wrong_option_is_one_sentence(home: ScratchHome) -> None:
     assert json.loads(as_json.stdout)["error"]["code"] == "INVALID"
 
 
-def test_an_optional_argument_is_not_called_required(home: ScratchHome) -> None:
-    assert "required: action;" in home.command("hosts").stderr
+def test_an_optional_argument_is_not_asked_for(home: ScratchHome) -> None:
+    assert "say which: list, install, remove, status;" in home.command("hosts").stderr
 
 
 def test_a_question_that_is_too_narrow_is_not_told_that_memory_is_empty(home: ScratchHome) -> None:
