@@ -40,6 +40,7 @@ _MANY = 1000  # all candidates: looked at when repeats took the places of everyt
 _FIRST = 3  # hits that tell whether anything is about the cue
 _RULINGS = 2  # that come where the cue asks for a rule
 _RULINGS_LOOKED_AT = 96  # the nearest of many
+_AS_NEAR = 1.0  # points between two rulings that are about the same
 _SILENT = "project: your directory does not answer; no project was preferred"
 
 
@@ -143,7 +144,8 @@ class Recall:
             order = ranking.order(_MANY) if apart else ranking.talk
             found = answering.holding(self._found(order, sought.scope, alone=apart))
         work = read_work(() if apart else ranking.work, self.memories, sought.scope)
-        found = found.ruled(self._rulings(asked, sought, weighing, leg, answering, work))
+        rulings = self._rulings(asked, sought, weighing, leg, answering, work, found.kept)
+        found = found.ruled(rulings)
         close = _about(asked.cue, ranking, leg, named=weighing.cue.speaker is not None)
         more = sentences + (0 if close else len(NOTE))
         return replace(answering(found, work, more), close=close)
@@ -156,10 +158,12 @@ class Recall:
         leg: MeaningLeg | str,
         answering: Answering,
         work: Worked,
+        talk: Sequence[Found],
     ) -> list[Found]:
         """What people rule about the cue, nearest first, where it asks for that.
 
-        An aside of ten words in a long exchange says little beside all that was said there.
+        An aside of ten words in a long exchange says little beside all that was said there. Where
+        rulings were found in talk, by themselves, nothing has to be brought.
         """
         about = asked.about
         if not asks_for_a_rule(asked.cue) or not about.whole or about.as_of is not None:
@@ -167,6 +171,8 @@ class Recall:
         projects = {one.provenance.project for one in work.turns.values()}
         rules = [rule for project in projects for rule in answering.rules(project).holding]
         turns = {rule.memory.key: rule.memory for rule in rules}
+        if any(one.memory.key in turns for one in talk):
+            return []
         cosines = _nearest_of(list(turns), sought.vector, leg)
         found: list[Found] = []
         # What was ruled a moment ago has no vector yet.
@@ -176,7 +182,8 @@ class Recall:
             parts = weighed(words, cosines.get(key), weighing.favour(memory.provenance.project))
             if parts:
                 found.append(Found(memory, sum(parts.values()), parts))
-        return sorted(found, key=lambda one: (-one.score, -one.memory.key))[:_RULINGS]
+        nearest = sorted(found, key=lambda one: (-one.score, -one.memory.key))[:_RULINGS]
+        return _latest_first(nearest)
 
     def _here(self, asked: Question) -> str | None:
         """The project one works in, which is preferred unless all are to be alike.
@@ -231,6 +238,15 @@ def _vector(asked: Question, reading: CueReading, leg: MeaningLeg | str) -> Matr
             f"cue_embedding must have {leg.embedder.dimensions} numbers, not {len(asked.vector)}"
         )
     return asked.vector
+
+
+def _latest_first(rulings: Sequence[Found]) -> list[Found]:
+    """Of rulings that are about as near, the later one counts more: it may have changed the other."""
+    near = [one for one in rulings if rulings[0].score - one.score < _AS_NEAR]
+    scores = [one.score for one in near]
+    latest = sorted(near, key=lambda one: -one.memory.key)
+    lifted = [replace(one, score=score) for one, score in zip(latest, scores, strict=True)]
+    return [*lifted, *rulings[len(near) :]]
 
 
 def _nearest_of(
