@@ -51,10 +51,10 @@ def test_only_what_was_said_since_a_time_is_shared_where_one_is_given(
 
 def test_other_projects_and_private_ones_stay_where_they_are(pair: Pair) -> None:
     ann, bob = pair
-    ann.hears("elsewhere", project="/work/other", session="o")
+    ann.hears("elsewhere", project="/home/ann/other", session="o")
     with pytest.raises(InvalidInput, match="private"):
-        ann.call("project_privacy", project="/work/client", private=True)
-        ann.call("share_project", project="/work/client", **{"with": "team"})
+        ann.call("project_privacy", project="/home/ann/client", private=True)
+        ann.call("share_project", project="/home/ann/client", **{"with": "team"})
     ann.hears("before it was private")
     ann.call("project_privacy", project="/home/ann/pond", private=True)
     ann.hears("hidden")
@@ -67,11 +67,11 @@ def test_a_circle_that_shares_everything_shares_all_but_what_is_private(
     machine: Machines, place: str
 ) -> None:
     ann, bob = machine("ann"), machine("bob")
-    ann.hears("from before", project="/work/first", session="a")
-    ann.call("project_privacy", project="/work/client", private=True)
+    ann.hears("from before", project="/home/ann/first", session="a")
+    ann.call("project_privacy", project="/home/ann/client", private=True)
     ann.call("share_create", name="mine", at=place, all=True)
-    ann.hears("secret of a client", project="/work/client", session="c")
-    ann.hears("new work", project="/work/second", session="b")
+    ann.hears("secret of a client", project="/home/ann/client", session="c")
+    ann.hears("new work", project="/home/ann/second", session="b")
     ann.hears("of no project", project="", session="d")
     join(ann, bob, "mine")
     assert bob.texts() == ["from before", "new work", "of no project"]
