@@ -22,7 +22,9 @@ def advice() -> str:
         return ""
     script = _script()
     said = f"your shell does not know 'iai-mcp' yet: say {command()} instead"
-    if os.path.exists(script):
+    if os.path.exists(os.path.expanduser("~/.local/bin/iai-mcp")):  # pipx and uv put it there
+        said += ", or put ~/.local/bin on your PATH"
+    elif os.path.exists(script):
         said += f", or put it on your PATH: ln -s {script} ~/.local/bin/"
     return said
 
