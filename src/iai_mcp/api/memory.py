@@ -19,10 +19,11 @@ from iai_mcp.memory.changing import Forgotten, Selection
 from iai_mcp.memory.forget_preview import Preview
 from iai_mcp.memory.question import (
     DEFAULT_BUDGET,
-    DEFAULT_HITS,
     LONGEST_CUE,
+    MOST_HITS,
     Answer,
     Question,
+    usual_hits,
 )
 from iai_mcp.memory.timeline import DEFAULT_TURNS
 from iai_mcp.memory.work_recall import KINDS, Kind, shared_room
@@ -42,12 +43,13 @@ def _question(store: MemoryStore, params: Params) -> Question:
     group_by = params.text("group_by", "")
     if group_by not in ("", "session"):
         raise InvalidInput("group_by can only be 'session'")
+    budget = params.integer("budget_tokens", DEFAULT_BUDGET, 1, 1_000_000)
     return Question(
         cue=cue,
         about=filter_of(store, params),
         caller=caller_of(params),
-        limit=params.integer("k", DEFAULT_HITS, 1, 100),
-        budget=params.integer("budget_tokens", DEFAULT_BUDGET, 1, 1_000_000),
+        limit=params.integer("k", usual_hits(budget), 1, MOST_HITS),
+        budget=budget,
         context=params.integer("context", 0, 0, _MOST_CONTEXT),
         by_session=group_by == "session",
         fold=params.flag("fold", True),

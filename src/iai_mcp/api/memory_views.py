@@ -11,7 +11,7 @@ from iai_mcp.memory.question import Answer, Hit
 from iai_mcp.memory.room import Shown
 
 # A hit has these whether or not they are known.
-_ALWAYS = frozenset(("text", "session_id", "project", "valid_from", "valid_to", "derived", "meta"))
+_ALWAYS = frozenset(("text", "session_id", "project", "valid_from", "valid_to", "meta"))
 _BUDGET_USED = len('"budget_used":1000000,')
 
 
@@ -56,7 +56,8 @@ def _terse(shown: Shown) -> Json:
         view["valid_from"] = memory.at.text
     if memory.tier == DEFAULT_TIER:
         del view["tier"]
-    del view["branch"]  # `memory_show` tells it
+    for told_by_show in ("branch", "characters"):
+        view.pop(told_by_show, None)
     return {key: value for key, value in view.items() if value or key in _ALWAYS}
 
 

@@ -21,9 +21,11 @@ from iai_mcp.domain.units import Kind, Unit
 
 Floats = NDArray[np.float64]
 
-# Exchanges that are looked at: of those behind, or so much less likely, nothing was ever shown.
-LOOKED_AT = 10
+# Exchanges that are looked at: of those behind, or so much less likely, nothing was ever shown in the usual
+# room. Whoever gives more gets as many as it holds.
+_LOOKED_AT = 10
 _FAR_BEHIND = 4.0
+_OF_AN_EXCHANGE = 700  # bytes
 SURE_OF_A_PLACE = 4  # the first exchanges get a hit each, however thin their likelihood is spread
 _TURNS_EACH = 2  # of an exchange
 _LEAST_ROOM = 50  # bytes: below it nothing more is tried
@@ -115,7 +117,7 @@ def fill(
     `taken` tells how many bytes what was picked really takes: each piece is counted as if nothing
     stood beside it, and what that leaves of the room is given out as well.
     """
-    looked_at = worth_looking_at(exchanges)
+    looked_at = worth_looking_at(exchanges, room)
     table = _table(looked_at, spoken, cue)
     if not table.units:
         return []
@@ -133,11 +135,13 @@ def asks_for_a_stance(cue: str) -> bool:
     return _SELF.search(cue) is not None and _STANCE.search(cue) is not None
 
 
-def worth_looking_at(exchanges: Sequence[RankedExchange]) -> Sequence[RankedExchange]:
+def worth_looking_at(exchanges: Sequence[RankedExchange], room: int) -> Sequence[RankedExchange]:
     """Those of which something may be shown: whoever fills reads the words of no others."""
+    if room // _OF_AN_EXCHANGE > _LOOKED_AT:
+        return exchanges[: room // _OF_AN_EXCHANGE]
     first = exchanges[:SURE_OF_A_PLACE]
     likely = exchanges[0].score - _FAR_BEHIND if exchanges else 0.0
-    behind = exchanges[SURE_OF_A_PLACE:LOOKED_AT]
+    behind = exchanges[SURE_OF_A_PLACE:_LOOKED_AT]
     return [*first, *(one for one in behind if one.score > likely)]
 
 

@@ -17,10 +17,10 @@ SESSION = 240  # an entry with two hits, as a rule
 # The keys that every hit has, with a number as long as a score gets, and what says that nothing is known.
 _ALWAYS = len(
     '{"id": "", "text": "", "role": "", "session_id": null, "project": null, "ts": "", '
-    '"valid_from": null, "valid_to": null, "derived": false, "meta": {}, "score": -10.0001, "reason": ""}, '
+    '"valid_from": null, "valid_to": null, "meta": {}, "score": -10.0001, "reason": ""}, '
 )
 _MOMENT = 34  # a time in the place of null
-EXCERPT = len('"excerpt": true, "characters": 10000, ')  # of what is not shown whole
+EXCERPT = len('"excerpt": true, ')  # of what is not shown whole
 _written = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -49,6 +49,7 @@ def around(memory: Memory) -> int:
         + sum(map(json_bytes, told))
         + sum(len(key) + json_bytes(value) + _MARKS for key, value in named if value)
         + memory.pinned * len('"pinned": true, ')
+        + memory.derived * len('"derived": true, ')
         + _MOMENT * times
         + (size(memory.sessions) + len('"sessions": , ') if memory.also_in else 0)
         + (size(dict(memory.meta)) if memory.meta else 0)

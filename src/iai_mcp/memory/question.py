@@ -11,9 +11,15 @@ from iai_mcp.memory.scoping import Caller, Filter
 from iai_mcp.ports.embedder import Matrix
 
 DEFAULT_HITS = 10
+MOST_HITS = 100
 DEFAULT_BUDGET = 1500  # tokens
 # What a cue says beyond this decides nothing, and others would wait for it to be read.
 LONGEST_CUE = 10_000  # characters
+
+
+def usual_hits(budget: int) -> int:
+    """How many hits come at most where nobody says: who gives more room wants more of them."""
+    return min(max(DEFAULT_HITS, DEFAULT_HITS * budget // DEFAULT_BUDGET), MOST_HITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

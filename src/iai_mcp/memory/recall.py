@@ -23,6 +23,7 @@ from iai_mcp.domain.ruling_cues import asks_for_a_rule, weighed
 from iai_mcp.engine.finder import Finder, Sought
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.answering import READ_OF_EACH, Answering, Found
+from iai_mcp.memory.payload import BYTES_PER_TOKEN
 from iai_mcp.memory.question import Answer, Question
 from iai_mcp.memory.rules import Rules
 from iai_mcp.memory.same_questions import SameQuestions
@@ -143,7 +144,8 @@ class Recall:
             ranking = weighing.ranked(ranking.looked, _MANY, sought.scope)
             order = ranking.order(_MANY) if apart else ranking.talk
             found = answering.holding(self._found(order, sought.scope, alone=apart))
-        work = read_work(() if apart else ranking.work, self.memories, sought.scope)
+        room = asked.budget * BYTES_PER_TOKEN
+        work = read_work(() if apart else ranking.work, self.memories, sought.scope, room)
         rulings = self._rulings(asked, sought, weighing, leg, answering, work, found.kept)
         found = found.ruled(rulings)
         close = _about(asked.cue, ranking, leg, named=weighing.cue.speaker is not None)

@@ -23,7 +23,8 @@ _BY_PEOPLE = (TurnKind.PROMPT, TurnKind.ANSWER, TurnKind.PASTE)
 _READ_WHOLE = 2  # exchanges
 _FINDINGS = 4  # that are read of one exchange, the last ones: the end says most of it again
 _READ_OF_EACH = 100_000  # characters
-_REQUEST = 70  # characters of the prompt that a conclusion answers
+_REQUEST = 50  # characters of the prompt that a conclusion answers: each hit pays for them
+_OFFER = 70  # characters of what "yes" means
 _WISH = 1_500  # characters: a longer prompt is not a ruling, though one may stand in it
 _KEPT = 4_096  # prompts of which is known whether they rule
 _PLACES = 3  # where else the same text stands, at most
@@ -45,9 +46,11 @@ class Worked:
         return replace(self, turns={k: one for k, one in self.turns.items() if k not in keys})
 
 
-def read_work(ranked: Sequence[RankedExchange], memories: Memories, scope: Scope) -> Worked:
-    """What is worth looking at, with the words of it."""
-    exchanges = worth_looking_at(ranked)
+def read_work(
+    ranked: Sequence[RankedExchange], memories: Memories, scope: Scope, room: int
+) -> Worked:
+    """What is worth looking at for an answer of so many bytes, with the words of it."""
+    exchanges = worth_looking_at(ranked, room)
     # What a person corrected may be anything that was said: in the first ones all of it is looked at.
     keys = [key for exchange in exchanges[:_READ_WHOLE] for key in exchange.keys]
     keys += [key for exchange in exchanges[_READ_WHOLE:] for key in _worth_reading(exchange)]
@@ -170,9 +173,9 @@ def _offered(text: str) -> str:
     """What a proposal ends with."""
     found = units(text[-_WISH:])
     said = " ".join(text[-_WISH:][found[-1].start : found[-1].end].split()) if found else ""
-    if len(said) <= _REQUEST:
+    if len(said) <= _OFFER:
         return said
-    return f"…{said[said.find(' ', len(said) - _REQUEST) + 1 :]}"
+    return f"…{said[said.find(' ', len(said) - _OFFER) + 1 :]}"
 
 
 def _states_a_wish(text: str) -> bool:

@@ -60,7 +60,11 @@ DEFINITIONS: tuple[Definition, ...] = (
         _object(
             {
                 "cue": {"type": "string", "description": "question or keywords"},
-                "budget_tokens": {"type": "integer", "default": 1500},
+                "budget_tokens": {
+                    "type": "integer",
+                    "default": 1500,
+                    "description": "5000 to list all",
+                },
                 "k": {"type": "integer", "maximum": 100},
                 "project": {"type": "string", "description": "name or path"},
                 "session_id": _TEXT,
@@ -68,7 +72,7 @@ DEFINITIONS: tuple[Definition, ...] = (
                 "host": _TEXT,
                 "role": _ROLE,
                 "kind": {"type": "string", "description": "said, did, any"},
-                "since": {"type": "string", "description": "ISO-8601"},
+                "since": _TEXT,
                 "until": _TEXT,
                 "context": {"type": "integer", "description": "turns around"},
                 "full": _FLAG,

@@ -174,13 +174,13 @@ def test_what_was_said_often_is_one_hit_with_a_count_and_all_of_it_stays(
     report = sleep(store)
     assert report["folded"] == 2
     hits = ask(store, "memory_recall", cue="deploy make ship", project="/p")["hits"]
-    said = [hit for hit in hits if not hit["derived"]]
+    said = [hit for hit in hits if not hit.get("derived")]
     assert len(said) == 1
     assert said[0]["count"] == 3
     assert len(said[0]["same"]) == 2
     assert len(ask(store, "memory_timeline", project="/p")["records"]) == 3
     unfolded = ask(store, "memory_recall", cue="deploy make ship", project="/p", fold=False)["hits"]
-    assert len([hit for hit in unfolded if not hit["derived"]]) == 3
+    assert len([hit for hit in unfolded if not hit.get("derived")]) == 3
 
 
 def test_forgetting_by_words_forgets_every_repeat(store: MemoryStore) -> None:
@@ -214,8 +214,8 @@ def test_digests_never_take_a_place_from_what_was_said(store: MemoryStore) -> No
         after = ask(store, "memory_recall", cue=cue, k=k)["hits"]
         assert len(after) <= k
         assert [hit["id"] for hit in after][: len(hits)] == [hit["id"] for hit in hits]
-        assert all(hit["derived"] for hit in after[len(hits) :])
-    assert any(hit["derived"] for hit in ask(store, "memory_recall", cue=cue, k=10)["hits"])
+        assert all(hit.get("derived") for hit in after[len(hits) :])
+    assert any(hit.get("derived") for hit in ask(store, "memory_recall", cue=cue, k=10)["hits"])
 
 
 def test_a_budget_is_spent_on_what_was_said_first(store: MemoryStore) -> None:
@@ -319,7 +319,7 @@ def test_consolidated_hits_decides_where_digests_may_stand(store: MemoryStore) -
     def hits(value: str, k: int) -> list[bool]:
         ask(store, "profile_set", knob="consolidated_hits", value=value)
         found = ask(store, "memory_recall", cue="staging database bastion", k=k)["hits"]
-        return [hit["derived"] for hit in found]
+        return [hit.get("derived", False) for hit in found]
 
     assert hits("off", 10) == [False] * 4
     assert hits("auto", 10) == [False] * 4 + [True]

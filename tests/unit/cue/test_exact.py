@@ -36,6 +36,7 @@ def test_an_identifier_is_taken_as_written(cue: str, name: str) -> None:
     [
         "how should I structure this page?",
         "this and/or that, a well-known thing",
+        "review remarks on my February PRs, their IDs and URLs",
         "on 7/22 we met",
         "don't you think so? I'd say 'tis fine",
         "The weather in Paris is nice.",

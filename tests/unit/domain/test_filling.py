@@ -51,6 +51,13 @@ def test_the_first_exchanges_all_get_a_place_however_sure_the_first_is() -> None
     assert [pick.key for pick in found] == [1, 2, 3, 4]
 
 
+def test_who_gives_more_room_is_shown_more_exchanges() -> None:
+    told = [conclusion(key, f"{key} things about the heron were said there.") for key in range(40)]
+    scores = [30.0 - place / 2 for place in range(40)]
+    assert len(filled(*told, scores=scores)) <= 12
+    assert len(filled(*told, room=40_000, scores=scores)) == 40
+
+
 def test_one_pasted_log_leaves_room_for_the_others() -> None:
     found = filled(
         [said(1, TurnKind.PASTE, LONG), said(2, TurnKind.CONCLUSION, "The heron did it.")],

@@ -36,7 +36,7 @@ _IDENTIFIER = re.compile(
     )(?![\w])""",
     re.VERBOSE,
 )
-_WORDY = re.compile(r"[A-Za-z]+-[A-Za-z]+")
+_WORDY = re.compile(r"[A-Za-z]+-[A-Za-z]+|[A-Z]{2,5}s")  # well-known, PRs
 _TRAILING = ".,;:!?)]}'\""
 
 
@@ -57,7 +57,7 @@ def _trimmed(name: str) -> str:
 
 
 def _telling(name: str) -> bool:
-    """A commit has letters and digits both; "and/or" and a plain hyphen name nothing."""
+    """A commit has letters and digits both; "and/or", a plain hyphen and "PRs" name nothing."""
     if len(name) < 2 or not any(char.isalnum() for char in name):
         return False
     if re.fullmatch(r"[0-9a-f]{7,40}", name):

@@ -54,7 +54,7 @@ function words(memory) {
   const whole = text.length <= LONG && !memory.excerpt;
   if (whole) return markdown(text);
   const box = h('div', {}, markdown(text.slice(0, LONG)));
-  box.append(button(`Show all ${memory.characters || text.length} characters`, async () => {
+  box.append(button(memory.excerpt ? 'Show all of it' : `Show all ${text.length} characters`, async () => {
     const shown = await call('memory_show', { id: memory.id });
     box.replaceChildren(markdown(shown.record.text));
   }));
