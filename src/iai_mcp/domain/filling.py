@@ -40,7 +40,7 @@ _COPY = 40  # characters from which equal units are one text said again
 # Fitted on coding sessions, cross-validated over sessions, rounded by hand.
 _OVERLAP, _NEIGHBOUR = 4.5, 2.0
 _FINAL, _NARRATION, _WISH, _QUESTION = 1.5, -2.3, 3.0, -2.0
-_TABLE, _LENGTH, _TURN_LENGTH, _EMPTY = -2.5, 0.9, -0.5, -6.0
+_TABLE, _CODE, _LENGTH, _TURN_LENGTH, _EMPTY = -2.5, -1.0, 0.9, -0.5, -6.0
 _OWN_STANCE, _OWN_QUESTION = 2.0, 1.4  # where the cue asks what the person thinks
 
 _SELF = re.compile(r"\b(?:I|my|me|mine)\b")
@@ -181,6 +181,7 @@ def _scores(table: _Table, own_stance: bool) -> Floats:
     beside[:-1] = np.maximum(beside[:-1], np.where(same, overlap[1:], 0.0))
     lengths = np.array([len(said) for said in table.said])
     tables = np.array([unit.kind is Kind.TABLE for unit in table.units])
+    code = np.array([unit.kind is Kind.CODE for unit in table.units])
     empty = np.array([unit.bare for unit in table.units]) | _narrations(table)
     by_turn = np.array([_worth(one, own_stance) for one in table.turns])
     scores: Floats = (
@@ -188,6 +189,7 @@ def _scores(table: _Table, own_stance: bool) -> Floats:
         + _NEIGHBOUR * beside
         + by_turn[turn]
         + _TABLE * tables
+        + _CODE * code
         + _LENGTH * (np.log(10.0 + lengths) - 4.0)
         + _EMPTY * empty
     )

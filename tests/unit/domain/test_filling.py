@@ -58,6 +58,14 @@ def test_who_gives_more_room_is_shown_more_exchanges() -> None:
     assert len(filled(*told, room=40_000, scores=scores)) == 40
 
 
+def test_what_is_said_of_the_cue_comes_before_code_that_holds_its_words() -> None:
+    code = "```\nheron = osprey.nearest(pond, by_night=True, within=hours(9), seen=fish)\n```"
+    prose = "The heron takes the fish, and the osprey watches it."
+    (found,) = filled(conclusion(1, f"{code}\n\n{prose}"), room=AROUND + 110)
+    ((start, end),) = found.spans
+    assert f"{code}\n\n{prose}"[start:end] == prose
+
+
 def test_one_pasted_log_leaves_room_for_the_others() -> None:
     found = filled(
         [said(1, TurnKind.PASTE, LONG), said(2, TurnKind.CONCLUSION, "The heron did it.")],
