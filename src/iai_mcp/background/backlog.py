@@ -125,15 +125,21 @@ class Backlog(Worker):
             return 0
         if self._making is None:
             self._making = Making(self._memories, embedder, vectors, self._spare)
-        done = self._making.page(limit or self._page, alone=limit > 0)
-        if not self._making.backlog.lacking:
+        making = self._making
+        making.backlog.look()
+        if not making.backlog.lacking:
             self._model.behind = False
-        if done:
-            return done
-        # Single words are for sessions in which somebody worked: others are found without.
-        words = vectors.words
-        return (
-            words.learn(embedder, limit or self._page)
-            if words is not None and self._worked()
-            else 0
-        )
+            learned = self._learned(vectors, embedder, limit or self._page)
+            if learned:
+                return learned
+        return making.page(limit or self._page, alone=limit > 0)
+
+    def _learned(self, vectors: Vectors, embedder: Embedder, memories: int) -> int:
+        """Read the words of a few; how many memories there were at most.
+
+        Single words are for sessions in which somebody worked: others are found without. They are few and
+        short, so they come before passages.
+        """
+        if vectors.words is None or not self._worked():
+            return 0
+        return vectors.words.learn(embedder, memories)

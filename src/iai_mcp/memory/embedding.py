@@ -64,7 +64,7 @@ class EmbedBacklog:
 
     def __call__(self, page: int = 32) -> int:
         """Give `page` memories a first vector, or else their passages; how many there were."""
-        self._look_for_new()
+        self.look()
         if self._lacking:
             return self._first_vectors(self._lacking[-page:])
         return self._whole(self._unfinished[-page:])
@@ -78,7 +78,7 @@ class EmbedBacklog:
     def left(self) -> Left:
         return Left(self.lacking, max(0, self._memories.pending_count() - self.lacking))
 
-    def _look_for_new(self) -> None:
+    def look(self) -> None:
         """What came in since goes first. When nothing is left, all is looked through again."""
         if not self._lacking and not self._unfinished:
             self._looked_to = 0
