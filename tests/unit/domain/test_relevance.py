@@ -63,6 +63,7 @@ def test_a_word_that_every_turn_holds_is_not_rare() -> None:
         (Match(0.7, 3.0, 0.6, False), False, False),  # means the same, in words that all say
         (Match(0.3, 20.0, 0.6, False), False, False),  # has the same words, of another matter
         (Match(0.7, 20.0, 0.2, False), False, False),
+        (Match(0.6, 12.0, 0.33, False), True, True),  # a third of a long prompt, in rare words
         (Match(0.45, 9.0, 0.35, False), False, True),
         (Match(0.45, 9.0, 0.3, True), True, True),
         (Match(0.1, 12.0, 0.6, True), True, True),
