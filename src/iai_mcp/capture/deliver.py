@@ -236,6 +236,8 @@ def _await_message(path: str, message: str) -> None:
             tail = regular_files.tail(path, _TAIL_BYTES)
             if tail.rfind(wanted) > tail.rfind(b'"type":"user"'):
                 return
+        except FileNotFoundError:
+            pass  # the file of a new session can come behind its first answer
         except (OSError, ValueError):
             return
         time.sleep(_POLL)

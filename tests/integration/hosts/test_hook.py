@@ -265,6 +265,26 @@ def test_an_answer_that_was_given_before_is_waited_for_all_the_same(
     assert spooled(tmp_path) == ["which port?", "5433"] * 2
 
 
+def test_a_transcript_that_the_host_has_yet_to_make_is_waited_for(
+    hook: Hook, transcript: Path, tmp_path: Path
+) -> None:
+    """Claude Code makes the file of a new session behind its first answer."""
+    yet_to_come = tmp_path / "sessions" / "new.jsonl"
+
+    def arrive() -> None:
+        yet_to_come.parent.mkdir()
+        transcript.replace(yet_to_come)
+
+    late = threading.Timer(0.3, arrive)
+    given = {"session_id": "s", "cwd": "/p", "transcript_path": str(yet_to_come)}
+    late.start()
+
+    hook("hook", "claude-code", "Stop", given=given | {"last_assistant_message": "5433"})
+    late.join()
+
+    assert spooled(tmp_path) == ["which port?", "5433"]
+
+
 def test_without_a_daemon_what_was_said_waits_in_the_spool(
     hook: Hook, transcript: Path, tmp_path: Path
 ) -> None:
