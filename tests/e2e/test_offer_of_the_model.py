@@ -67,7 +67,7 @@ def test_what_is_asked_is_not_told_before(home: ScratchHome) -> None:
     before, _, after = shown.partition("Fetch the model now?")
     assert "iai-mcp model install" not in before
     assert "iai-mcp hosts install" not in before
-    assert "Connect them?" in after
+    assert "would create ~/.claude/settings.json" in after.partition("Connect them?")[0]
     assert "iai-mcp hosts install" in after
     _code, later = at_a_terminal(home, "n\n")
     assert "iai-mcp model install" in later

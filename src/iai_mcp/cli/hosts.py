@@ -35,6 +35,9 @@ _TOLD = {
     "absent": ("found, not connected", "not here", "dim"),
 }
 
+# What was not done yet is not told as if it were.
+_WOULD = {"created": "would create", "changed": "would change", "removed": "would remove"}
+
 _NONE_FOUND = (
     "No agent program was found on this machine. To connect one anyway, name it: iai-mcp hosts install claude-code\n"
     "known are: {}"
@@ -161,7 +164,7 @@ def _agreed(planned: Sequence[Outcome], action: str, *, diff: bool) -> bool:
 def _summary(planned: Sequence[Outcome]) -> str:
     """What would change, one line for every file."""
     rows = [
-        (outcome.host.title, f"{edit.kind} {_short(edit.path)}")
+        (outcome.host.title, f"{_WOULD[edit.kind]} {_short(edit.path)}")
         for outcome in planned
         for edit in outcome.edits
         if edit.changes
