@@ -3,4 +3,4 @@
 Nothing is imported here: hooks and bridges start in milliseconds because of it.
 """
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

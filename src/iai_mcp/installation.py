@@ -49,6 +49,21 @@ class Installation:
         """What upgrades it, in this order."""
         return (*self._fetch(), self._install(), f"{NAME} up")
 
+    @property
+    def removal(self) -> str:
+        """What takes the program itself off the machine."""
+        by_way = {
+            "pipx": f"pipx uninstall {NAME}",
+            "uv tool": f"uv tool uninstall {NAME}",
+            "pip": f"{self._python} -m pip uninstall {NAME}",
+            "clone": f"rm -r {shlex.quote(os.path.join(self.place, '.venv'))}",
+        }
+        return by_way[self.way]
+
+    @property
+    def _python(self) -> str:
+        return shlex.quote(os.path.join(self.place, "bin", "python"))
+
     def _fetch(self) -> tuple[str, ...]:
         source = self.place if self.way == "clone" else self.origin
         if source and os.path.exists(os.path.join(source, ".git")):
@@ -60,19 +75,18 @@ class Installation:
     def _install(self) -> str:
         if self.way == "clone":
             return shlex.quote(os.path.join(self.place, "scripts", "environment"))
-        python = shlex.quote(os.path.join(self.place, "bin", "python"))
         if not self.origin:
             by_name = {
                 "pipx": f"pipx upgrade {NAME}",
                 "uv tool": f"uv tool upgrade {NAME}",
-                "pip": f"{python} -m pip install --upgrade {NAME}",
+                "pip": f"{self._python} -m pip install --upgrade {NAME}",
             }
             return by_name[self.way]
         again = {
             "pipx": "pipx install --force",
             # uv takes what it built of a directory before, unless it is told to build it anew.
             "uv tool": "uv tool install --force --reinstall",
-            "pip": f"{python} -m pip install --upgrade",
+            "pip": f"{self._python} -m pip install --upgrade",
         }
         return f"{again[self.way]} {shlex.quote(self.origin)}"
 

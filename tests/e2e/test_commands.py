@@ -188,6 +188,7 @@ def test_the_demo_tells_its_story_and_leaves_nothing(home: ScratchHome) -> None:
     told = home.command("demo", timeout=110)
     assert told.returncode == 0, told.stderr
     assert "12 of 12 memories are there" in told.stdout
+    assert ("words alone" in told.stdout) is ("no model in memory" in told.stdout)
     assert "iai" in told.stdout.splitlines()[-2]
     assert set(os.listdir(home.path)) == before
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.support.daemon import DaemonProcess, Line
-from tests.support.home import ScratchHome
+from tests.support.home import SOURCE, ScratchHome
 
 
 @pytest.fixture
@@ -274,8 +274,10 @@ def test_uninstalling_at_a_terminal_asks_about_the_memories(home: ScratchHome) -
     remember(home, "stays for now")
     assert "kept your memories" in at_a_terminal(home, "uninstall", answers="y\nn\n")
     assert said(home) == ["stays for now"]
-    assert "removed" in at_a_terminal(home, "uninstall", answers="y\ny\n")
+    gone = at_a_terminal(home, "uninstall", answers="y\ny\n")
+    assert "removed" in gone
     assert not home.store.exists()
+    assert str(SOURCE.parent) in gone.splitlines()[-1], "what is left is the program, in its clone"
 
 
 def test_a_daemon_that_does_not_answer_is_not_said_to_be_off(home: ScratchHome) -> None:

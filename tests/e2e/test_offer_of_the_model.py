@@ -23,7 +23,7 @@ def home() -> Iterator[ScratchHome]:
 
 
 def at_a_terminal(home: ScratchHome, answer: str) -> tuple[int, str]:
-    """Run `up` in a terminal of a machine without agent programs; what was shown, and the exit code."""
+    """Run `up` in a terminal with no agent program on its PATH; the exit code, and what was shown."""
     environment = {**home.environment, **OFFLINE, "PATH": os.defpath, "TERM": "dumb"}
     child, terminal = pty.fork()
     if child == 0:
@@ -36,7 +36,7 @@ def at_a_terminal(home: ScratchHome, answer: str) -> tuple[int, str]:
         while True:
             assert select.select([terminal], [], [], 60)[0], shown
             shown += os.read(terminal, 65_536)
-            if shown.endswith(b"[Y/n] "):
+            if shown.endswith((b"[Y/n] ", b"[d]iff: ")):
                 os.write(terminal, answer.encode())
     except OSError:  # how a terminal says that everybody has left
         pass
@@ -58,6 +58,19 @@ def test_a_person_is_asked_once_and_memory_works_without_it(home: ScratchHome) -
     assert "iai-mcp model install" in first
     code, second = at_a_terminal(home, "n\n")
     assert (code, "[Y/n]" in second, "iai-mcp model install" in second) == (0, False, True)
+
+
+def test_what_is_asked_is_not_told_before(home: ScratchHome) -> None:
+    """Two commands to run, and then two questions about them, leave a newcomer guessing which of them counts."""
+    (home.path / ".claude").mkdir()
+    _code, shown = at_a_terminal(home, "n\n")
+    before, _, after = shown.partition("Fetch the model now?")
+    assert "iai-mcp model install" not in before
+    assert "iai-mcp hosts install" not in before
+    assert "would create ~/.claude/settings.json" in after.partition("Connect them?")[0]
+    assert "iai-mcp hosts install" in after
+    _code, later = at_a_terminal(home, "n\n")
+    assert "iai-mcp model install" in later
 
 
 def test_a_model_that_can_not_be_fetched_leaves_memory_on(home: ScratchHome) -> None:

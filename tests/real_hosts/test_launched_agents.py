@@ -94,8 +94,14 @@ def records(machine: Machine, at_least: int, *scope: str) -> list[dict[str, Any]
         found = machine.iai("timeline", "--limit", "1000", *scope)["records"]
         return len(found) >= at_least
 
-    until(enough, lambda: f"captured: {found}")
+    until(enough, lambda: f"captured: {found}\nthe hooks say: {journal()}")
     return found
+
+
+def journal() -> str:
+    """What hooks had to say, which no program shows."""
+    log = Path(os.environ["IAI_MCP_STORE"], "logs", "capture.log")
+    return log.read_text() if log.exists() else "nothing"
 
 
 def daemons() -> int:

@@ -59,6 +59,27 @@ def test_every_command_that_is_named_exists(document: Path) -> None:
     assert sorted({name for name in named if name not in KNOWN}) == []
 
 
+def examples(document: Path) -> list[str]:
+    """What a page shows as code: between backticks, fenced, or indented."""
+    text = document.read_text("utf-8")
+    fenced = "\n".join(re.findall(r"```.*?\n(.*?)```", text, re.DOTALL)).splitlines()
+    return re.findall(r"`([^`\n]*)`", text) + re.findall(r"^ {4}(.*)$", text, re.MULTILINE) + fenced
+
+
+def test_every_option_that_is_shown_with_a_command_is_one_of_its_own() -> None:
+    reference = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    helps = dict(re.findall(r"^### (\S+)\n(.*?)(?=^##|\Z)", reference, re.MULTILINE | re.DOTALL))
+    unknown = [
+        f"{document.relative_to(ROOT)}: iai-mcp {command} … {option}"
+        for document in DOCUMENTS
+        for line in examples(document)
+        for command, rest in re.findall(r"iai-mcp ([a-z-]+)([^;&|#]*)", line)
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", rest)
+        if command in helps and option not in helps[command]
+    ]
+    assert unknown == []
+
+
 def test_every_decision_has_a_number_of_its_own() -> None:
     numbers = [path.name[:4] for path in (ROOT / "docs" / "decisions").glob("*.md")]
     assert sorted(numbers) == sorted(set(numbers))

@@ -37,6 +37,11 @@ def test_what_came_from_an_index_is_upgraded_by_its_name(tmp_path: Path) -> None
         f"{pip}/bin/python -m pip install --upgrade iai-mcp",
     ]
     assert {one.commands[-1] for one in found} == {"iai-mcp up"}
+    assert [one.removal for one in found] == [
+        "pipx uninstall iai-mcp",
+        "uv tool uninstall iai-mcp",
+        f"{pip}/bin/python -m pip uninstall iai-mcp",
+    ]
 
 
 def test_what_was_installed_from_a_clone_is_installed_from_it_again(tmp_path: Path) -> None:
@@ -80,6 +85,7 @@ def test_the_environment_of_a_clone_lasts_no_longer_than_the_clone(tmp_path: Pat
 
     assert (found.way, found.place, found.lasts) == ("clone", str(clone), False)
     assert found.commands == (f"git -C {clone} pull", f"{clone}/scripts/environment", "iai-mcp up")
+    assert found.removal == f"rm -r {clone}/.venv"
 
 
 @pytest.mark.parametrize("said", ["", "[]", '{"url": 7}', "{", '{"url": "file://[bad"}'])

@@ -225,20 +225,28 @@ def _read(reading: Reading, found: Gathered, deadline: float | None) -> None:
 
 
 def _await_message(path: str, message: str) -> None:
-    """Give the host a moment to write its last message: only its end is looked for.
-
-    It has to stand behind the last thing the user's side wrote: "Done." was said before.
-    """
+    """Give the host a moment to write its last message: only its end is looked for."""
     wanted = dumps(message.rstrip()[-_TAIL_CHARACTERS:])[1:-1].encode("utf-8", "replace")
     deadline = time.monotonic() + WAIT_FOR_LINE
     while time.monotonic() < deadline:
         try:
-            tail = regular_files.tail(path, _TAIL_BYTES)
-            if tail.rfind(wanted) > tail.rfind(b'"type":"user"'):
+            if _is_answered(regular_files.tail(path, _TAIL_BYTES), wanted):
                 return
+        except FileNotFoundError:
+            pass  # the file of a new session can come behind its first answer
         except (OSError, ValueError):
             return
         time.sleep(_POLL)
+
+
+def _is_answered(tail: bytes, wanted: bytes) -> bool:
+    """Whether the message stands in a line of its own behind all that the user's side wrote.
+
+    "Done." was said before, and perhaps by the person; Qwen writes what it measured of an answer first.
+    """
+    asked = tail.rfind(b'"type":"user"')
+    behind = tail if asked < 0 else tail[asked:].partition(b"\n")[2]
+    return any(wanted in line and b'"type":"system"' not in line for line in behind.split(b"\n"))
 
 
 def _first_session(found: Gathered) -> str | None:

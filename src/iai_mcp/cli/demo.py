@@ -70,11 +70,11 @@ def _story(daemon: "_Daemon", say: Say) -> dict[str, object]:
     say(
         f"2. a conversation of {len(turns)} turns: {stored['inserted']} stored and findable after {took * 1000:.0f} ms"
     )
-    _wait_for_meaning(say)
+    model = "1 model" if _wait_for_meaning(say) else "no model"
     say("3. three agents of three vendors, each with a bridge of its own, ask the one memory:")
     asked = _side_by_side(say)
     say(
-        f"   processes: {len(asked)} bridges, 1 daemon ({_megabytes(daemon.pid)} MB), 1 model in memory"
+        f"   processes: {len(asked)} bridges, 1 daemon ({_megabytes(daemon.pid)} MB), {model} in memory"
     )
     daemon.kill()
     say("4. kill -9 the daemon ... it is gone, in the middle of everything")
@@ -199,16 +199,18 @@ class _Daemon:
             self._process.kill()
 
 
-def _wait_for_meaning(say: Say) -> None:
+def _wait_for_meaning(say: Say) -> bool:
+    """Until every turn has its vector; whether there is a model to make them."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         status = connection.control("status")
         if status.get("model_ready") and not status.get("vectors_pending"):
-            return
+            return True
         if not status.get("model_ready") and "loading" not in str(status.get("model")):
             say(f"   ({status.get('model')}; the demo goes on with words alone)")
-            return
+            return False
         time.sleep(0.02)
+    return True
 
 
 def _side_by_side(say: Say) -> list[dict[str, object]]:

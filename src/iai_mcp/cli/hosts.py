@@ -35,6 +35,9 @@ _TOLD = {
     "absent": ("found, not connected", "not here", "dim"),
 }
 
+# What was not done yet is not told as if it were.
+_WOULD = {"created": "would create", "changed": "would change", "removed": "would remove"}
+
 _NONE_FOUND = (
     "No agent program was found on this machine. To connect one anyway, name it: iai-mcp hosts install claude-code\n"
     "known are: {}"
@@ -63,21 +66,24 @@ def run(args: argparse.Namespace) -> int:
     return _change(chosen or registry.hosts(), args)
 
 
+def will_offer() -> bool:
+    """Whether `offer_once` would ask: somebody is there, was not asked before, and something can be connected."""
+    if not output.is_terminal() or os.path.exists(paths.in_user_data(_OFFERED)):
+        return False
+    return any(registry.plan_install(host).changes for host in registry.missing())
+
+
 def offer_once() -> None:
     """For `iai-mcp up` on first use: connect what is here, if the person at the terminal wants it.
 
     Asks once in the life of a user-data directory; 'iai-mcp hosts install' is there for later.
     """
-    asked = paths.in_user_data(_OFFERED)
-    if os.path.exists(asked) or not output.is_terminal():
+    if not will_offer():
         return
-    waiting = registry.missing()
-    planned = [registry.plan_install(host) for host in waiting]
+    planned = [registry.plan_install(host) for host in registry.missing()]
     planned = [outcome for outcome in planned if outcome.changes]
-    if not planned:
-        return
     paths.private_dir(paths.user_data())
-    os.close(os.open(asked, os.O_WRONLY | os.O_CREAT, 0o600))
+    os.close(os.open(paths.in_user_data(_OFFERED), os.O_WRONLY | os.O_CREAT, 0o600))
     output.say("\nThese agent programs can use the memory by themselves (hooks and tools):")
     output.say(_summary(planned))
     if not _wanted(planned, "Connect them?"):
@@ -158,7 +164,7 @@ def _agreed(planned: Sequence[Outcome], action: str, *, diff: bool) -> bool:
 def _summary(planned: Sequence[Outcome]) -> str:
     """What would change, one line for every file."""
     rows = [
-        (outcome.host.title, f"{edit.kind} {_short(edit.path)}")
+        (outcome.host.title, f"{_WOULD[edit.kind]} {_short(edit.path)}")
         for outcome in planned
         for edit in outcome.edits
         if edit.changes

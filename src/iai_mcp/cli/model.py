@@ -60,6 +60,11 @@ def run(arguments: argparse.Namespace) -> int:
     return _status(arguments)
 
 
+def will_offer() -> bool:
+    """Whether `offer_once` would ask: somebody is there, and was not asked before."""
+    return output.is_terminal() and not os.path.exists(paths.in_user_data(_OFFERED))
+
+
 def offer_once() -> None:
     """For `iai-mcp up` without a model: fetch it, if the person at the terminal wants it.
 
@@ -68,10 +73,9 @@ def offer_once() -> None:
     from iai_mcp.adapters.embedding import location
     from iai_mcp.domain.errors import IaiError
 
-    asked = paths.in_user_data(_OFFERED)
-    if os.path.exists(asked) or not output.is_terminal():
+    if not will_offer():
         return
-    os.close(os.open(asked, os.O_WRONLY | os.O_CREAT, 0o600))
+    os.close(os.open(paths.in_user_data(_OFFERED), os.O_WRONLY | os.O_CREAT, 0o600))
     entry = location.chosen()
     question = (
         f"\nFetch the model now? {entry.download_mb} MB, once; what you say stays on this machine."
@@ -245,18 +249,21 @@ class _Steps:
         self._expected_mb = expected_mb
         self._terminal = output.redraws()
         self._what = ""
+        self._most = 0
 
     def step(self, what: str) -> None:
         self.end()
-        self._what = what
+        self._what, self._most = what, 0
         if self._terminal:
             output.redraw(f"{what} ...")
         else:
             output.aside(f"{what} ...")
 
     def arrived(self, size: int) -> None:
+        # What is measured shrinks at the end, when the file is moved to its place.
+        self._most = max(self._most, size)
         if self._terminal:
-            done = min(1.0, size / 1e6 / self._expected_mb)
+            done = min(1.0, self._most / 1e6 / self._expected_mb)
             bar = "#" * round(done * _BAR)
             output.redraw(f"{self._what} [{bar:<{_BAR}}] {done:.0%} of {self._expected_mb} MB")
 

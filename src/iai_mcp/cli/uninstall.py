@@ -1,5 +1,7 @@
 """Take iai-mcp out again: hooks, MCP entries and service units; the data only if you say so.
 
+The program itself is removed by what installed it: the last line names the command.
+
 iai-mcp uninstall               asks, and asks about what is stored; in a script it needs --yes
 iai-mcp uninstall --yes         keeps what is stored
 iai-mcp uninstall --data --yes  removes that too, for good
@@ -9,7 +11,7 @@ import argparse
 import os
 import shutil
 
-from iai_mcp import paths
+from iai_mcp import installation, paths
 from iai_mcp.cli import output
 from iai_mcp.domain.errors import InvalidInput
 
@@ -40,7 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
         end_all()
         shutil.rmtree(paths.user_data(), ignore_errors=False)
         removed_data = True
-    result = {"hosts": hosts, "units": units, "data_removed": removed_data}
+    program = installation.current().removal
+    result = {"hosts": hosts, "units": units, "data_removed": removed_data, "program": program}
     lines = [
         f"disconnected {', '.join(hosts) or 'no host'}",
         *(f"removed {unit}" for unit in units),
@@ -50,7 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
         if removed_data
         else f"kept your memories in {paths.user_data()}"
     )
-    output.emit(result, "\n".join([*lines, kept]), as_json=arguments.json)
+    last = f"the program itself is still here; this removes it: {program}"
+    output.emit(result, "\n".join([*lines, kept, last]), as_json=arguments.json)
     return 0
 
 

@@ -226,13 +226,17 @@ def _word(started: bool, swapped: bool) -> str:
 
 
 def _told(status: dict[str, object], word: str) -> str:
+    """The state, and which commands come next, but for those that are asked about in a moment."""
+    from iai_mcp.cli import hosts, model
     from iai_mcp.cli.connecting import lines
 
     head = f"{output.paint('memory is on', 'green')}: {word} (pid {status.get('pid')}), {status.get('records')} memories"
     parts = [head]
-    if _lacks_model(status):
+    if _lacks_model(status) and not model.will_offer():
         parts.append(
             "recall works by words; for meaning too, run once: "
             + output.paint("iai-mcp model install", "bold")
         )
-    return "\n".join([*parts, "", *lines()])
+    if not hosts.will_offer() and (connecting := lines()):
+        parts += ["", *connecting]
+    return "\n".join(parts)

@@ -265,6 +265,70 @@ def test_an_answer_that_was_given_before_is_waited_for_all_the_same(
     assert spooled(tmp_path) == ["which port?", "5433"] * 2
 
 
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (
+            {"type": "system", "subtype": "ui_telemetry", "systemPayload": {"text": "5433"}},
+            2,
+        ),
+        (
+            {
+                "type": "user",
+                "uuid": "u2",
+                "message": {"role": "user", "parts": [{"text": "5433"}]},
+            },
+            3,
+        ),
+    ],
+    ids=["telemetry", "the person's"],
+)
+def test_an_answer_is_waited_for_although_its_words_stand_in_another_line(
+    hook: Hook, tmp_path: Path, other: dict[str, object], said: int
+) -> None:
+    """Qwen Code writes what it measured of an answer before the answer itself."""
+    asked = {"type": "user", "uuid": "u1", "message": {"role": "user", "parts": [{"text": "5433"}]}}
+    answer = {
+        "type": "assistant",
+        "uuid": "a1",
+        "message": {"role": "model", "parts": [{"text": "5433"}]},
+    }
+    written, missing = (
+        "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+        for lines in ([asked, other], [answer])
+    )
+    transcript = tmp_path / "chat.jsonl"
+    transcript.write_text(written)
+    late = threading.Timer(0.3, append, (transcript, missing))
+    given = {"session_id": "s", "cwd": "/p", "transcript_path": str(transcript)}
+    late.start()
+
+    hook("hook", "qwen", "Stop", given=given | {"last_assistant_message": "5433"})
+    late.join()
+
+    assert spooled(tmp_path) == ["5433"] * said
+
+
+def test_a_transcript_that_the_host_has_yet_to_make_is_waited_for(
+    hook: Hook, transcript: Path, tmp_path: Path
+) -> None:
+    """Claude Code makes the file of a new session behind its first answer."""
+    yet_to_come = tmp_path / "sessions" / "new.jsonl"
+
+    def arrive() -> None:
+        yet_to_come.parent.mkdir()
+        transcript.replace(yet_to_come)
+
+    late = threading.Timer(0.3, arrive)
+    given = {"session_id": "s", "cwd": "/p", "transcript_path": str(yet_to_come)}
+    late.start()
+
+    hook("hook", "claude-code", "Stop", given=given | {"last_assistant_message": "5433"})
+    late.join()
+
+    assert spooled(tmp_path) == ["which port?", "5433"]
+
+
 def test_without_a_daemon_what_was_said_waits_in_the_spool(
     hook: Hook, transcript: Path, tmp_path: Path
 ) -> None:

@@ -75,7 +75,8 @@ def test_a_dry_run_prints_what_would_change_and_writes_nothing(home: Path) -> No
 
     done = hosts(home, "install", "gemini", "--dry-run", "--diff")
 
-    assert "~/.gemini/settings.json" in hosts(home, "install", "gemini", "--dry-run").stdout
+    planned = hosts(home, "install", "gemini", "--dry-run").stdout
+    assert "would change ~/.gemini/settings.json" in planned, "nothing was changed yet"
     assert done.stdout.startswith("--- ")
     assert '+{"theme": "x", "mcpServers"' in done.stdout
     assert (home / ".gemini" / "settings.json").read_text() == '{"theme": "x"}\n'
