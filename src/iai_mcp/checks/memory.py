@@ -10,6 +10,7 @@ from iai_mcp.checks.language import FIX, PROBLEM, is_mismatch
 from iai_mcp.checks.verdict import Check, failed, passed, warned
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.history_language import LETTERS, SAMPLE
+from iai_mcp.domain.shown_text import memories
 from iai_mcp.memory.reaching import EVENT
 from iai_mcp.ports.memories import Scope
 from iai_mcp.store import MemoryStore
@@ -30,7 +31,7 @@ def integrity(store: MemoryStore) -> Check:
         return failed(
             "integrity", "the store is damaged", "keep a copy, then: iai-mcp restore FILE"
         )
-    return passed("integrity", f"{store.memories.count()} memories, every page checked")
+    return passed("integrity", f"{memories(store.memories.count())}, every page checked")
 
 
 def recovery(store: MemoryStore) -> Check:

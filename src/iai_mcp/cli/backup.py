@@ -10,6 +10,7 @@ import argparse
 import os
 
 from iai_mcp.cli import memory_access, output
+from iai_mcp.domain.shown_text import memories
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,4 +30,4 @@ def run(arguments: argparse.Namespace) -> int:
 def counted(told: dict[str, object]) -> str:
     """How much a backup holds: what was said, and what sleep made of it."""
     derived = told.get("derived")
-    return f"{told['records']} memories" + (f" and {derived} derived from them" if derived else "")
+    return memories(told["records"]) + (f" and {derived} derived from them" if derived else "")

@@ -15,7 +15,7 @@ from iai_mcp import paths
 from iai_mcp.cli import last_recall, memory_access, output, times
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.shown_text import shortened, shown_line
+from iai_mcp.domain.shown_text import memories, shortened, shown_line
 from iai_mcp.project import from_argument
 
 _AS_LONG_AS_IT_TAKES = 3600.0
@@ -46,19 +46,19 @@ def run(arguments: argparse.Namespace) -> int:
     matches = memory_access.call("memory_forget", dry, _AS_LONG_AS_IT_TAKES, looks=True)
     count = int(str(matches["matches"]))
     if arguments.dry_run:
-        lines = [*_shown(matches, count), f"{_many(count)} would go{_where(matches)}"]
+        lines = [*_shown(matches, count), f"{memories(count)} would go{_where(matches)}"]
         output.emit(matches, "\n".join([*lines, *_staying(matches)]), as_json=arguments.json)
         return 0
     if not count and not _staying(matches):
         told = "\n".join(["nothing matches", *_waiting()])
         output.emit({"forgotten": 0, "ids": []}, told, as_json=arguments.json)
         return 0
-    if not output.told_to(arguments, f"{_many(count)} would go for good"):
+    if not output.told_to(arguments, f"{memories(count)} would go for good"):
         output.say("\n".join([*_shown(matches, count), *_staying(matches)]))
-        if not output.agrees(f"{_many(count)} will go for good{_where(matches)}. Forget?"):
+        if not output.agrees(f"{memories(count)} will go for good{_where(matches)}. Forget?"):
             raise InvalidInput("nothing was forgotten")
     result = memory_access.call("memory_forget", params, _AS_LONG_AS_IT_TAKES)
-    lines = [f"forgot {_many(int(str(result['forgotten'])))}", *_copies(result.get("copies"))]
+    lines = [f"forgot {memories(int(str(result['forgotten'])))}", *_copies(result.get("copies"))]
     lines += [*_staying(result), *_waiting()]
     output.emit(result, "\n".join(lines), as_json=arguments.json)
     return 0
@@ -69,7 +69,7 @@ def _staying(told: dict[str, object]) -> list[str]:
     count = told.get("stay_with_others")
     if not isinstance(count, int):
         return []
-    return [f"{_many(count)} of that session stay with the sessions that repeat them"]
+    return [f"{memories(count)} of that session stay with the sessions that repeat them"]
 
 
 def _copies(told: object) -> list[str]:
@@ -123,10 +123,6 @@ def _where(matches: dict[str, object]) -> str:
     named = [f"{count} in {key or 'no project'}" for key, count in projects.items()]
     more = len(named) - _PROJECTS
     return f" ({', '.join(named[:_PROJECTS])}{f' and {more} more projects' if more > 0 else ''})"
-
-
-def _many(count: int) -> str:
-    return "1 memory" if count == 1 else f"{count} memories"
 
 
 def _params(arguments: argparse.Namespace) -> dict[str, object]:

@@ -24,6 +24,7 @@ from iai_mcp.cli.import_run import Counts, Done, Import, Imported, as_json, is_e
 from iai_mcp.cli.memory_access import Call
 from iai_mcp.cli.vectors_left import VectorsLeft
 from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.shown_text import memories
 from iai_mcp.hosts import READABLE, histories
 from iai_mcp.hosts.histories import History
 
@@ -111,7 +112,7 @@ def _exports(exports: list[str], arguments: argparse.Namespace) -> int:
     with memory_access.held() as call:
         for path in exports:
             counts.update(take_in(path, call))
-    told = f"{counts['inserted']} memories imported, {counts['duplicates']} were known already"
+    told = f"{memories(counts['inserted'])} imported, {counts['duplicates']} were known already"
     output.emit(dict(counts), told, as_json=arguments.json)
     return 0
 

@@ -15,6 +15,7 @@ from iai_mcp import paths
 from iai_mcp.cli import output
 from iai_mcp.cli.backup import counted
 from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.shown_text import memories
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +56,7 @@ def _ask(arguments: argparse.Namespace, records: int) -> None:
         return
     if not Path(paths.in_user_data("memory.db")).exists():
         return
-    if not output.agrees(f"Replace the present store by a backup of {records} memories?"):
+    if not output.agrees(f"Replace the present store by a backup of {memories(records)}?"):
         raise InvalidInput("nothing was changed")
 
 

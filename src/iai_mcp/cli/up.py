@@ -23,6 +23,7 @@ from iai_mcp.cli import down, output
 from iai_mcp.client import connection
 from iai_mcp.concurrency import is_served
 from iai_mcp.domain.errors import Busy, DaemonUnreachable, IaiError, IoFailed, NotInstalled
+from iai_mcp.domain.shown_text import memories
 
 _WAIT_SECONDS = 20.0
 _CAN_NOT_TAKE_OVER = 3  # how such a daemon ends
@@ -230,7 +231,7 @@ def _told(status: dict[str, object], word: str) -> str:
     from iai_mcp.cli import hosts, model
     from iai_mcp.cli.connecting import lines
 
-    head = f"{output.paint('memory is on', 'green')}: {word} (pid {status.get('pid')}), {status.get('records')} memories"
+    head = f"{output.paint('memory is on', 'green')}: {word} (pid {status.get('pid')}), {memories(status.get('records'))}"
     parts = [head]
     if _lacks_model(status) and not model.will_offer():
         parts.append(

@@ -21,6 +21,11 @@ def shown_line(text: str) -> str:
     return shown(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
+def memories(count: object) -> str:
+    """So many of them, in words: "1 memory"."""
+    return "1 memory" if count == 1 else f"{count} memories"
+
+
 def shortened(text: str, longest: int) -> str:
     """`text` on one line, cut at a word where it is long."""
     line = " ".join(text.lstrip()[: longest * 4].split())

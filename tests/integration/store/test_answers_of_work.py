@@ -182,7 +182,9 @@ def test_the_room_of_an_answer_is_used_up(kit: Kit) -> None:
 
 def test_who_gives_more_room_gets_more_of_what_there_is(kit: Kit) -> None:
     for n in range(30):
-        said = f"a: The osprey cache lost shard {n}, which was moved to disk {n} of the new machine."
+        said = (
+            f"a: The osprey cache lost shard {n}, which was moved to disk {n} of the new machine."
+        )
         kit.work(f"s{n}", f"u: what about shard {n}?", "a: Let me look.", said)
 
     assert len(kit.hits("which shards did the osprey cache lose")) <= 12

@@ -7,6 +7,7 @@ from pathlib import Path
 from iai_mcp.adapters.keys import backup, descriptor
 from iai_mcp.adapters.keys.files import STORE_NAME, automatic_backups
 from iai_mcp.domain.errors import IaiError, StoreLost
+from iai_mcp.domain.shown_text import memories
 
 _ANEW = "to begin with an empty memory on purpose: iai-mcp up --anew"
 
@@ -46,8 +47,7 @@ def of(directory: Path, what: str) -> Loss:
             header = backup.read_header(made)
         except IaiError:
             continue  # cut off, or not a backup
-        many = "1 memory" if header.records == 1 else f"{header.records} memories"
-        held = f"{many} of {header.created[:10]}"
+        held = f"{memories(header.records)} of {header.created[:10]}"
         return Loss(
             what,
             f"put it back, or restore the newest backup ({held}) with: iai-mcp restore {made}; {_ANEW}",
