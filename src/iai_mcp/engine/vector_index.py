@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iai_mcp.domain.ranking.candidates import few_of_equal
+from iai_mcp.engine import binary_codes
+from iai_mcp.engine.binary_codes import Bits
 from iai_mcp.ports.embedder import Matrix
 
 Codes = NDArray[np.int8]
 Scales = NDArray[np.float32]
 Keys = NDArray[np.int64]
-Bits = NDArray[np.uint64]
+Mask = NDArray[np.bool_]
 
 # Up to here every vector is compared exactly; above it binary codes choose what is rescored.
 EXACT_UP_TO = 4_096
@@ -40,7 +42,8 @@ class _Snapshot:
     codes: Codes
     scales: Scales
     bits: Bits
-    alive: NDArray[np.bool_]
+    alive: Mask
+    whole: bool  # whether all of them are alive
 
 
 class VectorIndex:
@@ -53,7 +56,6 @@ class VectorIndex:
         # None while keys ascend, as they do when they are read at a start: they are found by bisection,
         # and a million of them in a dictionary weigh a hundred megabytes. The latest are made first.
         self._row_of: dict[int, int] | None = None
-        self._words = -(-dimensions // 64)
         self._dimensions = dimensions
         self._allocate(1024)
 
@@ -68,7 +70,7 @@ class VectorIndex:
         """Add rows; a key that is there already is replaced, where it stands."""
         if not len(keys):
             return
-        bits = self._bits_of(codes)
+        bits = binary_codes.signs(codes)
         with self._lock:
             rows = self._rows_before(keys)
             old = np.array([i for i, row in enumerate(rows) if row is not None], np.int64)
@@ -106,14 +108,13 @@ class VectorIndex:
     ) -> list[tuple[int, float]]:
         """Keys and cosines, closest first; ties in order of arrival, at most `alike` of each."""
         view = self._snapshot()
-        rows = self._candidates(view, within)
-        if not rows.size:
-            return []
+        among = _among(view, within)
+        size = len(view.keys) if among is None else int(np.count_nonzero(among))
         query = np.ascontiguousarray(vector, dtype=np.float32).reshape(-1)
-        if rows.size > EXACT_UP_TO:
-            rows = self._by_bits(
-                view, rows, query, max(_RESCORED, rows.size // _RESCORED_OF, 5 * limit)
-            )
+        if size > EXACT_UP_TO:
+            rows = _by_bits(view, among, query, max(_RESCORED, size // _RESCORED_OF, 5 * limit))
+        else:
+            rows = np.arange(size) if among is None else np.flatnonzero(among)
         scores = _scores(view, rows, query)
         best = _top(scores, limit)
         if alike is not None and not few_of_equal(_rounded(scores[best]), alike).all():
@@ -132,7 +133,7 @@ class VectorIndex:
             return []
         view = self._snapshot()
         own = view.codes[row].astype(np.float32) * view.scales[row]
-        rows = self._by_bits(view, self._candidates(view, None), own, _RESCORED_LIKE)
+        rows = _by_bits(view, _among(view, None), own, _RESCORED_LIKE)
         rows = rows[view.keys[rows] != key]
         scores = _scores(view, rows, own)
         return [(int(view.keys[rows[i]]), float(scores[i])) for i in _top(scores, limit)]
@@ -176,34 +177,8 @@ class VectorIndex:
                 self._scales[:n],
                 self._bits[:, :n],
                 self._alive[:n],
+                whole=not self._dropped,
             )
-
-    def _candidates(
-        self, view: _Snapshot, within: Sequence[int] | Keys | None
-    ) -> NDArray[np.int64]:
-        alive = view.alive
-        if within is not None:
-            alive = alive & np.isin(view.keys, np.asarray(within, dtype=np.int64))
-        return np.flatnonzero(alive)
-
-    def _by_bits(
-        self, view: _Snapshot, rows: NDArray[np.int64], query: Matrix, keep: int
-    ) -> NDArray[np.int64]:
-        bits = view.bits if rows.size == len(view.keys) else view.bits[:, rows]
-        cue = self._bits_of(query[None, :])[:, 0]
-        distance = np.zeros(rows.size, dtype=np.uint16)
-        for word in range(self._words):
-            distance += np.bitwise_count(bits[word] ^ cue[word])
-        if keep >= len(distance):
-            return rows
-        return rows[_smallest(distance, keep)]
-
-    def _bits_of(self, vectors: Codes | Matrix) -> Bits:
-        """The signs of each vector, 64 to a word: word by word, which is how they are compared."""
-        packed = np.packbits(vectors > 0, axis=1)
-        padded = np.zeros((len(packed), self._words * 8), dtype=np.uint8)
-        padded[:, : packed.shape[1]] = packed
-        return np.ascontiguousarray(padded.view(np.uint64).T)
 
     def _write(
         self,
@@ -250,8 +225,10 @@ class VectorIndex:
         self._keys: Keys = np.zeros(capacity, dtype=np.int64)
         self._codes: Codes = np.zeros((capacity, self._dimensions), dtype=np.int8)
         self._scales: Scales = np.zeros(capacity, dtype=np.float32)
-        self._bits: Bits = np.zeros((self._words, capacity), dtype=np.uint64)
-        self._alive: NDArray[np.bool_] = np.zeros(capacity, dtype=np.bool_)
+        self._bits: Bits = np.zeros(
+            (binary_codes.words_of(self._dimensions), capacity), dtype=np.uint64
+        )
+        self._alive: Mask = np.zeros(capacity, dtype=np.bool_)
 
     def _columns(self) -> tuple[NDArray[Any], ...]:
         """Each with the rows first."""
@@ -265,15 +242,17 @@ class VectorIndex:
             after[: self._used] = before[: self._used]
 
 
-def _smallest(distance: NDArray[np.uint16], keep: int) -> NDArray[np.int64]:
-    """The places of the `keep` smallest and of those equal to the last of them, as many again at most.
+def _among(view: _Snapshot, within: Sequence[int] | Keys | None) -> Mask | None:
+    """Which rows are looked at; None for all."""
+    if within is None:
+        return None if view.whole else view.alive
+    found: Mask = np.isin(view.keys, np.asarray(within, dtype=np.int64))
+    return found & view.alive
 
-    There are only a few hundred distances: counting them is four times as fast as partitioning.
-    """
-    last = int(np.searchsorted(np.cumsum(np.bincount(distance)), keep))
-    nearer = np.flatnonzero(distance < last)
-    as_near = np.flatnonzero(distance == last)[:keep]
-    return np.sort(np.concatenate([nearer, as_near]))
+
+def _by_bits(view: _Snapshot, among: Mask | None, query: Matrix, keep: int) -> NDArray[np.int64]:
+    """The rows whose binary codes are nearest: few enough to be compared exactly."""
+    return binary_codes.nearest(view.bits, binary_codes.signs(query[None])[:, 0], keep, among)
 
 
 def _scores(view: _Snapshot, rows: NDArray[np.int64], query: Matrix) -> Matrix:
