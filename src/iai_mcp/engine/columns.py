@@ -152,6 +152,9 @@ class Columns:
         if self._log.latest() <= self._last:
             return
         with self._arriving:
+            if not self._used:
+                # About as many as there are: the room is made once, and what is not used takes none.
+                self._make_room(self._log.latest())
             for page in _pages(self._log.entries(self._last)):
                 self._add(page)
 
@@ -251,8 +254,7 @@ class Columns:
             columns["alive"][start:end] = True
             for name, said in values.items():
                 if name in _NAMES:
-                    known = self._numbers[name]
-                    columns[name][start:end] = [known.setdefault(one, len(known)) for one in said]
+                    columns[name][start:end] = self._numbered(name, said)
                 elif name in columns:
                     columns[name][start:end] = said
             self._link_all(start, end)
@@ -267,29 +269,52 @@ class Columns:
             no_session=self.number("session", ""),
         )
 
+    def _numbered(self, column: str, said: Sequence[str]) -> "Numbers | int":
+        """The numbers of names; one that none had before gets the next."""
+        known = self._numbers[column]
+        if said.count(said[0]) == len(said):  # as is nearly always so
+            return known.setdefault(said[0], len(known))
+        for one in dict.fromkeys(said):
+            known.setdefault(one, len(known))
+        return np.fromiter(map(known.__getitem__, said), np.int32, len(said))
+
     def _link_all(self, start: int, end: int) -> None:
         """Put each row where it belongs in its session: nearly always at the end."""
-        before, after, head = (self._columns[name] for name in ("before", "after", "head"))
+        columns = self._columns
+        before, after, head = (columns[name] for name in ("before", "after", "head"))
         before[start:end] = after[start:end] = NOBODY
         head[start:end] = np.arange(start, end)
-        session, role, at = (
-            self._columns[name][start:end].tolist() for name in ("session", "role", "at")
-        )
-        alone, prompt = self._numbers["session"].get(""), self._numbers["role"].get(_PROMPT)
-        last_of, said_at = self._last_of, self._columns["at"]
+        # The rows of each session side by side, in the order of arrival. Memories without a session
+        # are no conversation.
+        session = columns["session"][start:end]
+        rows = start + np.argsort(session, kind="stable")
+        rows = rows[columns["session"][rows] != self._numbers["session"].get("", NOBODY)]
+        if not rows.size:
+            return
+        own = columns["session"][rows]
+        first = np.append(True, own[1:] != own[:-1])
+        left = np.append(NOBODY, rows[:-1])
+        left[first] = [self._last_of.get(one, NOBODY) for one in own[first].tolist()]
+        linked = left != NOBODY
+        if (linked & (columns["at"][left] > columns["at"][rows])).any():
+            self._link_each(start, end)
+            return
+        before[rows] = left
+        after[left[linked]] = rows[linked]
+        last = np.append(first[1:], True)
+        self._last_of.update(zip(own[last].tolist(), rows[last].tolist(), strict=True))
+        # The head is that of the turn before, up to one that begins an exchange.
+        begins = ~linked | (columns["role"][rows] == self._numbers["role"].get(_PROMPT, NOBODY))
+        heads = np.where(begins, rows, head[left])
+        known = np.where(first | begins, np.arange(len(rows)), 0)
+        head[rows] = heads[np.maximum.accumulate(known)]
+
+    def _link_each(self, start: int, end: int) -> None:
+        """Some were said before others that came earlier: each by itself."""
+        columns, alone = self._columns, self._numbers["session"].get("")
         for row in range(start, end):
-            own = session[row - start]
-            if own == alone:
-                continue  # memories without a session are no conversation
-            left = last_of.get(own, NOBODY)
-            if left != NOBODY and said_at[left] > at[row - start]:
+            if columns["session"][row] != alone:
                 self._link(row)
-                continue
-            last_of[own] = row
-            if left != NOBODY:
-                before[row], after[left] = left, row
-                if role[row - start] != prompt:
-                    head[row] = head[left]
 
     def _link(self, row: int) -> None:
         """Put a row of a session between those that were said before and after it."""

@@ -66,28 +66,27 @@ class VectorIndex:
         with self._lock:
             return self._row(key) is not None
 
-    def add(self, keys: Sequence[int], codes: Codes, scales: Scales) -> None:
+    def make_room(self, count: int) -> None:
+        """For so many: who knows how many will come spares copying what is there again and again."""
+        with self._lock:
+            if count > len(self._keys):
+                self._grow(count)
+
+    def add(self, keys: Sequence[int] | Keys, codes: Codes, scales: Scales) -> None:
         """Add rows; a key that is there already is replaced, where it stands."""
         if not len(keys):
             return
-        bits = binary_codes.signs(codes)
+        added, bits = np.asarray(keys, dtype=np.int64), binary_codes.signs(codes)
         with self._lock:
-            rows = self._rows_before(keys)
-            old = np.array([i for i, row in enumerate(rows) if row is not None], np.int64)
-            self._write([row for row in rows if row is not None], old, codes, scales, bits)
-            new = np.setdiff1d(np.arange(len(keys)), old)
-            if not new.size:
+            if self._ascends(added):
+                self._append(added, codes, scales, bits)
                 return
-            start, end = self._used, self._used + new.size
-            added = np.asarray(keys, dtype=np.int64)[new]
-            if end > len(self._keys):
-                self._grow(end)
-            self._keys[start:end] = added
-            self._write(slice(start, end), new, codes, scales, bits)
-            self._alive[start:end] = True
-            if self._row_of is not None:
-                self._row_of.update(zip(added.tolist(), range(start, end), strict=True))
-            self._used = end
+            rows = self._rows_before(added.tolist())
+            known = np.array([row is not None for row in rows])
+            self._write([row for row in rows if row is not None], known, codes, scales, bits)
+            if not known.all():
+                new = ~known
+                self._append(added[new], codes[new], scales[new], bits[:, new])
 
     def drop(self, keys: Sequence[int]) -> None:
         """Forget rows: nothing of them stays in memory."""
@@ -180,10 +179,30 @@ class VectorIndex:
                 whole=not self._dropped,
             )
 
+    def _ascends(self, added: Keys) -> bool:
+        """Whether these keys come behind all others, in order."""
+        last = self._keys[self._used - 1] if self._used else -1
+        behind = self._row_of is None and added[0] > last
+        return bool(behind and (added[1:] > added[:-1]).all())
+
+    def _append(self, added: Keys, codes: Codes, scales: Scales, bits: Bits) -> None:
+        start, end = self._used, self._used + len(added)
+        if end > len(self._keys):
+            # Half again, not double: the copy is rare and the spare room counts as resident memory.
+            self._grow(max(end, len(self._keys) * 3 // 2))
+        self._keys[start:end] = added
+        self._codes[start:end] = codes
+        self._scales[start:end] = scales
+        self._bits[:, start:end] = bits
+        self._alive[start:end] = True
+        if self._row_of is not None:
+            self._row_of.update(zip(added.tolist(), range(start, end), strict=True))
+        self._used = end
+
     def _write(
         self,
-        rows: slice | list[int],
-        places: NDArray[np.int64],
+        rows: list[int],
+        places: Mask,
         codes: Codes,
         scales: Scales,
         bits: Bits,
@@ -194,11 +213,9 @@ class VectorIndex:
         self._bits[:, rows] = bits[:, places]
 
     def _rows_before(self, keys: Sequence[int]) -> list[int | None]:
-        """The row that each key has already. Where the new ones do not ascend, a dictionary is made."""
-        added = np.asarray(keys, dtype=np.int64)
-        last = self._keys[self._used - 1] if self._used else -1
-        if self._row_of is None and added[0] > last and bool((added[1:] > added[:-1]).all()):
-            return [None] * len(keys)
+        """The row that each key has already. Where one is new and others came after it, a dictionary is
+        made.
+        """
         rows = [self._row(key) for key in keys]
         if self._row_of is None and None in rows:
             alive = np.flatnonzero(self._alive[: self._used])
@@ -234,10 +251,9 @@ class VectorIndex:
         """Each with the rows first."""
         return self._keys, self._codes, self._scales, self._bits.T, self._alive
 
-    def _grow(self, needed: int) -> None:
+    def _grow(self, capacity: int) -> None:
         old = self._columns()
-        # Half again, not double: the copy is rare and the spare room counts as resident memory.
-        self._allocate(max(needed, len(self._keys) * 3 // 2))
+        self._allocate(capacity)
         for before, after in zip(old, self._columns(), strict=True):
             after[: self._used] = before[: self._used]
 

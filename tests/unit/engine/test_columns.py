@@ -1,5 +1,6 @@
 """The narrow rows of all memories."""
 
+import random
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -240,3 +241,28 @@ def test_what_a_fact_holds_of_is_found_within_a_scope() -> None:
     assert columns.keys_with(Fact.RULES, Scope(projects=("p",))) == [1, 4]
     columns.drop([4])
     assert columns.keys_with(Fact.RULES, Scope()) == [1, 3]
+
+
+@pytest.mark.parametrize("late", [0.0, 0.2])
+def test_many_that_come_at_once_are_linked_as_if_each_came_by_itself(late: float) -> None:
+    chance = random.Random(11)
+    entries = [
+        _line(
+            key,
+            at=key - (50 if chance.random() < late else 0),
+            session=chance.choice(["", "a", "b", "c"]),
+            role=chance.choice(["user", "assistant"]),
+        )
+        for key in range(1, 400)
+    ]
+    log = _Log()
+    one_by_one, in_pages = Columns(log), Columns(log)
+    for number, entry in enumerate(entries):
+        log.stored.append(entry)
+        one_by_one.catch_up()
+        if number % 90 == 0:
+            in_pages.catch_up()
+    in_pages.catch_up()
+    expected, found = one_by_one.view(), in_pages.view()
+    for name in ("before", "after", "head", "session", "role"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist(), name
