@@ -1,8 +1,10 @@
 """Which words of a cue tell memories apart, and where they occur."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iai_mcp.domain.ranking.candidates import Floats
 from iai_mcp.domain.ranking.lexical import Mask, Postings
@@ -64,9 +66,18 @@ def rare(index: Words, word: str, view: View) -> Postings | None:
     return _postings(word, places, view) if len(places) < most else None
 
 
-def exactness(index: Words, names: Sequence[str], view: View, within: Mask) -> Floats:
-    """Per row: the share of what the cue quotes that it holds, less where many hold it."""
+@dataclass(frozen=True, slots=True)
+class Exactness:
+    """The share of what the cue quotes that rows hold, less where many hold it."""
+
+    worth: Floats  # per row
+    rows: NDArray[np.int64]  # that hold any of it, ascending
+
+
+def exactness(index: Words, names: Sequence[str], view: View, within: Mask) -> Exactness:
     worth = np.zeros(len(view.keys), np.float32)
+    total = max(1, sum(map(len, names)))
+    held: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     for name in names:
         phrase = indexed(name).partition("\n")[0]  # without the parts of a camelCase name
         keys = index.holding_phrase(phrase, _EXACT_AT_MOST)
@@ -74,8 +85,10 @@ def exactness(index: Words, names: Sequence[str], view: View, within: Mask) -> F
         rows = rows[within[rows]]
         if rows.size:
             worth[rows] += min(1.0, _RARE_NAME / rows.size) * len(name)
-    total = max(1, sum(map(len, names)))
-    return (worth / total).astype(np.float32)
+            held.append(rows)
+    every = np.unique(np.concatenate(held))
+    worth[every] /= total
+    return Exactness(worth, every)
 
 
 def _starts(places: Places) -> Places:
