@@ -4,7 +4,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -130,7 +130,7 @@ class MemoryStore:
         self.strengths = SqliteStrengths(self.database)
         self.uses = Uses(self.strengths, self.clock, self.later)
         self.access = access = Access(self.memories, self.projects)
-        self.rules = Rules(self.memories, lambda scope: self.columns.keys_with(Fact.RULES, scope))
+        self.rules = Rules(self.memories, partial(self.columns.keys_with, Fact.RULES))
         self.recall = Recall(
             memories=self.memories,
             access=access,

@@ -22,6 +22,8 @@ Mask = NDArray[np.bool_]
 
 NOBODY = -1  # no such row, no such name
 _PAGE = 1000  # rows taken in while readers wait
+_SCANNED = 1 << 16  # rows looked through at once for the latest of something
+_FACTS_KEPT = 8
 _MASKS_KEPT = 4  # one byte a memory: a question, and the rules of its projects
 _PROMPT = "user"  # the role that begins an exchange
 
@@ -71,6 +73,9 @@ class View:
     member: Numbers
     machine: Numbers
     no_session: int  # what stands in `session` for memories that belong to none
+    lost: (
+        int  # how many were forgotten or read anew so far: until then words only become more common
+    )
 
     def rows_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows of the keys that have one, in the order asked."""
@@ -140,7 +145,9 @@ class Columns:
         self._last_of: dict[int, int] = {}  # session -> the row said last in it
         self._columns = _blank(1024)
         self._changes = 0
+        self._lost = 0
         self._masked: dict[tuple[Scope, tuple[int, ...]], tuple[int, Mask]] = {}
+        self._with: dict[tuple[Fact, Scope, int], tuple[Mask, list[int]]] = {}
 
     def current(self) -> View:
         """The columns with everything that is stored by now."""
@@ -172,6 +179,7 @@ class Columns:
                     self._columns["length"][row] = one.length
                     self._columns["facts"][row] = one.facts
                     self._changes += 1
+                    self._lost += 1
 
     def view(self) -> View:
         with self._lock:
@@ -198,11 +206,18 @@ class Columns:
         self._masked[asked] = (changes, mask)
         return mask
 
-    def keys_with(self, fact: Fact, scope: Scope) -> list[int]:
-        """The keys of what a fact holds of within the scope, in order of arrival."""
+    def keys_with(self, fact: Fact, scope: Scope, latest: int) -> list[int]:
+        """The keys of the latest that a fact holds of within the scope, in order of arrival."""
         view = self.current()
         mask = self.within(view, scope)
-        keys: list[int] = view.keys[mask & having(view.facts, fact)].tolist()
+        asked = fact, scope, latest
+        kept = self._with.get(asked)
+        if kept is not None and kept[0] is mask:
+            return kept[1]
+        keys = _latest_with(view, mask, fact, latest)
+        if len(self._with) >= _FACTS_KEPT:
+            self._with = {}
+        self._with[asked] = (mask, keys)
         return keys
 
     def _of_session(self, session_id: str) -> tuple[int, ...]:
@@ -267,6 +282,7 @@ class Columns:
         return View(
             **{name: column[: self._used] for name, column in columns.items()},
             no_session=self.number("session", ""),
+            lost=self._lost,
         )
 
     def _numbered(self, column: str, said: Sequence[str]) -> "Numbers | int":
@@ -347,6 +363,7 @@ class Columns:
         self._columns["alive"][row] = False
         self._lead(right)
         self._changes += 1
+        self._lost += 1
 
     def _lead(self, row: int) -> None:
         """Give the row and what follows it, up to the next prompt, the head of their exchange."""
@@ -370,6 +387,19 @@ class Columns:
         self._columns = _blank(max(needed, len(old["keys"]) * 3 // 2))
         for name, column in old.items():
             self._columns[name][: self._used] = column[: self._used]
+
+
+def _latest_with(view: View, mask: Mask, fact: Fact, latest: int) -> list[int]:
+    """From the end: of what many rows have, few are looked through."""
+    found: list[int] = []
+    end = len(mask)
+    while end > 0 and len(found) < latest:
+        part = slice(max(0, end - _SCANNED), end)
+        rows = np.flatnonzero(mask[part] & having(view.facts[part], fact))
+        keys: list[int] = view.keys[part][rows[-latest:]].tolist()
+        found = keys + found
+        end = part.start
+    return found[-latest:] if latest else []
 
 
 def _blank(capacity: int) -> dict[str, NDArray[Any]]:

@@ -30,7 +30,7 @@ from iai_mcp.engine import exchanges, words
 from iai_mcp.engine.columns import NOBODY, Columns, Mask, View, having
 from iai_mcp.engine.exchanges import ALIKE, POOL, nearest_rows
 from iai_mcp.engine.vectors import Vectors
-from iai_mcp.engine.words import Exactness
+from iai_mcp.engine.words import CommonWords, Exactness
 from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.memories import Scope
 from iai_mcp.ports.words import WordIndex, Words
@@ -128,6 +128,7 @@ class Finder:
     index: WordIndex
     vectors: Callable[[], Vectors | None]  # None while there is no model
     crowds: Crowds = field(default_factory=Crowds)
+    common: CommonWords = field(default_factory=CommonWords)
 
     def find(self, sought: Sought) -> Looked:
         """What might answer, talk with the turns around it; nothing if nothing is stored there.
@@ -140,7 +141,8 @@ class Finder:
         crowd = self.crowds.of(view, within)
         vectors = self.vectors() if sought.vector is not None else None
         with self.index.looked_up() as index:
-            terms = words.postings(index, sought.terms, view, generous=len(crowd.work) > 0)
+            worked = len(crowd.work) > 0
+            terms = words.postings(index, sought.terms, view, self.common, generous=worked)
             exact = words.exactness(index, sought.exact, view, within)
             soft = _softened(index, terms, sought, view, crowd.work, vectors)
         lexical = word_scores(terms, crowd.population)
