@@ -9,14 +9,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
-
+from bench import filled
 from bench.corpus import Corpus
-from iai_mcp.ports.embedder import Embedder, Matrix
 
 SOURCE = Path(__file__).parents[1] / "src"
 
@@ -110,8 +108,11 @@ class Scratch:
             fields = stat.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def fill(self, count: int, corpus: Corpus) -> None:
-        """Store `count` memories with vectors, through the real write path, before the start."""
+    def fill(self, count: int, corpus: Corpus, stores: Path | None = None) -> None:
+        """Store `count` memories with vectors, through the real write path, before the start.
+
+        `stores` is where filled ones are kept: one that is there is copied.
+        """
         os.environ.update(
             {
                 k: v
@@ -119,53 +120,7 @@ class Scratch:
                 if k.startswith(("IAI_", "HOME", "PYTHON_K"))
             }
         )
-        from iai_mcp.adapters.embedding.runtime import load_configured
-        from iai_mcp.adapters.sqlite.vectors import SqliteVectors
-        from iai_mcp.core import dispatch
-        from iai_mcp.engine.vectors import Vectors
-        from iai_mcp.memory.embedding import EmbedBacklog
-        from iai_mcp.store import MemoryStore
-
-        store = MemoryStore()
-        batches: dict[str, list[dict[str, object]]] = {}
-        for session, event in corpus.turns(count):
-            batches.setdefault(session, []).append(event)
-        for session, events in batches.items():
-            dispatch(
-                store,
-                "capture_events",
-                {"session_id": session, "project": "bench", "events": events},
-            )
-        real = load_configured()
-        quick = QuickEmbedder(real, corpus)
-        kept = SqliteVectors(store.database, real.model_id, real.dimensions)
-        backlog = EmbedBacklog(store.memories, quick, Vectors(kept, real.dimensions))
-        while backlog(512):
-            continue
-        store.close()
-
-
-class QuickEmbedder:
-    """Vectors that lie in the real model's space, made in microseconds.
-
-    Each is one of a thousand real sentence vectors, moved a little at random: near and far
-    neighbours are distributed as the real model distributes them.
-    """
-
-    def __init__(self, real: Embedder, corpus: Corpus) -> None:
-        self.model_id, self.dimensions = real.model_id, real.dimensions
-        self._real = real
-        self._random = np.random.default_rng(11)
-        self._bases = real.embed([corpus.text() for _ in range(1000)])
-
-    def embed(self, texts: Sequence[str]) -> Matrix:
-        chosen = self._bases[self._random.integers(0, len(self._bases), len(texts))]
-        moved = chosen + self._random.standard_normal(chosen.shape).astype(np.float32) * 0.03
-        normal: Matrix = moved / np.linalg.norm(moved, axis=1, keepdims=True)
-        return normal
-
-    def count_tokens(self, text: str) -> int:
-        return self._real.count_tokens(text)
+        filled.fill(self.path / "store", count, corpus, stores)
 
 
 class Caller:

@@ -4,7 +4,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -130,7 +130,7 @@ class MemoryStore:
         self.strengths = SqliteStrengths(self.database)
         self.uses = Uses(self.strengths, self.clock, self.later)
         self.access = access = Access(self.memories, self.projects)
-        self.rules = Rules(self.memories, lambda scope: self.columns.keys_with(Fact.RULES, scope))
+        self.rules = Rules(self.memories, partial(self.columns.keys_with, Fact.RULES))
         self.recall = Recall(
             memories=self.memories,
             access=access,
@@ -363,10 +363,11 @@ def _spare_cores(wanted: int) -> Callable[[int], int]:
 
 
 def _recalls_at_once() -> int:
-    """How many weigh what they found at the same time: more only take the interpreter from each
-    other. Eight at once answer fewer in a second than one after the other do, and each takes longer.
+    """How many weigh what they found at the same time. While one reads from the store or compares
+    vectors, another can have the interpreter; more only take it from each other. Eight at once answer
+    fewer in a second than one after the other do, and each takes longer.
     """
-    return 1 if (os.cpu_count() or 1) <= 2 else 2
+    return min(2, os.cpu_count() or 1)
 
 
 def _load_embedder() -> Embedder:

@@ -1,5 +1,6 @@
 """What every log of vectors promises, on the fake and on the encrypted file alike."""
 
+import numpy as np
 import pytest
 from tests.fakes.memories import FakeMemories, FakeVectorLog, said
 
@@ -35,16 +36,17 @@ def _turn(key: int, code: bytes = b"\1\2\3\4") -> Coded:
 def test_what_was_put_comes_back_in_pages_and_is_off_the_backlog(kit: Kit) -> None:
     memories, log = kit
     assert log.put([_turn(3), _turn(1)]) == [3, 1]
-    assert log.page(0, 10) == [_turn(1), _turn(3)]
-    assert log.page(0, 1) == [_turn(1)]
-    assert log.page(1, 10) == [_turn(3)]
+    assert list(log.page(0, 10)) == [_turn(1), _turn(3)]
+    assert list(log.page(0, 1)) == [_turn(1)]
+    assert list(log.page(1, 10)) == [_turn(3)]
+    assert len(log.page(3, 10)) == 0
     assert memories.pending() == [2]
 
 
 def test_what_is_unfinished_is_kept_and_stays_on_the_backlog(kit: Kit) -> None:
     memories, log = kit
     assert log.put([_turn(1), _turn(2)], unfinished={2}) == [1, 2]
-    assert log.page(0, 10) == [_turn(1), _turn(2)]
+    assert list(log.page(0, 10)) == [_turn(1), _turn(2)]
     assert sorted(memories.pending()) == [2, 3]
     log.put([_turn(2)], [CodedParts(2, 0, False, SCALE, b"abcd")])
     assert memories.pending() == [3]
@@ -54,7 +56,7 @@ def test_putting_again_takes_the_place_of_what_was_there(kit: Kit) -> None:
     _, log = kit
     log.put([_turn(1)])
     log.put([_turn(1, b"\4\3\2\1")])
-    assert log.page(0, 10) == [_turn(1, b"\4\3\2\1")]
+    assert list(log.page(0, 10)) == [_turn(1, b"\4\3\2\1")]
 
 
 def test_parts_are_found_by_key_and_those_with_topics_in_pages(kit: Kit) -> None:
@@ -73,5 +75,14 @@ def test_a_memory_that_was_forgotten_is_passed_over_and_takes_its_vectors_along(
     log.put([_turn(1), _turn(2)], [parts])
     memories.forget([2, 3], 1)
     assert log.put([_turn(3), _turn(1)], [parts]) == [1]
-    assert log.page(0, 10) == [_turn(1)]
+    assert list(log.page(0, 10)) == [_turn(1)]
     assert log.parts([2]) == log.with_topics(0, 10) == []
+
+
+def test_every_byte_and_every_scale_comes_back_as_it_was(kit: Kit) -> None:
+    _, log = kit
+    scales = [float(np.float32(1) / np.float32(step)) for step in (3, 127, 1e7)]
+    codes = [bytes(range(128)), bytes(range(128, 256)), bytes(128)]
+    turns = [Coded(key, *one) for key, one in enumerate(zip(scales, codes, strict=True), 1)]
+    log.put(turns)
+    assert list(log.page(0, 10)) == turns

@@ -26,7 +26,7 @@ from iai_mcp.ports.memories import (
     WordHit,
 )
 from iai_mcp.ports.upkeep import Gone
-from iai_mcp.ports.vectors import Coded, CodedParts
+from iai_mcp.ports.vectors import Coded, CodedPage, CodedParts
 from iai_mcp.ports.words import Places
 
 _WORD = re.compile(r"\w+")
@@ -410,8 +410,14 @@ class FakeVectorLog:
         keys = [*(one.key for one in parts), *(one.key for one in turns)]
         return list(dict.fromkeys(key for key in keys if key in there))
 
-    def page(self, after: int, limit: int) -> list[Coded]:
-        return [self._turns[key] for key in sorted(self._turns) if key > after][:limit]
+    def page(self, after: int, limit: int) -> CodedPage:
+        found = [self._turns[key] for key in sorted(self._turns) if key > after][:limit]
+        codes = np.frombuffer(b"".join(one.code for one in found), np.int8)
+        return CodedPage(
+            np.array([one.key for one in found], np.int64),
+            np.array([one.scale for one in found], np.float32),
+            codes.reshape(len(found), -1 if found else 0),
+        )
 
     def parts(self, keys: Sequence[int]) -> list[CodedParts]:
         return [self._parts[key] for key in keys if key in self._parts]

@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 from tests.support.answers import ask
 
-from iai_mcp.adapters.sqlite.words import SqliteWordIndex
+from iai_mcp.adapters.sqlite.words import SqliteWordIndex, SqliteWords
 from iai_mcp.core import dispatch
 from iai_mcp.engine import words
 from iai_mcp.engine.finder import Sought
 from iai_mcp.ports.memories import Scope
+from iai_mcp.ports.words import Places
 from iai_mcp.store import MemoryStore
+
+Rows = list[list[int]]
 
 
 @pytest.fixture
@@ -30,13 +33,17 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemorySto
 def _rows(store: MemoryStore, *terms: str) -> list[list[int]]:
     with SqliteWordIndex(store.database).looked_up() as index:
         view = store.columns.current()
-        return [found.rows.tolist() for found in words.postings(index, terms, view)]
+        return [
+            found.rows.tolist() for found in words.postings(index, terms, view, words.CommonWords())
+        ]
 
 
 def test_each_term_comes_with_its_rows_and_how_often_it_is_in_each(store: MemoryStore) -> None:
     with SqliteWordIndex(store.database).looked_up() as index:
         view = store.columns.current()
-        rare, twin, absent = words.postings(index, ["rare", "twin", "nowhere"], view)
+        rare, twin, absent = words.postings(
+            index, ["rare", "twin", "nowhere"], view, words.CommonWords()
+        )
 
     assert (rare.rows.tolist(), rare.counts.tolist()) == ([7], [1])
     assert (twin.rows.tolist(), twin.counts.tolist()) == ([0, 1, 2], [2, 2, 2])
@@ -93,3 +100,58 @@ def test_repeats_do_not_take_the_places_of_everything_else(store: MemoryStore, t
 
     assert len(hits) == 10
     assert sum(hit["text"] == said for hit in hits) == 1
+
+
+class _Counted(SqliteWords):
+    """An index that notes which words it was asked for."""
+
+    asked: list[str]
+
+    def places(self, word: str, limit: int) -> Places:
+        self.asked.append(word)
+        return super().places(word, limit)
+
+    def holding(self, word: str) -> int:
+        self.asked.append(word)
+        return super().holding(word)
+
+
+def _asked(store: MemoryStore, known: words.CommonWords, *terms: str) -> tuple[list[str], Rows]:
+    with store.database.reading() as db:
+        index = _Counted(db)
+        index.asked = []
+        found = words.postings(index, terms, store.columns.current(), known)
+    return index.asked, [one.rows.tolist() for one in found]
+
+
+@pytest.fixture
+def _few_are_common(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_COMMON_AT_LEAST", "_TOO_COMMON", "_READ_AT_FIRST"):
+        monkeypatch.setattr(words, name, 10)
+
+
+@pytest.mark.usefixtures("_few_are_common")
+def test_a_word_that_was_found_common_is_not_read_again(store: MemoryStore) -> None:
+    known = words.CommonWords()
+    _, first = _asked(store, known, "rare", "common", "twin")
+    asked, again = _asked(store, known, "rare", "common", "twin")
+    assert again == first == [[7], [0, 1, 2]]
+    assert "common" not in asked
+
+
+@pytest.mark.usefixtures("_few_are_common")
+def test_of_words_that_are_all_common_the_rarest_is_read_whole(store: MemoryStore) -> None:
+    known = words.CommonWords()
+    ask(store, "memory_capture", text="filler filler", session_id="t")
+    _, first = _asked(store, known, "filler", "common")
+    assert _asked(store, known, "filler", "common")[1] == first == [list(range(40))]
+
+
+@pytest.mark.usefixtures("_few_are_common")
+def test_what_was_common_is_counted_again_when_something_was_forgotten(store: MemoryStore) -> None:
+    known = words.CommonWords()
+    _asked(store, known, "rare", "common")
+    keys = list(range(1, 32))
+    store.memories.forget(keys, 1)
+    store.forgotten(keys)
+    assert _asked(store, known, "rare", "common")[1] == [[], list(range(31, 40))]

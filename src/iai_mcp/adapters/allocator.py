@@ -6,7 +6,10 @@ import os
 
 # What is this large leaves holes behind that only giving back fills: a text, a line, an answer.
 LARGE = 1 << 20
-_ARENA_MAX, _MMAP_THRESHOLD = -8, -3  # mallopt's parameters
+# What is free at the end of an arena is kept up to this: a recall and the model use some hundred pages
+# for a moment, and to have each of them emptied by the system anew takes a tenth of a recall.
+_KEPT = 8 << 20
+_ARENA_MAX, _MMAP_THRESHOLD, _TRIM_THRESHOLD = -8, -3, -1  # mallopt's parameters
 
 
 def keep_little() -> None:
@@ -18,6 +21,7 @@ def keep_little() -> None:
         # What is large goes back to the system as soon as it is freed. By itself the allocator
         # raises this with every large thing that it sees, and then keeps them.
         allocator.mallopt(_MMAP_THRESHOLD, LARGE)
+        allocator.mallopt(_TRIM_THRESHOLD, _KEPT)
 
 
 def resident() -> int:

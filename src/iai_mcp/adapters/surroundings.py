@@ -72,7 +72,8 @@ class StoredProjects:
         self._redact = redact
 
     def key_of(self, named: str, cwd: str) -> str:
-        return self._redact(self._projects.key_of(named, cwd)).text
+        key = self._projects.key_of(named, cwd)
+        return self._redact(key).text if key else ""
 
     def place_of(self, cwd: str) -> str:
         return self._redact(self._projects.place_of(cwd)).text

@@ -125,8 +125,8 @@ class Model:
         kept = self._kept(embedder)
         words = WordMeanings(self._words(embedder), embedder.model_id, embedder.dimensions)
         self._coming = vectors = Vectors(kept, embedder.dimensions, words)
-        vectors.load()
         count = self._memories.count()
+        vectors.load(count)
         self.behind = count - len(vectors) > max(_WORTH_A_WORD, count / 2)
         self.vectors = vectors
         self.ready()

@@ -22,6 +22,8 @@ Mask = NDArray[np.bool_]
 
 NOBODY = -1  # no such row, no such name
 _PAGE = 1000  # rows taken in while readers wait
+_SCANNED = 1 << 16  # rows looked through at once for the latest of something
+_FACTS_KEPT = 8
 _MASKS_KEPT = 4  # one byte a memory: a question, and the rules of its projects
 _PROMPT = "user"  # the role that begins an exchange
 
@@ -71,6 +73,9 @@ class View:
     member: Numbers
     machine: Numbers
     no_session: int  # what stands in `session` for memories that belong to none
+    lost: (
+        int  # how many were forgotten or read anew so far: until then words only become more common
+    )
 
     def rows_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows of the keys that have one, in the order asked."""
@@ -140,7 +145,9 @@ class Columns:
         self._last_of: dict[int, int] = {}  # session -> the row said last in it
         self._columns = _blank(1024)
         self._changes = 0
+        self._lost = 0
         self._masked: dict[tuple[Scope, tuple[int, ...]], tuple[int, Mask]] = {}
+        self._with: dict[tuple[Fact, Scope, int], tuple[Mask, list[int]]] = {}
 
     def current(self) -> View:
         """The columns with everything that is stored by now."""
@@ -152,6 +159,9 @@ class Columns:
         if self._log.latest() <= self._last:
             return
         with self._arriving:
+            if not self._used:
+                # About as many as there are: the room is made once, and what is not used takes none.
+                self._make_room(self._log.latest())
             for page in _pages(self._log.entries(self._last)):
                 self._add(page)
 
@@ -169,6 +179,7 @@ class Columns:
                     self._columns["length"][row] = one.length
                     self._columns["facts"][row] = one.facts
                     self._changes += 1
+                    self._lost += 1
 
     def view(self) -> View:
         with self._lock:
@@ -195,11 +206,18 @@ class Columns:
         self._masked[asked] = (changes, mask)
         return mask
 
-    def keys_with(self, fact: Fact, scope: Scope) -> list[int]:
-        """The keys of what a fact holds of within the scope, in order of arrival."""
+    def keys_with(self, fact: Fact, scope: Scope, latest: int) -> list[int]:
+        """The keys of the latest that a fact holds of within the scope, in order of arrival."""
         view = self.current()
         mask = self.within(view, scope)
-        keys: list[int] = view.keys[mask & having(view.facts, fact)].tolist()
+        asked = fact, scope, latest
+        kept = self._with.get(asked)
+        if kept is not None and kept[0] is mask:
+            return kept[1]
+        keys = _latest_with(view, mask, fact, latest)
+        if len(self._with) >= _FACTS_KEPT:
+            self._with = {}
+        self._with[asked] = (mask, keys)
         return keys
 
     def _of_session(self, session_id: str) -> tuple[int, ...]:
@@ -251,8 +269,7 @@ class Columns:
             columns["alive"][start:end] = True
             for name, said in values.items():
                 if name in _NAMES:
-                    known = self._numbers[name]
-                    columns[name][start:end] = [known.setdefault(one, len(known)) for one in said]
+                    columns[name][start:end] = self._numbered(name, said)
                 elif name in columns:
                     columns[name][start:end] = said
             self._link_all(start, end)
@@ -265,31 +282,55 @@ class Columns:
         return View(
             **{name: column[: self._used] for name, column in columns.items()},
             no_session=self.number("session", ""),
+            lost=self._lost,
         )
+
+    def _numbered(self, column: str, said: Sequence[str]) -> "Numbers | int":
+        """The numbers of names; one that none had before gets the next."""
+        known = self._numbers[column]
+        if said.count(said[0]) == len(said):  # as is nearly always so
+            return known.setdefault(said[0], len(known))
+        for one in dict.fromkeys(said):
+            known.setdefault(one, len(known))
+        return np.fromiter(map(known.__getitem__, said), np.int32, len(said))
 
     def _link_all(self, start: int, end: int) -> None:
         """Put each row where it belongs in its session: nearly always at the end."""
-        before, after, head = (self._columns[name] for name in ("before", "after", "head"))
+        columns = self._columns
+        before, after, head = (columns[name] for name in ("before", "after", "head"))
         before[start:end] = after[start:end] = NOBODY
         head[start:end] = np.arange(start, end)
-        session, role, at = (
-            self._columns[name][start:end].tolist() for name in ("session", "role", "at")
-        )
-        alone, prompt = self._numbers["session"].get(""), self._numbers["role"].get(_PROMPT)
-        last_of, said_at = self._last_of, self._columns["at"]
+        # The rows of each session side by side, in the order of arrival. Memories without a session
+        # are no conversation.
+        session = columns["session"][start:end]
+        rows = start + np.argsort(session, kind="stable")
+        rows = rows[columns["session"][rows] != self._numbers["session"].get("", NOBODY)]
+        if not rows.size:
+            return
+        own = columns["session"][rows]
+        first = np.append(True, own[1:] != own[:-1])
+        left = np.append(NOBODY, rows[:-1])
+        left[first] = [self._last_of.get(one, NOBODY) for one in own[first].tolist()]
+        linked = left != NOBODY
+        if (linked & (columns["at"][left] > columns["at"][rows])).any():
+            self._link_each(start, end)
+            return
+        before[rows] = left
+        after[left[linked]] = rows[linked]
+        last = np.append(first[1:], True)
+        self._last_of.update(zip(own[last].tolist(), rows[last].tolist(), strict=True))
+        # The head is that of the turn before, up to one that begins an exchange.
+        begins = ~linked | (columns["role"][rows] == self._numbers["role"].get(_PROMPT, NOBODY))
+        heads = np.where(begins, rows, head[left])
+        known = np.where(first | begins, np.arange(len(rows)), 0)
+        head[rows] = heads[np.maximum.accumulate(known)]
+
+    def _link_each(self, start: int, end: int) -> None:
+        """Some were said before others that came earlier: each by itself."""
+        columns, alone = self._columns, self._numbers["session"].get("")
         for row in range(start, end):
-            own = session[row - start]
-            if own == alone:
-                continue  # memories without a session are no conversation
-            left = last_of.get(own, NOBODY)
-            if left != NOBODY and said_at[left] > at[row - start]:
+            if columns["session"][row] != alone:
                 self._link(row)
-                continue
-            last_of[own] = row
-            if left != NOBODY:
-                before[row], after[left] = left, row
-                if role[row - start] != prompt:
-                    head[row] = head[left]
 
     def _link(self, row: int) -> None:
         """Put a row of a session between those that were said before and after it."""
@@ -322,6 +363,7 @@ class Columns:
         self._columns["alive"][row] = False
         self._lead(right)
         self._changes += 1
+        self._lost += 1
 
     def _lead(self, row: int) -> None:
         """Give the row and what follows it, up to the next prompt, the head of their exchange."""
@@ -345,6 +387,19 @@ class Columns:
         self._columns = _blank(max(needed, len(old["keys"]) * 3 // 2))
         for name, column in old.items():
             self._columns[name][: self._used] = column[: self._used]
+
+
+def _latest_with(view: View, mask: Mask, fact: Fact, latest: int) -> list[int]:
+    """From the end: of what many rows have, few are looked through."""
+    found: list[int] = []
+    end = len(mask)
+    while end > 0 and len(found) < latest:
+        part = slice(max(0, end - _SCANNED), end)
+        rows = np.flatnonzero(mask[part] & having(view.facts[part], fact))
+        keys: list[int] = view.keys[part][rows[-latest:]].tolist()
+        found = keys + found
+        end = part.start
+    return found[-latest:] if latest else []
 
 
 def _blank(capacity: int) -> dict[str, NDArray[Any]]:

@@ -13,6 +13,7 @@ from iai_mcp.domain.ranking.exchanges import NONE, ExchangeCandidates, ExchangeW
 from iai_mcp.domain.traits import Fact
 from iai_mcp.engine.columns import NOBODY, Mask, View, having
 from iai_mcp.engine.vectors import Vectors
+from iai_mcp.engine.words import Exactness
 from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.memories import Scope
 
@@ -37,21 +38,22 @@ class Cue:
     also: Sequence[int]  # keys to measure whatever the legs find
     words: ExchangeWords
     by_row: Floats  # what shared words are worth
-    exact: Floats  # per row, as are the words: the share of what is quoted that it holds
+    exact: Exactness
     vectors: Vectors | None
 
 
 def candidates(cue: Cue, view: View, work: Work) -> ExchangeCandidates:
     """The exchanges that might answer, measured."""
-    words, by_row, exact = cue.words, cue.by_row, cue.exact
+    words, by_row, exact = cue.words, cue.by_row, cue.exact.worth
     chosen = np.zeros(len(work), np.bool_)
     chosen[np.argsort(-words.soft, kind="stable")[:POOL]] = True
-    inside = np.flatnonzero(work.number != NONE)
+    worked = work.number != NONE
+    inside = np.flatnonzero(worked)
     near = inside[:0]
     if cue.vectors is not None and cue.vector is not None:
-        near = nearest_rows(cue.vectors, cue.vector, cue.scope, view, inside)
+        near = nearest_rows(cue.vectors, cue.vector, cue.scope, view, worked, len(inside))
     also = view.rows_of(np.array(sorted(cue.also), np.int64))
-    named = work.number[np.concatenate([near, also, np.flatnonzero(exact)])]
+    named = work.number[np.concatenate([near, also, cue.exact.rows])]
     chosen[named[named != NONE]] = True
     rows = inside[chosen[work.number[inside]]]
     cosine = _cosines(cue, view, rows)
@@ -74,16 +76,18 @@ def candidates(cue: Cue, view: View, work: Work) -> ExchangeCandidates:
     )
 
 
-def nearest_rows(vectors: Vectors, cue: Matrix, scope: Scope, view: View, among: Rows) -> Rows:
-    """The rows nearest in meaning among some of them."""
-    others = int(np.count_nonzero(view.alive)) - len(among) if scope.everything else len(view.keys)
+def nearest_rows(
+    vectors: Vectors, cue: Matrix, scope: Scope, view: View, among: Mask, count: int
+) -> Rows:
+    """The rows nearest in meaning among some of them, which are so many."""
+    others = int(np.count_nonzero(view.alive)) - count if scope.everything else len(view.keys)
     if others > POOL:
         found = vectors.nearest(cue, POOL, view.keys[among], alike=ALIKE)
         return view.rows_of(np.array([key for key, _ in found], np.int64))
     # All are searched at once, without picking rows: the few others can not take many places.
     found = vectors.nearest(cue, POOL + others, alike=ALIKE)
     rows = view.rows_of(np.array([key for key, _ in found], np.int64))
-    return rows[np.isin(rows, among)][:POOL] if others else rows
+    return rows[among[rows]][:POOL] if others else rows
 
 
 def turns(view: View, within: Mask, heads: Sequence[int]) -> list[ExchangeTurns]:

@@ -30,6 +30,7 @@ from iai_mcp.engine import exchanges, words
 from iai_mcp.engine.columns import NOBODY, Columns, Mask, View, having
 from iai_mcp.engine.exchanges import ALIKE, POOL, nearest_rows
 from iai_mcp.engine.vectors import Vectors
+from iai_mcp.engine.words import CommonWords, Exactness
 from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.memories import Scope
 from iai_mcp.ports.words import WordIndex, Words
@@ -85,6 +86,8 @@ class Crowd:
     assistants: bool
     work: Work
     talk: Mask  # rows of sessions in which nobody worked, and of none
+    talking: int  # how many those are
+    standing: Rows  # those of them that hold a standing wish
 
 
 class Crowds:
@@ -105,12 +108,15 @@ class Crowds:
 
 def _crowd(view: View, within: Mask) -> Crowd:
     done = work(within, view.in_session, view.head, view.session, view.length)
+    talk = within & (done.number == NONE) if len(done) else within
     return Crowd(
         population=population(within, view.length, view.session, view.conversed),
         speakers=np.flatnonzero(np.bincount(view.speaker[within])).tolist(),
         assistants=bool((within & ~view.spoken).any()),
         work=done,
-        talk=within & (done.number == NONE) if len(done) else within,
+        talk=talk,
+        talking=int(np.count_nonzero(talk)),
+        standing=np.flatnonzero(talk & view.standing),
     )
 
 
@@ -122,6 +128,7 @@ class Finder:
     index: WordIndex
     vectors: Callable[[], Vectors | None]  # None while there is no model
     crowds: Crowds = field(default_factory=Crowds)
+    common: CommonWords = field(default_factory=CommonWords)
 
     def find(self, sought: Sought) -> Looked:
         """What might answer, talk with the turns around it; nothing if nothing is stored there.
@@ -134,7 +141,8 @@ class Finder:
         crowd = self.crowds.of(view, within)
         vectors = self.vectors() if sought.vector is not None else None
         with self.index.looked_up() as index:
-            terms = words.postings(index, sought.terms, view, generous=len(crowd.work) > 0)
+            worked = len(crowd.work) > 0
+            terms = words.postings(index, sought.terms, view, self.common, generous=worked)
             exact = words.exactness(index, sought.exact, view, within)
             soft = _softened(index, terms, sought, view, crowd.work, vectors)
         lexical = word_scores(terms, crowd.population)
@@ -175,14 +183,14 @@ class Finder:
             }
 
     def _talk(
-        self, sought: Sought, view: View, crowd: Crowd, lexical: WordScores, exact: Floats
+        self, sought: Sought, view: View, crowd: Crowd, lexical: WordScores, exact: Exactness
     ) -> Candidates:
         within = crowd.talk
         near, topics = self._meaning(sought, view, crowd)
-        strongest = _strongest(np.where(within, lexical.words, 0.0), POOL)
+        strongest = _strongest(lexical, within, POOL)
         wished = view.rows_of(np.array(sorted(topics), dtype=np.int64))
         also = view.rows_of(np.array(sorted(sought.also), dtype=np.int64))
-        pool = np.concatenate([strongest, near, wished, also, np.flatnonzero(exact)])
+        pool = np.concatenate([strongest, near, wished, also, exact.rows])
         pool = np.unique(pool[within[pool]])
         rows = _with_neighbours(pool, view)
         return self._measured(rows, view, within, lexical, exact, topics, sought)
@@ -192,11 +200,14 @@ class Finder:
         vectors = self.vectors()
         if vectors is None or sought.vector is None:
             return np.zeros(0, np.int64), {}
-        near = np.flatnonzero(crowd.talk)
         # Beside work there is often little talk: all of it is looked at, and nothing is searched.
-        if not len(crowd.work) or len(near) > POOL:
-            near = nearest_rows(vectors, sought.vector, sought.scope, view, near)
-        standing = np.flatnonzero(crowd.talk & view.standing)
+        if not len(crowd.work) or crowd.talking > POOL:
+            near = nearest_rows(
+                vectors, sought.vector, sought.scope, view, crowd.talk, crowd.talking
+            )
+        else:
+            near = np.flatnonzero(crowd.talk)
+        standing = crowd.standing
         if not standing.size:
             return near, {}
         few = view.keys[standing] if standing.size <= _WISHES_WITHIN else None
@@ -208,7 +219,7 @@ class Finder:
         view: View,
         within: Mask,
         lexical: WordScores,
-        exact: Floats,
+        exact: Exactness,
         topics: dict[int, float],
         sought: Sought,
     ) -> Candidates:
@@ -224,7 +235,7 @@ class Finder:
             passage=passage,
             context=context,
             topic=_column(topics, keys),
-            exact=exact[rows],
+            exact=exact.worth[rows],
             at=view.at[rows] / 1e6,
             length=view.length[rows],
             asks=having(facts, Fact.ASKS),
@@ -285,11 +296,12 @@ def _softened(
     return softened
 
 
-def _strongest(column: Floats, limit: int) -> Rows:
-    rows = np.flatnonzero(column > 0)
+def _strongest(lexical: WordScores, within: Mask, limit: int) -> Rows:
+    rows = lexical.rows[within[lexical.rows]]
+    column = lexical.words[rows]
     if rows.size > limit:
-        rows = rows[np.argsort(-column[rows], kind="stable")]
-        rows = rows[few_of_equal(column[rows], ALIKE)][:limit]
+        order = np.argsort(-column, kind="stable")
+        rows = rows[order][few_of_equal(column[order], ALIKE)][:limit]
     return rows
 
 

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iai_mcp.domain.ranking.candidates import few_of_equal
+from iai_mcp.engine import binary_codes
+from iai_mcp.engine.binary_codes import Bits
 from iai_mcp.ports.embedder import Matrix
 
 Codes = NDArray[np.int8]
 Scales = NDArray[np.float32]
 Keys = NDArray[np.int64]
-Bits = NDArray[np.uint64]
+Mask = NDArray[np.bool_]
 
 # Up to here every vector is compared exactly; above it binary codes choose what is rescored.
 EXACT_UP_TO = 4_096
@@ -40,7 +42,8 @@ class _Snapshot:
     codes: Codes
     scales: Scales
     bits: Bits
-    alive: NDArray[np.bool_]
+    alive: Mask
+    whole: bool  # whether all of them are alive
 
 
 class VectorIndex:
@@ -53,7 +56,6 @@ class VectorIndex:
         # None while keys ascend, as they do when they are read at a start: they are found by bisection,
         # and a million of them in a dictionary weigh a hundred megabytes. The latest are made first.
         self._row_of: dict[int, int] | None = None
-        self._words = -(-dimensions // 64)
         self._dimensions = dimensions
         self._allocate(1024)
 
@@ -64,28 +66,27 @@ class VectorIndex:
         with self._lock:
             return self._row(key) is not None
 
-    def add(self, keys: Sequence[int], codes: Codes, scales: Scales) -> None:
+    def make_room(self, count: int) -> None:
+        """For so many: who knows how many will come spares copying what is there again and again."""
+        with self._lock:
+            if count > len(self._keys):
+                self._grow(count)
+
+    def add(self, keys: Sequence[int] | Keys, codes: Codes, scales: Scales) -> None:
         """Add rows; a key that is there already is replaced, where it stands."""
         if not len(keys):
             return
-        bits = self._bits_of(codes)
+        added, bits = np.asarray(keys, dtype=np.int64), binary_codes.signs(codes)
         with self._lock:
-            rows = self._rows_before(keys)
-            old = np.array([i for i, row in enumerate(rows) if row is not None], np.int64)
-            self._write([row for row in rows if row is not None], old, codes, scales, bits)
-            new = np.setdiff1d(np.arange(len(keys)), old)
-            if not new.size:
+            if self._ascends(added):
+                self._append(added, codes, scales, bits)
                 return
-            start, end = self._used, self._used + new.size
-            added = np.asarray(keys, dtype=np.int64)[new]
-            if end > len(self._keys):
-                self._grow(end)
-            self._keys[start:end] = added
-            self._write(slice(start, end), new, codes, scales, bits)
-            self._alive[start:end] = True
-            if self._row_of is not None:
-                self._row_of.update(zip(added.tolist(), range(start, end), strict=True))
-            self._used = end
+            rows = self._rows_before(added.tolist())
+            known = np.array([row is not None for row in rows])
+            self._write([row for row in rows if row is not None], known, codes, scales, bits)
+            if not known.all():
+                new = ~known
+                self._append(added[new], codes[new], scales[new], bits[:, new])
 
     def drop(self, keys: Sequence[int]) -> None:
         """Forget rows: nothing of them stays in memory."""
@@ -106,14 +107,13 @@ class VectorIndex:
     ) -> list[tuple[int, float]]:
         """Keys and cosines, closest first; ties in order of arrival, at most `alike` of each."""
         view = self._snapshot()
-        rows = self._candidates(view, within)
-        if not rows.size:
-            return []
+        among = _among(view, within)
+        size = len(view.keys) if among is None else int(np.count_nonzero(among))
         query = np.ascontiguousarray(vector, dtype=np.float32).reshape(-1)
-        if rows.size > EXACT_UP_TO:
-            rows = self._by_bits(
-                view, rows, query, max(_RESCORED, rows.size // _RESCORED_OF, 5 * limit)
-            )
+        if size > EXACT_UP_TO:
+            rows = _by_bits(view, among, query, max(_RESCORED, size // _RESCORED_OF, 5 * limit))
+        else:
+            rows = np.arange(size) if among is None else np.flatnonzero(among)
         scores = _scores(view, rows, query)
         best = _top(scores, limit)
         if alike is not None and not few_of_equal(_rounded(scores[best]), alike).all():
@@ -132,7 +132,7 @@ class VectorIndex:
             return []
         view = self._snapshot()
         own = view.codes[row].astype(np.float32) * view.scales[row]
-        rows = self._by_bits(view, self._candidates(view, None), own, _RESCORED_LIKE)
+        rows = _by_bits(view, _among(view, None), own, _RESCORED_LIKE)
         rows = rows[view.keys[rows] != key]
         scores = _scores(view, rows, own)
         return [(int(view.keys[rows[i]]), float(scores[i])) for i in _top(scores, limit)]
@@ -176,39 +176,33 @@ class VectorIndex:
                 self._scales[:n],
                 self._bits[:, :n],
                 self._alive[:n],
+                whole=not self._dropped,
             )
 
-    def _candidates(
-        self, view: _Snapshot, within: Sequence[int] | Keys | None
-    ) -> NDArray[np.int64]:
-        alive = view.alive
-        if within is not None:
-            alive = alive & np.isin(view.keys, np.asarray(within, dtype=np.int64))
-        return np.flatnonzero(alive)
+    def _ascends(self, added: Keys) -> bool:
+        """Whether these keys come behind all others, in order."""
+        last = self._keys[self._used - 1] if self._used else -1
+        behind = self._row_of is None and added[0] > last
+        return bool(behind and (added[1:] > added[:-1]).all())
 
-    def _by_bits(
-        self, view: _Snapshot, rows: NDArray[np.int64], query: Matrix, keep: int
-    ) -> NDArray[np.int64]:
-        bits = view.bits if rows.size == len(view.keys) else view.bits[:, rows]
-        cue = self._bits_of(query[None, :])[:, 0]
-        distance = np.zeros(rows.size, dtype=np.uint16)
-        for word in range(self._words):
-            distance += np.bitwise_count(bits[word] ^ cue[word])
-        if keep >= len(distance):
-            return rows
-        return rows[_smallest(distance, keep)]
-
-    def _bits_of(self, vectors: Codes | Matrix) -> Bits:
-        """The signs of each vector, 64 to a word: word by word, which is how they are compared."""
-        packed = np.packbits(vectors > 0, axis=1)
-        padded = np.zeros((len(packed), self._words * 8), dtype=np.uint8)
-        padded[:, : packed.shape[1]] = packed
-        return np.ascontiguousarray(padded.view(np.uint64).T)
+    def _append(self, added: Keys, codes: Codes, scales: Scales, bits: Bits) -> None:
+        start, end = self._used, self._used + len(added)
+        if end > len(self._keys):
+            # Half again, not double: the copy is rare and the spare room counts as resident memory.
+            self._grow(max(end, len(self._keys) * 3 // 2))
+        self._keys[start:end] = added
+        self._codes[start:end] = codes
+        self._scales[start:end] = scales
+        self._bits[:, start:end] = bits
+        self._alive[start:end] = True
+        if self._row_of is not None:
+            self._row_of.update(zip(added.tolist(), range(start, end), strict=True))
+        self._used = end
 
     def _write(
         self,
-        rows: slice | list[int],
-        places: NDArray[np.int64],
+        rows: list[int],
+        places: Mask,
         codes: Codes,
         scales: Scales,
         bits: Bits,
@@ -219,11 +213,9 @@ class VectorIndex:
         self._bits[:, rows] = bits[:, places]
 
     def _rows_before(self, keys: Sequence[int]) -> list[int | None]:
-        """The row that each key has already. Where the new ones do not ascend, a dictionary is made."""
-        added = np.asarray(keys, dtype=np.int64)
-        last = self._keys[self._used - 1] if self._used else -1
-        if self._row_of is None and added[0] > last and bool((added[1:] > added[:-1]).all()):
-            return [None] * len(keys)
+        """The row that each key has already. Where one is new and others came after it, a dictionary is
+        made.
+        """
         rows = [self._row(key) for key in keys]
         if self._row_of is None and None in rows:
             alive = np.flatnonzero(self._alive[: self._used])
@@ -250,30 +242,33 @@ class VectorIndex:
         self._keys: Keys = np.zeros(capacity, dtype=np.int64)
         self._codes: Codes = np.zeros((capacity, self._dimensions), dtype=np.int8)
         self._scales: Scales = np.zeros(capacity, dtype=np.float32)
-        self._bits: Bits = np.zeros((self._words, capacity), dtype=np.uint64)
-        self._alive: NDArray[np.bool_] = np.zeros(capacity, dtype=np.bool_)
+        self._bits: Bits = np.zeros(
+            (binary_codes.words_of(self._dimensions), capacity), dtype=np.uint64
+        )
+        self._alive: Mask = np.zeros(capacity, dtype=np.bool_)
 
     def _columns(self) -> tuple[NDArray[Any], ...]:
         """Each with the rows first."""
         return self._keys, self._codes, self._scales, self._bits.T, self._alive
 
-    def _grow(self, needed: int) -> None:
+    def _grow(self, capacity: int) -> None:
         old = self._columns()
-        # Half again, not double: the copy is rare and the spare room counts as resident memory.
-        self._allocate(max(needed, len(self._keys) * 3 // 2))
+        self._allocate(capacity)
         for before, after in zip(old, self._columns(), strict=True):
             after[: self._used] = before[: self._used]
 
 
-def _smallest(distance: NDArray[np.uint16], keep: int) -> NDArray[np.int64]:
-    """The places of the `keep` smallest and of those equal to the last of them, as many again at most.
+def _among(view: _Snapshot, within: Sequence[int] | Keys | None) -> Mask | None:
+    """Which rows are looked at; None for all."""
+    if within is None:
+        return None if view.whole else view.alive
+    found: Mask = np.isin(view.keys, np.asarray(within, dtype=np.int64))
+    return found & view.alive
 
-    There are only a few hundred distances: counting them is four times as fast as partitioning.
-    """
-    last = int(np.searchsorted(np.cumsum(np.bincount(distance)), keep))
-    nearer = np.flatnonzero(distance < last)
-    as_near = np.flatnonzero(distance == last)[:keep]
-    return np.sort(np.concatenate([nearer, as_near]))
+
+def _by_bits(view: _Snapshot, among: Mask | None, query: Matrix, keep: int) -> NDArray[np.int64]:
+    """The rows whose binary codes are nearest: few enough to be compared exactly."""
+    return binary_codes.nearest(view.bits, binary_codes.signs(query[None])[:, 0], keep, among)
 
 
 def _scores(view: _Snapshot, rows: NDArray[np.int64], query: Matrix) -> Matrix:

@@ -43,8 +43,9 @@ class Vectors:
         # meanwhile is dropped after it, and stays away.
         self._arriving = threading.Lock()
 
-    def load(self) -> None:
-        """Read what is held in memory."""
+    def load(self, expected: int = 0) -> None:
+        """Read what is held in memory; about how many there are, if it is known."""
+        self._turns.make_room(expected)
         self.load_behind(0)
         if self.words is not None:
             self.words.load()
@@ -155,15 +156,10 @@ class Vectors:
         """The next page; where the one behind it begins, or None at the end."""
         with self._arriving:
             page = self._log.page(after, _PAGE)
-            if not page:
+            if not len(page):
                 return None
-            codes = np.frombuffer(b"".join([row.code for row in page]), dtype=np.int8)
-            self._turns.add(
-                [row.key for row in page],
-                codes.reshape(len(page), -1),
-                np.array([row.scale for row in page], dtype=np.float32),
-            )
-        return page[-1].key
+            self._turns.add(page.keys, page.codes, page.scales)
+        return int(page.keys[-1])
 
     def _load_topics(self, after: int) -> int | None:
         with self._arriving:

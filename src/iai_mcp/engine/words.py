@@ -1,8 +1,10 @@
 """Which words of a cue tell memories apart, and where they occur."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iai_mcp.domain.ranking.candidates import Floats
 from iai_mcp.domain.ranking.lexical import Mask, Postings
@@ -28,10 +30,34 @@ _MOST_PLACES = 20_000
 _EXACT_AT_MOST = 200  # memories that hold what the cue quotes, newest first
 # A name that many memories hold tells them apart no longer: its worth falls from here on.
 _RARE_NAME = 3
+_NOWHERE: Places = np.zeros(0, np.int64)
+
+
+class CommonWords:
+    """Words that were counted and are common, with how many memories held them then at least.
+
+    To count one takes as long as to read all its places. What is stored since only makes it more
+    common; when something was forgotten or read anew, all are counted again.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[str, int] = {}
+        self._lost = 0
+
+    def since(self, lost: int) -> dict[str, int]:
+        """`lost` is how many were forgotten or read anew by now."""
+        if lost != self._lost:
+            self._held, self._lost = {}, lost
+        return self._held
 
 
 def postings(
-    index: Words, terms: Sequence[str], view: View, *, generous: bool = False
+    index: Words,
+    terms: Sequence[str],
+    view: View,
+    known: CommonWords,
+    *,
+    generous: bool = False,
 ) -> list[Postings]:
     """Where the telling ones of the terms occur; a term that occurs nowhere has empty postings.
 
@@ -39,22 +65,31 @@ def postings(
     """
     at_least = _READ_AT_FIRST if generous else _COMMON_AT_LEAST
     common = max(at_least, int(_COMMON_SHARE * len(view.keys)))
-    places = {word: index.places(word, _READ_AT_FIRST) for word in index.spelled(terms)}
-    holding = {
-        word: len(_starts(read)) if len(read) < _READ_AT_FIRST else index.holding(word)
-        for word, read in places.items()
-    }
+    most = max(common, _TOO_COMMON)
+    counted = known.since(view.lost)
+    spelled = index.spelled(terms)
+    # A word that is surely too common is not even read, unless all of them are.
+    unread = {word: counted[word] for word in spelled if counted.get(word, 0) > most}
+    places = {w: _NOWHERE if w in unread else index.places(w, _READ_AT_FIRST) for w in spelled}
+    holding = {word: unread.get(word) or _held(index, word, places[word]) for word in spelled}
+    if min((n for n in holding.values() if n), default=0) > most:
+        holding |= {word: index.holding(word) for word in unread}
+    counted |= {word: count for word, count in holding.items() if count > most}
     rarest = sorted(places, key=lambda word: (holding[word] or 1 << 60, word))
     kept = {
         word
         for rank, word in enumerate(rarest[:_MOST_TERMS])
-        if rank == 0
-        or holding[word] <= (max(common, _TOO_COMMON) if rank < _KEPT_ANYWAY else common)
+        if rank == 0 or holding[word] <= (most if rank < _KEPT_ANYWAY else common)
     }
     for word in kept:
-        if len(places[word]) == _READ_AT_FIRST:
+        if word in unread or len(places[word]) == _READ_AT_FIRST:
             places[word] = index.places(word, _MOST_PLACES)
     return [_postings(word, read, view) for word, read in places.items() if word in kept]
+
+
+def _held(index: Words, word: str, read: Places) -> int:
+    """How many memories hold a word of which so many places were read at first."""
+    return len(_starts(read)) if len(read) < _READ_AT_FIRST else index.holding(word)
 
 
 def rare(index: Words, word: str, view: View) -> Postings | None:
@@ -64,9 +99,18 @@ def rare(index: Words, word: str, view: View) -> Postings | None:
     return _postings(word, places, view) if len(places) < most else None
 
 
-def exactness(index: Words, names: Sequence[str], view: View, within: Mask) -> Floats:
-    """Per row: the share of what the cue quotes that it holds, less where many hold it."""
+@dataclass(frozen=True, slots=True)
+class Exactness:
+    """The share of what the cue quotes that rows hold, less where many hold it."""
+
+    worth: Floats  # per row
+    rows: NDArray[np.int64]  # that hold any of it, ascending
+
+
+def exactness(index: Words, names: Sequence[str], view: View, within: Mask) -> Exactness:
     worth = np.zeros(len(view.keys), np.float32)
+    total = max(1, sum(map(len, names)))
+    held: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     for name in names:
         phrase = indexed(name).partition("\n")[0]  # without the parts of a camelCase name
         keys = index.holding_phrase(phrase, _EXACT_AT_MOST)
@@ -74,8 +118,10 @@ def exactness(index: Words, names: Sequence[str], view: View, within: Mask) -> F
         rows = rows[within[rows]]
         if rows.size:
             worth[rows] += min(1.0, _RARE_NAME / rows.size) * len(name)
-    total = max(1, sum(map(len, names)))
-    return (worth / total).astype(np.float32)
+            held.append(rows)
+    every = np.unique(np.concatenate(held))
+    worth[every] /= total
+    return Exactness(worth, every)
 
 
 def _starts(places: Places) -> Places:

@@ -22,9 +22,8 @@ class Rules:
     """
 
     memories: Memories
-    ruling: Callable[
-        [Scope], Sequence[int]
-    ]  # the keys of people's turns that rule, as they arrived
+    # The keys of so many of the latest of people's turns that rule, as they arrived.
+    ruling: Callable[[Scope, int], Sequence[int]]
     _known: "OrderedDict[Scope, _Read]" = field(default_factory=OrderedDict)
     _turnstile: Lock = field(default_factory=Lock)
 
@@ -39,7 +38,7 @@ class Rules:
             not_members=tuple(self.memories.members(untrusted=True)),
         )
         # A correction stores something too: what it corrects is read anew.
-        now = (self.memories.count(), tuple(self.ruling(asked)[-_LOOKED_AT:]))
+        now = (self.memories.count(), tuple(self.ruling(asked, _LOOKED_AT)))
         with self._turnstile:
             read = self._known.pop(asked, _NOTHING)
             if read.then != now:

@@ -1,7 +1,11 @@
 """Where vectors outlive the process."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 class Coded(NamedTuple):
@@ -10,6 +14,24 @@ class Coded(NamedTuple):
     key: int
     scale: float
     code: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CodedPage:
+    """Vectors of many memories in columns: an object for each of a million takes seconds."""
+
+    keys: NDArray[np.int64]
+    scales: NDArray[np.float32]
+    codes: NDArray[np.int8]  # a row each
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __iter__(self) -> Iterator[Coded]:
+        for key, scale, code in zip(
+            self.keys.tolist(), self.scales.tolist(), self.codes, strict=True
+        ):
+            yield Coded(key, scale, code.tobytes())
 
 
 class CodedParts(NamedTuple):
@@ -41,7 +63,7 @@ class VectorLog(Protocol):
         """
         ...
 
-    def page(self, after: int, limit: int) -> list[Coded]:
+    def page(self, after: int, limit: int) -> CodedPage:
         """The next vectors behind that key, in order of arrival of their memories."""
         ...
 

@@ -8,7 +8,7 @@ import numpy as np
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.core import dispatch
 from iai_mcp.engine.vectors import Vectors
-from iai_mcp.ports.vectors import Coded, CodedParts
+from iai_mcp.ports.vectors import Coded, CodedPage, CodedParts
 from iai_mcp.store import MemoryStore
 
 ROWS = np.eye(2, 4, dtype=np.float32)
@@ -33,7 +33,7 @@ class Meanwhile(SqliteVectors):
         self._forget_the_first()
         return kept
 
-    def page(self, after: int, limit: int) -> list[Coded]:
+    def page(self, after: int, limit: int) -> CodedPage:
         found = super().page(after, limit)
         self._forget_the_first()
         return found

@@ -1,5 +1,6 @@
 """The narrow rows of all memories."""
 
+import random
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from iai_mcp.domain.traits import Fact
+from iai_mcp.engine import columns as columns_module
 from iai_mcp.engine.columns import NOBODY, Columns, having
 from iai_mcp.ports.memories import Entry, Renewed, Scope
 
@@ -237,6 +239,42 @@ def test_what_a_fact_holds_of_is_found_within_a_scope() -> None:
         _line(1, facts=rules), _line(2), _line(3, facts=rules, project="q"), _line(4, facts=rules)
     )
 
-    assert columns.keys_with(Fact.RULES, Scope(projects=("p",))) == [1, 4]
+    assert columns.keys_with(Fact.RULES, Scope(projects=("p",)), 9) == [1, 4]
     columns.drop([4])
-    assert columns.keys_with(Fact.RULES, Scope()) == [1, 3]
+    assert columns.keys_with(Fact.RULES, Scope(), 9) == [1, 3]
+
+
+@pytest.mark.parametrize("late", [0.0, 0.2])
+def test_many_that_come_at_once_are_linked_as_if_each_came_by_itself(late: float) -> None:
+    chance = random.Random(11)
+    entries = [
+        _line(
+            key,
+            at=key - (50 if chance.random() < late else 0),
+            session=chance.choice(["", "a", "b", "c"]),
+            role=chance.choice(["user", "assistant"]),
+        )
+        for key in range(1, 400)
+    ]
+    log = _Log()
+    one_by_one, in_pages = Columns(log), Columns(log)
+    for number, entry in enumerate(entries):
+        log.stored.append(entry)
+        one_by_one.catch_up()
+        if number % 90 == 0:
+            in_pages.catch_up()
+    in_pages.catch_up()
+    expected, found = one_by_one.view(), in_pages.view()
+    for name in ("before", "after", "head", "session", "role"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist(), name
+
+
+def test_the_latest_of_a_fact_are_found_from_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns_module, "_SCANNED", 4)
+    ruling = int(Fact.SPOKEN | Fact.RULES)
+    columns = _columns(*[_line(key, facts=ruling if key % 3 else 0) for key in range(1, 20)])
+    assert columns.keys_with(Fact.RULES, Scope(), 3) == [16, 17, 19]
+    assert columns.keys_with(Fact.RULES, Scope(), 5) == [13, 14, 16, 17, 19]
+    assert len(columns.keys_with(Fact.RULES, Scope(), 50)) == 13
+    columns.drop([17])
+    assert columns.keys_with(Fact.RULES, Scope(), 3) == [14, 16, 19]

@@ -1,5 +1,7 @@
 """Nearest vectors: exact where it says so, close to exact above that, never a dropped one."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -165,3 +167,21 @@ def test_copies_leave_places_for_others() -> None:
 def _unit(seed: int) -> np.ndarray:
     vector = np.random.default_rng(seed).standard_normal(8).astype(np.float32)
     return vector / np.linalg.norm(vector)
+
+
+@pytest.mark.parametrize("forgotten", [0, 1])
+def test_a_search_of_all_copies_neither_their_codes_nor_their_keys(forgotten: int) -> None:
+    count = 200_000
+    index = VectorIndex(64)
+    codes = np.random.default_rng(4).integers(-127, 128, (count, 64), dtype=np.int8)
+    index.add(range(1, count + 1), codes, np.ones(count, np.float32))
+    index.drop(range(1, forgotten + 1))
+    cue = codes[77].astype(np.float32)
+    tracemalloc.start()
+    try:
+        found = index.nearest(cue, 10)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found[0][0] == 78
+    assert most < 8 * count  # of each vector its distance, and whether it counts

@@ -1,5 +1,7 @@
 """What the use cases of memory are put together with in their unit tests: no file, no model."""
 
+from functools import partial
+
 from tests.fakes.memories import FakeMemories, FakeWordIndex
 from tests.fakes.sleep import FakeLedger, FakeRepeats, FakeTopics
 
@@ -38,5 +40,5 @@ def recall(memories: FakeMemories, knobs: Knobs | None = None) -> Recall:
         repeats=FakeRepeats(ledger),
         topics=FakeTopics(ledger),
         strengths=ledger.strengths,
-        rules=Rules(memories, lambda scope: columns.keys_with(Fact.RULES, scope)),
+        rules=Rules(memories, partial(columns.keys_with, Fact.RULES)),
     )

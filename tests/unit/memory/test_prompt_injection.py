@@ -30,7 +30,7 @@ class Kit:
             memories=self.memories,
             access=Access(self.memories, LocalProjects()),
             recall=self.recall,
-            rules=Rules(self.memories, lambda _: ()),
+            rules=Rules(self.memories, lambda _scope, _latest: ()),
             holding=lambda terms: dict.fromkeys(terms, 1),
             mode=lambda: mode,
             count_tokens=lambda: lambda text: len(text) // 4,

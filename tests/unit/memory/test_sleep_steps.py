@@ -7,6 +7,7 @@ from tests.fakes.surroundings import FakeProjects, StandingClock
 from tests.fakes.upkeep import Done, FakeUpkeep
 
 from iai_mcp.domain.errors import Busy
+from iai_mcp.memory.sleep import suggesting
 from iai_mcp.memory.sleep.folding import FoldRepeats
 from iai_mcp.memory.sleep.habits import LearnHabits
 from iai_mcp.memory.sleep.sleep import Sleep
@@ -110,6 +111,17 @@ def suggestions(kit: Kit) -> list[tuple[int, int]]:
     suggest = SuggestCorrections(kit.memories, lambda: "no model", kit.clock, lambda: True)
     Sleep((suggest,), kit.ledger, kit.memories, kit.clock).run()
     return sorted((one.older, one.newer) for one in kit.ledger.suggestions(99))
+
+
+def test_after_an_import_a_night_ends_and_the_next_one_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(suggesting, "_SEARCHES", 1)
+    monkeypatch.setattr(suggesting, "_SEARCHES_A_NIGHT", 1)
+    kit = Kit()
+    stated(kit, ("user", "The cache listens on 1."), ("user", "The cache listens on 2."))
+    assert suggestions(kit) == []
+    assert suggestions(kit) == [(1, 2)]
 
 
 @pytest.mark.parametrize(

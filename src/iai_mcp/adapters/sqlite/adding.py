@@ -37,16 +37,22 @@ def insert(db: apsw.Connection, turn: CleanTurn, early: Traits | None = None) ->
 
 def insert_all(db: apsw.Connection, arriving: Sequence[Arriving]) -> list[int]:
     """Store turns of which none is there yet; their keys, in order."""
-    kept = all(cacheable(one.turn.text) for one in arriving)
-    # One after another: an identity that is made here must not be that of the one before.
-    found = db.executemany(_INSERT, (_row(db, one) for one in arriving), can_cache=kept)
-    keys = [int(str(row[0])) for row in found.fetchall()]
+    # One after another: an identity that is made here must not be that of the one before. Each by
+    # itself: where a statement runs while another one is asked for its rows, apsw keeps a cursor for
+    # good, and every later statement takes a little longer.
+    keys = [_insert_one(db, one) for one in arriving]
     entries.put_all(db, [(key, one.traits) for key, one in zip(keys, arriving, strict=True)])
     db.executemany(
         "INSERT INTO pending_vectors VALUES (?)",
         [(k,) for k, one in zip(keys, arriving, strict=True) if not one.vectors_come_along],
     )
     return keys
+
+
+def _insert_one(db: apsw.Connection, one: Arriving) -> int:
+    row = _row(db, one)
+    found = db.execute(_INSERT, row, can_cache=cacheable(one.turn.text)).fetchall()
+    return int(str(found[0][0]))
 
 
 def _row(db: apsw.Connection, one: Arriving) -> "tuple[apsw.SQLiteValue, ...]":

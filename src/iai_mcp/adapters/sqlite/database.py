@@ -4,10 +4,10 @@ import contextlib
 import os
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import apsw
 
@@ -21,6 +21,8 @@ from iai_mcp.domain.errors import (
     StoreDamaged,
     StoreError,
 )
+
+_T = TypeVar("_T")
 
 PAGE_SIZE = 16 * 1024  # three times the insert rate of 4 KB pages with the cipher on
 # AEGIS-256 takes next to no time where the processor knows AES. Files that earlier versions made
@@ -224,6 +226,28 @@ class Database:
         connection.pragma("cache_size", -_CACHE_KIB)
         connection.pragma("temp_store", "memory")
         return connection
+
+
+class Remembered(Generic[_T]):
+    """What a query found, until something is written: no other process writes while this one has the file.
+
+    For what every call asks and few calls change. Safe from any thread.
+    """
+
+    def __init__(self, database: Database, ask: Callable[[apsw.Connection], _T]) -> None:
+        self._db = database
+        self._ask = ask
+        self._known: tuple[int, _T] | None = None
+
+    def __call__(self) -> _T:
+        # Read before asking: what is committed meanwhile is asked for again.
+        commits, known = self._db.commits, self._known
+        if known is not None and known[0] == commits:
+            return known[1]
+        with self._db.reading() as db:
+            found = self._ask(db)
+        self._known = (commits, found)
+        return found
 
 
 def unlock(connection: apsw.Connection, key: bytes, cipher: str | None = None) -> None:

@@ -36,8 +36,7 @@ def latest(db: apsw.Connection) -> int:
 
 def after(db: apsw.Connection, key: int) -> Iterator[Entry]:
     """The narrow rows behind that key, in order of arrival."""
-    for row in db.execute(_ENTRIES, (key,)):
-        yield Entry(*row)
+    yield from map(Entry._make, db.execute(_ENTRIES, (key,)))
 
 
 def outdated(db: apsw.Connection, limit: int) -> list[int]:

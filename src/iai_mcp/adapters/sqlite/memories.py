@@ -4,12 +4,13 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 import apsw
 
 from iai_mcp.adapters.sqlite import belonging, entries, outgoing, rows, schema, words
 from iai_mcp.adapters.sqlite.adding import insert, project_id
-from iai_mcp.adapters.sqlite.database import Database, count, scalar
+from iai_mcp.adapters.sqlite.database import Database, Remembered, count, scalar
 from iai_mcp.adapters.sqlite.forgetting import forget_one
 from iai_mcp.adapters.sqlite.shared_tables import memberships
 from iai_mcp.domain.errors import Busy, NotFound
@@ -48,6 +49,9 @@ class SqliteMemories:
         assert isinstance(salt, bytes)  # noqa: S101 - written as such with the schema
         self._salt = salt
         self._counting = threading.Lock()
+        self._latest = Remembered(database, entries.latest)
+        self._private = Remembered(database, _private)
+        self._untrusted = Remembered(database, partial(_members, untrusted=True))
         # Whoever sends to circles puts its own here: something may wait to go out.
         self.told: Callable[[], None] = lambda: None
 
@@ -265,8 +269,7 @@ class SqliteMemories:
                 self._salt = salt
 
     def latest(self) -> int:
-        with self._db.reading() as db:
-            return entries.latest(db)
+        return self._latest()
 
     def entries(self, after: int) -> Iterator[Entry]:
         with self._db.reading() as db:
@@ -321,16 +324,13 @@ class SqliteMemories:
             return bool(memberships(db))
 
     def members(self, *, untrusted: bool = False) -> list[str]:
-        sql = f"SELECT DISTINCT {rows.MEMBER} WHERE t.member <> c.member"
         if untrusted:
-            sql += " AND (t.circle, t.member) NOT IN (SELECT circle, member FROM circle_trust)"
+            return list(self._untrusted())
         with self._db.reading() as db:
-            return sorted(str(row[0]) for row in db.execute(sql))
+            return _members(db, untrusted=False)
 
     def private_projects(self) -> list[str]:
-        with self._db.reading() as db:
-            found = db.execute("SELECT key FROM projects WHERE private ORDER BY key")
-            return [row[0] for row in found]
+        return list(self._private())
 
     def set_private(self, project: str, private: bool) -> None:
         with self._db.writing() as db:
@@ -415,6 +415,18 @@ def _add_one(db: apsw.Connection, turn: CleanTurn, early: Traits | None = None) 
     key = insert(db, turn, early)
     belonging.join(db, key, turn)
     return Stored("inserted", public, key)
+
+
+def _private(db: apsw.Connection) -> list[str]:
+    found = db.execute("SELECT key FROM projects WHERE private ORDER BY key")
+    return [str(row[0]) for row in found]
+
+
+def _members(db: apsw.Connection, *, untrusted: bool) -> list[str]:
+    sql = f"SELECT DISTINCT {rows.MEMBER} WHERE t.member <> c.member"
+    if untrusted:
+        sql += " AND (t.circle, t.member) NOT IN (SELECT circle, member FROM circle_trust)"
+    return sorted(str(row[0]) for row in db.execute(sql))
 
 
 def _carry_over(db: apsw.Connection, one: Carried) -> None:

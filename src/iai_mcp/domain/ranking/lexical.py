@@ -16,6 +16,7 @@ Mask = NDArray[np.bool_]
 
 _SATURATION = 1.2  # k1: how soon more of the same word stops counting
 _LENGTH_PENALTY = 0.75  # b
+_NOWHERE: Rows = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class WordScores:
     words: Floats
     coverage: Floats
     session: Floats
+    rows: Rows  # that hold any of the words, ascending: few of very many
 
 
 def word_scores(terms: Sequence[Postings], among: Population) -> WordScores:
@@ -83,7 +85,8 @@ def word_scores(terms: Sequence[Postings], among: Population) -> WordScores:
         lengths = among.length[term.rows].astype(np.float32)
         words[term.rows] += weight * _saturated(term.counts, lengths, among.mean_length)
         coverage[term.rows] += weight
-    return WordScores(words, coverage, _session_scores(kept, among))
+    rows = np.unique(np.concatenate([term.rows for term in kept])) if kept else _NOWHERE
+    return WordScores(words, coverage, _session_scores(kept, among), rows)
 
 
 def _session_scores(terms: Sequence[Postings], among: Population) -> Floats:
