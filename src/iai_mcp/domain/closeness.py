@@ -13,6 +13,9 @@ NOTE = "nothing stored is really about this; the nearest there is comes all the 
 # things nobody ever spoke of; of answered questions one in fifty is below.
 _WORDS, _UNSEEN, _UNKNOWN_NAME = 0.15, 0.25, 0.15
 _BAR_OF_WORK = 0.48
+# Where so much of what the cue tells was never said, nor anything like it, the matter itself is unknown, however
+# near its surroundings are; unless a passage says it in another language.
+_MOSTLY_UNSEEN, _IN_OTHER_WORDS = 0.7, 0.7
 # Turns of chats are short and name little: their cosines are lower throughout. Of questions of chats that
 # have an answer one in five hundred is below.
 _BAR_OF_TALK = 0.40
@@ -38,6 +41,8 @@ def about_the_work(found: Evidence, cue: str, known: CueWords) -> bool:
     """Whether exchanges of worked sessions are about the cue."""
     if found.cosine is None:
         return found.words >= _BAR_OF_WORDS
+    if known.unseen >= _MOSTLY_UNSEEN and found.cosine < _IN_OTHER_WORDS:
+        return False
     lacking = _UNSEEN * known.unseen + _UNKNOWN_NAME * names_the_unknown(cue, known)
     return found.cosine + _WORDS * found.words - lacking >= _BAR_OF_WORK
 

@@ -20,6 +20,12 @@ def test_what_nobody_ever_spoke_of_counts_against_it() -> None:
     assert not about_the_work(found, "how do we deploy to kubernetes", UNHEARD)
 
 
+def test_where_most_of_the_cue_was_never_heard_only_a_very_near_passage_is_about_it() -> None:
+    strange = CueWords([CueWord("nushel", 7.0, 0), CueWord("complet", 2.0, 9)])
+    assert not about_the_work(Evidence(0.63, 0.9), "how do we install completions", strange)
+    assert about_the_work(Evidence(0.85, 0.0), "wie wird das installiert", strange)
+
+
 def test_a_name_that_nobody_said_counts_more_than_a_word() -> None:
     found = Evidence(0.62, 0.5)
     assert about_the_work(found, "how do we deploy to kubernetes", UNHEARD)
