@@ -35,15 +35,16 @@ def tasks() -> Check:
     except DaemonUnreachable:
         return passed("tasks", "no daemon to ask")
     failed_ones = told if isinstance(told, dict) else {}
-    for name, one in failed_ones.items():
-        if not one["running"] or _age(str(one["last_failure"])) < _RECENT_SECONDS:
-            now = "it runs again" if one["running"] else "it is tried again in a minute at most"
-            return warned(
-                "tasks",
-                f"'{name}' failed {one['failures']} times, last at {one['last_failure']} "
-                f"({one['error']}); {now}",
-                f"{paths.in_user_data('logs/daemon.log')} says where; if it stays: iai-mcp down, iai-mcp up",
-            )
+    lately = [
+        f"'{name}' failed {one['failures']} times, last at {one['last_failure']} ({one['error']}); "
+        + ("it runs again" if one["running"] else "it is tried again in a minute at most")
+        for name, one in failed_ones.items()
+        if not one["running"] or _age(str(one["last_failure"])) < _RECENT_SECONDS
+    ]
+    if lately:
+        log = paths.in_user_data("logs/daemon.log")
+        where = f"{log} says where; if it stays: iai-mcp down, iai-mcp up"
+        return warned("tasks", "; ".join(lately), where)
     return passed("tasks", f"all run; {len(failed_ones)} failed more than an hour ago")
 
 
