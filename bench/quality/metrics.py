@@ -17,6 +17,7 @@ class Outcome:
     column: str
     ranks: tuple[int | None, ...]
     seconds: float = 0.0
+    shares_words: bool = True  # whether any of the cue's words stands in the evidence
 
     def any_at(self, k: int) -> bool:
         return any(rank is not None and rank <= k for rank in self.ranks)

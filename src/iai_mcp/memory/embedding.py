@@ -1,7 +1,7 @@
 """Give vectors to memories that lack them, in pages, off the write path.
 
-Every memory gets one vector first, that of its first passage, so that all are found by meaning soon; then
-the rest of their passages follow, and a turn's own vector becomes the mean of them.
+Every memory gets one vector first, that of all of a short turn or of the first passage of a long one, so that all
+are found by meaning soon; then the rest of their passages follow, and a long turn's own vector becomes the mean of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,14 +17,17 @@ from iai_mcp.engine.vectors import Passages, Vectors
 from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.memories import Memories, Unembedded
 
+_SEVERAL = 2
 _PASSAGES_OF_A_PERSON = 12
 # An assistant's turns are long and many: fewer, longer passages find nearly as much.
 _PASSAGES_OF_AN_ASSISTANT = 8
 # Characters of a passage that the model is given. What a long one is about stands at its beginning: with
-# 240 as much was found as with all of it, with 200 a little less.
+# 240 as much was found as with all of it, with 200 a little less. A turn that is no longer is embedded whole:
+# the mean of its sentences is near to more cues than it is about.
 _SEEN = 240
-# Characters from the beginning of a turn after which a passage counts half of what the first does.
-_HALF = 1_000
+# Characters from the beginning of a turn after which a passage counts half of what the first does. What is
+# the mean of many is near to many cues, and an answer's beginning says what it is about.
+_HALF = 300
 # A short turn means little without the one it answers.
 _SHORT_TURN = 600  # characters
 _CONTEXT = 300
@@ -90,8 +93,8 @@ class EmbedBacklog:
     def _first_vectors(self, keys: Sequence[int]) -> int:
         plans = [_plan(memory) for memory in self._memories.unembedded(keys[::-1])]
         if plans:
-            made = self._made([plan.pieces[0] for plan in plans])
-            rows = np.stack([made[plan.pieces[0]] for plan in plans])
+            made = self._made([plan.first for plan in plans])
+            rows = np.stack([made[plan.first] for plan in plans])
             more = [plan.key for plan in plans if plan.has_more]
             self._vectors.put([plan.key for plan in plans], rows, unfinished=more)
         del self._lacking[-len(keys) :]
@@ -114,10 +117,10 @@ class EmbedBacklog:
         before = self._memories.said_before(memory.key) if plan.short else None
         if before is None:
             return plan
-        pieces = _pieces(before)
-        if len(pieces) == 1 and before.key in self._vectors and not before.came:
-            self._passages.keep(pieces[0], self._vectors.of([before.key])[0])
-        return replace(plan, before=pieces[-1])
+        said = _plan(before)
+        if said.whole is not None and before.key in self._vectors and not before.came:
+            self._passages.keep(said.first, self._vectors.of([before.key])[0])
+        return replace(plan, before=said.last)
 
     def _made(self, texts: Sequence[str]) -> dict[str, Matrix]:
         """The vector of each text; one that was embedded lately is not embedded again."""
@@ -136,7 +139,8 @@ class _Plan:
 
     key: int
     length: int
-    pieces: Sequence[str]  # the turn itself where it is one passage
+    whole: str | None  # the turn, where that is what it is found by first; None for a long one
+    pieces: Sequence[str]  # none of a turn that is one passage
     topics: Sequence[str]
     short: bool
     came: bool  # perhaps with a vector of others, which nobody here has made
@@ -145,24 +149,34 @@ class _Plan:
     )
 
     @property
+    def first(self) -> str:
+        """What it is found by first."""
+        return self.pieces[0] if self.whole is None else self.whole
+
+    @property
+    def last(self) -> str:
+        """What the next turn answers."""
+        return self.pieces[-1] if self.whole is None else self.whole
+
+    @property
     def has_more(self) -> bool:
-        """Whether anything is to follow its first passage."""
-        return len(self.pieces) > 1 or bool(self.topics) or self.short
+        """Whether anything is to follow its first vector."""
+        return bool(self.pieces) or bool(self.topics) or self.short
 
     @property
     def further(self) -> list[str]:
-        """What is embedded beside the first passage, and that one too where it is not known."""
-        pieces = self.pieces if self.came else self.pieces[1:]
-        return [*self.topics, *pieces, *([self.before] if self.before else ())]
+        """What is embedded beside what it is found by first, and that too where it is not known."""
+        first = [self.first] if self.came else []
+        pieces = [piece for piece in self.pieces if piece != self.first]
+        return [*self.topics, *first, *pieces, *([self.before] if self.before else ())]
 
     def joined(self, first: Matrix, made: Mapping[str, Matrix]) -> tuple[Matrix, Passages]:
         """The turn's own vector and all others."""
-        turn = made[self.pieces[0]] if self.came else first
-        own = [turn, *(made[piece] for piece in self.pieces[1:])]
-        if len(own) > 1:
+        turn = made[self.first] if self.came else first
+        own = [turn if piece == self.first else made[piece] for piece in self.pieces]
+        if self.whole is None:
             turn = _unit(_weights(self.pieces) @ np.stack(own))
-        others = [made[topic] for topic in self.topics]
-        others += own if len(own) > 1 else []
+        others = [*(made[topic] for topic in self.topics), *own]
         if self.before:
             last = made[self.before]
             others.append(_unit(self.length * turn + min(_CONTEXT, len(self.before)) * last))
@@ -174,15 +188,15 @@ def _plan(memory: Unembedded) -> _Plan:
     topics: list[str] = []
     for wish in standing_wishes(memory.text, memory.role) if memory.wishes else ():
         topics += dict.fromkeys([wish.topic or wish.sentence, wish.sentence])
-    short = memory.role != "assistant" and len(memory.text) <= _SHORT_TURN
-    return _Plan(memory.key, len(memory.text), _pieces(memory), topics, short, memory.came)
-
-
-def _pieces(memory: Unembedded) -> list[str]:
     person = memory.role != "assistant"
     limit = _PASSAGES_OF_A_PERSON if person else _PASSAGES_OF_AN_ASSISTANT
-    found = passages(memory.text, limit)
-    return [piece[:_SEEN] for piece in found] if len(found) > 1 else [memory.text]
+    whole, pieces = None, passages(memory.text, limit)
+    if len(memory.text) <= _SEEN or len(pieces) < _SEVERAL:
+        # The sentences of a person's turn are found by themselves too; an assistant's are narration.
+        whole, pieces = memory.text, pieces if person and len(pieces) >= _SEVERAL else []
+    short = person and len(memory.text) <= _SHORT_TURN
+    pieces = [piece[:_SEEN] for piece in pieces]
+    return _Plan(memory.key, len(memory.text), whole, pieces, topics, short, memory.came)
 
 
 def _weights(pieces: Sequence[str]) -> Matrix:

@@ -4,9 +4,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from bench.quality.datasets import own
+from bench.quality.datasets import Conversation, Question, Said, own
 from bench.quality.fit import SETS
 from bench.quality.metrics import Outcome, ranks, share
+from bench.quality.run import rows
+from bench.quality.shared_words import sharing_none
 
 DATA = Path(__file__).parents[3] / "bench" / "data"
 
@@ -65,3 +67,49 @@ def test_any_and_all_differ_where_evidence_is_missing() -> None:
     assert not half.any_at(2)
     assert not half.all_at(10)
     assert share([half, Outcome("r", "c", "column", (1,))], "all", 5).value == 0.5
+
+
+def _talk(*cues: str) -> Conversation:
+    said = [
+        Said("1", "s", "user", "We painted the kitchen yellow.", "Ann"),
+        Said("2", "s", "user", "Ann, my dog ran off!", "Bob"),
+    ]
+    asked = [Question(cue, cue, frozenset("1"), "", "", "p") for cue in cues]
+    return Conversation("p", said, asked)
+
+
+def test_a_word_is_shared_in_whatever_form() -> None:
+    talk = _talk("What did Ann paint?", "Which colours did she choose?", "What is in the kitchens?")
+
+    assert sharing_none(talk) == {"Which colours did she choose?"}
+
+
+def test_who_is_named_and_what_stands_elsewhere_is_no_shared_word() -> None:
+    talk = _talk("What colour does Ann like?", "Whose dog was it?")
+
+    assert sharing_none(talk) == {"What colour does Ann like?", "Whose dog was it?"}
+
+
+def test_a_word_anywhere_in_a_session_is_shared_with_it() -> None:
+    talk = _talk()
+    asked = [Question("q", "the dog", frozenset("s"), "", "", "p", by_session=True)]
+
+    assert not sharing_none(Conversation("p", talk.turns, asked))
+
+
+def test_many_questions_without_a_shared_word_are_held_beside_the_plain_cosine() -> None:
+    def outcomes(rank: int) -> list[Outcome]:
+        few = [Outcome(f"few {n}", "c", "few", (1,), shares_words=False) for n in range(3)]
+        shared = [Outcome(f"s{n}", "c", "many", (1,)) for n in range(30)]
+        apart = [Outcome(f"n{n}", "c", "many", (rank,), shares_words=False) for n in range(30)]
+        return [*few, *shared, *apart]
+
+    told = {row.what: row for row in rows({"iai-mcp": outcomes(11), "cosine": outcomes(1)})}
+
+    assert set(told) == {
+        "few (3) any@10",
+        "many (60) any@10",
+        "many, no shared word (30) any@10",
+        "a question, p50 / p95",
+    }
+    assert told["many, no shared word (30) any@10"].met is False

@@ -13,8 +13,17 @@ from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.embedding import EmbedBacklog
 from iai_mcp.ports.memories import Unembedded
 
-LONG = "The heron is grey and stands still. The pond behind it is deep. Bread needs a little salt."
-OTHER = "Ships carry grain to the harbour. The crane at the harbour is broken. It waits for parts."
+LONG = (
+    "The heron is grey and stands still. The pond behind it is deep. Bread needs a little salt. Whoever bakes at home "
+    "knows how warm a kitchen becomes in summer. The oven by the window was built by a neighbour from the next "
+    "village. Nobody remembers his name."
+)
+OTHER = (
+    "Ships carry grain to the harbour. The crane at the harbour is broken. It waits for parts. The parts come from a "
+    "town far away, on a train that runs twice a week. Until then everything is unloaded by hand, sack after sack. "
+    "The men sing while they do it."
+)
+SHORT = "The gate is painted green. The fence beside it is older than the house."
 
 
 class CountingEmbedder(FakeEmbedder):
@@ -89,6 +98,42 @@ def test_no_passage_is_embedded_twice_and_no_turn_beside_its_passages() -> None:
     kit.finish()
     assert len(kit.embedder.seen) == len(set(kit.embedder.seen))
     assert not {LONG, OTHER} & set(kit.embedder.seen)
+
+
+def test_a_short_turn_is_found_whole_and_by_its_sentences() -> None:
+    kit = Kit(SHORT)
+    kit.embed()
+    assert kit.embedder.seen == [SHORT]
+    kit.finish()
+    assert kit.vectors.cosines(kit.cue(SHORT), np.array([1]))[0] > 0.99
+    passage, _ = kit.vectors.best_passages(kit.cue("The gate is painted green."), np.array([1]))
+    assert passage[0] > 0.99
+    assert len(kit.embedder.seen) == 3
+
+
+def test_of_an_assistants_short_turn_no_sentence_is_embedded() -> None:
+    kit = Kit()
+    kit.memories.say(SHORT, role="assistant")
+    kit.finish()
+    assert kit.embedder.seen == [SHORT]
+    assert kit.log.parts([1]) == []
+
+
+def test_what_a_turn_answers_is_not_embedded_again_where_it_was_short() -> None:
+    kit = Kit(SHORT, "yes")
+    kit.finish()
+    assert kit.embedder.seen.count(SHORT) == 1
+    _, context = kit.vectors.best_passages(kit.cue(SHORT), np.array([1, 2]))
+    assert context[1] > 0.5
+
+
+def test_what_a_long_turn_begins_with_counts_most() -> None:
+    begins, ends = "Salmon swim upstream every autumn.", "Copper wires conduct electric current."
+    kit = Kit(f"{begins} {LONG} {ends}")
+    kit.finish()
+    (first,) = kit.vectors.cosines(kit.cue(begins), np.array([1]))
+    (last,) = kit.vectors.cosines(kit.cue(ends), np.array([1]))
+    assert first > 4 * last > 0
 
 
 def test_a_turn_stands_for_all_its_passages() -> None:
