@@ -27,7 +27,7 @@ from iai_mcp.domain.ranking.lexical import (
 )
 from iai_mcp.domain.traits import Fact
 from iai_mcp.engine import exchanges, words
-from iai_mcp.engine.columns import NOBODY, Columns, Mask, View, having
+from iai_mcp.engine.columns import NOBODY, Columns, Mask, View
 from iai_mcp.engine.exchanges import ALIKE, POOL, nearest_rows
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.engine.words import CommonWords, Exactness
@@ -42,6 +42,19 @@ _WISHES = 24
 _LOOKED_AT_CLOSELY = 96
 _WISHES_WITHIN = 500
 _FEW_TURNS, _FEW_SHARE = 50, 0.02
+# What is asked of every candidate, in the order that `_measured` takes them apart.
+_FACTS = np.array(
+    [
+        Fact.ASKS,
+        Fact.INSTRUCTION,
+        Fact.PREFERENCE,
+        Fact.SPOKEN,
+        Fact.TIME,
+        Fact.NAME,
+        Fact.CHANGE,
+    ],
+    np.uint16,
+)
 # Words and cosine on one scale, only to choose whom to look at closely.
 _WORDS_AT_FIRST, _COSINE_AT_FIRST = 4.0, 10.0
 
@@ -223,12 +236,14 @@ class Finder:
         topics: dict[int, float],
         sought: Sought,
     ) -> Candidates:
-        keys, facts = view.keys[rows], view.facts[rows]
-        turn, passage, context = self._cosines(keys, lexical.words[rows], within[rows], sought)
+        keys, eligible, shared = view.keys[rows], within[rows], lexical.words[rows]
+        turn, passage, context = self._cosines(keys, shared, eligible, sought)
+        held = (view.facts[rows] & _FACTS[:, None]) != 0
+        asks, instruction, preference, spoken, time, name, change = held
         return Candidates(
             keys=keys,
-            eligible=within[rows],
-            words=lexical.words[rows],
+            eligible=eligible,
+            words=shared,
             coverage=lexical.coverage[rows],
             session_words=lexical.session[view.session[rows]],
             turn=turn,
@@ -238,13 +253,13 @@ class Finder:
             exact=exact.worth[rows],
             at=view.at[rows] / 1e6,
             length=view.length[rows],
-            asks=having(facts, Fact.ASKS),
-            instruction=having(facts, Fact.INSTRUCTION),
-            preference=having(facts, Fact.PREFERENCE),
-            spoken=having(facts, Fact.SPOKEN),
-            time=having(facts, Fact.TIME),
-            name=having(facts, Fact.NAME),
-            change=having(facts, Fact.CHANGE),
+            asks=asks,
+            instruction=instruction,
+            preference=preference,
+            spoken=spoken,
+            time=time,
+            name=name,
+            change=change,
             speaker=view.speaker[rows],
             session=view.sessions(rows),
             project=view.project[rows],

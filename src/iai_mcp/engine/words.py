@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iai_mcp.domain.ranking.candidates import Floats
+from iai_mcp.domain.ranking.candidates import Floats, beginnings
 from iai_mcp.domain.ranking.lexical import Mask, Postings
 from iai_mcp.domain.words import indexed
 from iai_mcp.engine.columns import View
@@ -89,7 +89,7 @@ def postings(
 
 def _held(index: Words, word: str, read: Places) -> int:
     """How many memories hold a word of which so many places were read at first."""
-    return len(_starts(read)) if len(read) < _READ_AT_FIRST else index.holding(word)
+    return len(beginnings(read)) if len(read) < _READ_AT_FIRST else index.holding(word)
 
 
 def rare(index: Words, word: str, view: View) -> Postings | None:
@@ -124,15 +124,15 @@ def exactness(index: Words, names: Sequence[str], view: View, within: Mask) -> E
     return Exactness(worth, every)
 
 
-def _starts(places: Places) -> Places:
-    changes = np.ones(len(places), dtype=np.bool_)
-    np.not_equal(places[1:], places[:-1], out=changes[1:])
-    return np.flatnonzero(changes)
-
-
 def _postings(word: str, places: Places, view: View) -> Postings:
-    starts = _starts(places)
-    keys, counts = places[starts], np.diff(starts, append=len(places))
-    found = np.minimum(np.searchsorted(view.keys, keys), max(len(view.keys) - 1, 0))
-    known = view.keys[found] == keys if len(view.keys) else np.zeros(len(keys), dtype=np.bool_)
-    return Postings(found[known], counts[known].astype(np.float32), word)
+    starts = beginnings(places)
+    keys, counts = places[starts], np.empty(len(starts), np.float32)
+    counts[:-1] = starts[1:] - starts[:-1]
+    counts[-1:] = len(places) - starts[-1:]
+    found = view.keys.searchsorted(keys)
+    # What was said after the view was taken comes behind all that is in it.
+    known = found < len(view.keys)
+    known[known] = view.keys[found[known]] == keys[known]
+    if known.all():
+        return Postings(found, counts, word)
+    return Postings(found[known], counts[known], word)

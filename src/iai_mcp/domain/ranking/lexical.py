@@ -108,7 +108,7 @@ def _session_scores(terms: Sequence[Postings], among: Population) -> Floats:
 
 def _within(term: Postings, mask: Mask) -> Postings:
     inside = mask[term.rows]
-    return Postings(term.rows[inside], term.counts[inside])
+    return term if inside.all() else Postings(term.rows[inside], term.counts[inside])
 
 
 def idf(total: int, holding: int) -> float:
@@ -118,4 +118,4 @@ def idf(total: int, holding: int) -> float:
 def _saturated(counts: Floats, lengths: Floats, mean: float) -> Floats:
     penalty = 1.0 - _LENGTH_PENALTY + _LENGTH_PENALTY * lengths / max(mean, 1e-9)
     grown = counts * (_SATURATION + 1.0) / (counts + _SATURATION * penalty)
-    return np.where(counts > 0, grown, 0.0).astype(np.float32)
+    return grown.astype(np.float32, copy=False)
