@@ -30,10 +30,10 @@ from iai_mcp.engine import exchanges, words
 from iai_mcp.engine.columns import NOBODY, Columns, Mask, View
 from iai_mcp.engine.exchanges import ALIKE, POOL, nearest_rows
 from iai_mcp.engine.vectors import Vectors
-from iai_mcp.engine.words import CommonWords, Exactness
+from iai_mcp.engine.words import CommonWords, Exactness, KnownPlaces, Lookup
 from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.memories import Scope
-from iai_mcp.ports.words import WordIndex, Words
+from iai_mcp.ports.words import WordIndex
 
 Rows = NDArray[np.int64]
 
@@ -142,6 +142,7 @@ class Finder:
     vectors: Callable[[], Vectors | None]  # None while there is no model
     crowds: Crowds = field(default_factory=Crowds)
     common: CommonWords = field(default_factory=CommonWords)
+    places: KnownPlaces = field(default_factory=KnownPlaces)
 
     def find(self, sought: Sought) -> Looked:
         """What might answer, talk with the turns around it; nothing if nothing is stored there.
@@ -155,9 +156,10 @@ class Finder:
         vectors = self.vectors() if sought.vector is not None else None
         with self.index.looked_up() as index:
             worked = len(crowd.work) > 0
-            terms = words.postings(index, sought.terms, view, self.common, generous=worked)
+            lookup = Lookup(index, view, self.common, self.places.of(view))
+            terms = words.postings(lookup, sought.terms, generous=worked)
             exact = words.exactness(index, sought.exact, view, within)
-            soft = _softened(index, terms, sought, view, crowd.work, vectors)
+            soft = _softened(lookup, terms, sought, crowd.work, vectors)
         lexical = word_scores(terms, crowd.population)
         talk = self._talk(sought, view, crowd, lexical, exact)
         if not len(crowd.work):
@@ -284,10 +286,9 @@ class Finder:
 
 
 def _softened(
-    index: Words,
+    lookup: Lookup,
     terms: Sequence[Postings],
     sought: Sought,
-    view: View,
     among: Work,
     vectors: Vectors | None,
 ) -> list[SoughtWord]:
@@ -295,14 +296,14 @@ def _softened(
     if vectors is None or vectors.words is None or not len(among):
         return [SoughtWord(term) for term in terms]
     # A word that many turns hold needs none to stand in for it.
-    few = max(_FEW_TURNS, int(_FEW_SHARE * len(view.keys)))
+    few = max(_FEW_TURNS, int(_FEW_SHARE * len(lookup.view.keys)))
     wanted = [term.token for term in terms if len(term.rows) <= few]
     near = vectors.words.near(wanted, sought.words, STAND_IN_FROM)
     softened: list[SoughtWord] = []
     for term in terms:
         own: list[tuple[Postings, float]] = []
         for word, cosine in near.get(term.token, ()):
-            found = words.rare(index, word, view)
+            found = words.rare(lookup, word)
             if found is not None and (among.number[found.rows] != NONE).any():
                 own.append((found, STAND_IN_WORTH * cosine))
             if len(own) == STAND_INS:

@@ -26,6 +26,8 @@ class Postings:
     rows: Rows
     counts: Floats
     token: str = ""  # as the index spells it
+    holding: int = 0  # memories that hold it, be they among the rows or not
+    places: int = 0  # in all of those
 
 
 @dataclass(frozen=True, slots=True)
