@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iai_mcp.domain.exchanges import CueWords, ExchangeTurns
-from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats, few_of_equal
+from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats, each_once, few_of_equal
 from iai_mcp.domain.ranking.exchanges import (
     STAND_IN_FROM,
     STAND_IN_WORTH,
@@ -206,7 +206,7 @@ class Finder:
         wished = view.rows_of(np.array(sorted(topics), dtype=np.int64))
         also = view.rows_of(np.array(sorted(sought.also), dtype=np.int64))
         pool = np.concatenate([strongest, near, wished, also, exact.rows])
-        pool = np.unique(pool[within[pool]])
+        pool = each_once(pool[within[pool]])
         rows = _with_neighbours(pool, view)
         return self._measured(rows, view, within, lexical, exact, topics, sought)
 
@@ -324,7 +324,7 @@ def _strongest(lexical: WordScores, within: Mask, limit: int) -> Rows:
 def _with_neighbours(pool: Rows, view: View) -> Rows:
     around = np.concatenate([pool, view.before[pool], view.after[pool]])
     # A turn said meanwhile is linked already and not yet in view.
-    return np.unique(around[(around != NOBODY) & (around < len(view.keys))]).astype(np.int64)
+    return each_once(around[(around != NOBODY) & (around < len(view.keys))].astype(np.int64))
 
 
 def _column(found: dict[int, float], keys: NDArray[np.int64]) -> Floats:

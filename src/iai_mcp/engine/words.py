@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iai_mcp.domain.ranking.candidates import Floats, beginnings
+from iai_mcp.domain.ranking.candidates import Floats, beginnings, each_once
 from iai_mcp.domain.ranking.lexical import Mask, Postings
 from iai_mcp.domain.words import indexed
 from iai_mcp.engine.columns import View
@@ -149,7 +149,7 @@ def exactness(index: Words, names: Sequence[str], view: View, within: Mask) -> E
         if rows.size:
             worth[rows] += min(1.0, _RARE_NAME / rows.size) * len(name)
             held.append(rows)
-    every = np.unique(np.concatenate(held))
+    every = each_once(np.concatenate(held))
     worth[every] /= total
     return Exactness(worth, every)
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from iai_mcp.domain.ranking.candidates import each_once
+
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -87,7 +89,7 @@ def word_scores(terms: Sequence[Postings], among: Population) -> WordScores:
         lengths = among.length[term.rows].astype(np.float32)
         words[term.rows] += weight * _saturated(term.counts, lengths, among.mean_length)
         coverage[term.rows] += weight
-    rows = np.unique(np.concatenate([term.rows for term in kept])) if kept else _NOWHERE
+    rows = each_once(np.concatenate([term.rows for term in kept])) if kept else _NOWHERE
     return WordScores(words, coverage, _session_scores(kept, among), rows)
 
 
