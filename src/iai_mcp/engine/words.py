@@ -54,7 +54,7 @@ class CommonWords:
 class KnownPlaces:
     """Where the words of the last cues occur, kept until something is stored or forgotten.
 
-    The index takes a tenth of a recall to say it, and those who ask use the same words.
+    To ask the index for them is a good part of a small recall, and those who ask use the same words.
     """
 
     def __init__(self) -> None:
