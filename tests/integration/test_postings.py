@@ -32,18 +32,23 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemorySto
 
 def _rows(store: MemoryStore, *terms: str) -> list[list[int]]:
     with SqliteWordIndex(store.database).looked_up() as index:
-        view = store.columns.current()
-        return [
-            found.rows.tolist() for found in words.postings(index, terms, view, words.CommonWords())
-        ]
+        return [found.rows.tolist() for found in words.postings(_lookup(store, index), terms)]
+
+
+def _lookup(
+    store: MemoryStore,
+    index: SqliteWords,
+    common: words.CommonWords | None = None,
+    places: words.KnownPlaces | None = None,
+) -> words.Lookup:
+    view = store.columns.current()
+    known = (places or words.KnownPlaces()).of(view)
+    return words.Lookup(index, view, common or words.CommonWords(), known)
 
 
 def test_each_term_comes_with_its_rows_and_how_often_it_is_in_each(store: MemoryStore) -> None:
     with SqliteWordIndex(store.database).looked_up() as index:
-        view = store.columns.current()
-        rare, twin, absent = words.postings(
-            index, ["rare", "twin", "nowhere"], view, words.CommonWords()
-        )
+        rare, twin, absent = words.postings(_lookup(store, index), ["rare", "twin", "nowhere"])
 
     assert (rare.rows.tolist(), rare.counts.tolist()) == ([7], [1])
     assert (twin.rows.tolist(), twin.counts.tolist()) == ([0, 1, 2], [2, 2, 2])
@@ -116,11 +121,16 @@ class _Counted(SqliteWords):
         return super().holding(word)
 
 
-def _asked(store: MemoryStore, known: words.CommonWords, *terms: str) -> tuple[list[str], Rows]:
+def _asked(
+    store: MemoryStore,
+    known: words.CommonWords,
+    *terms: str,
+    places: words.KnownPlaces | None = None,
+) -> tuple[list[str], Rows]:
     with store.database.reading() as db:
         index = _Counted(db)
         index.asked = []
-        found = words.postings(index, terms, store.columns.current(), known)
+        found = words.postings(_lookup(store, index, known, places), terms)
     return index.asked, [one.rows.tolist() for one in found]
 
 
@@ -155,3 +165,43 @@ def test_what_was_common_is_counted_again_when_something_was_forgotten(store: Me
     store.memories.forget(keys, 1)
     store.forgotten(keys)
     assert _asked(store, known, "rare", "common")[1] == [[], list(range(31, 40))]
+
+
+def test_where_a_word_occurs_is_read_once_as_long_as_nothing_is_stored(store: MemoryStore) -> None:
+    known, places = words.CommonWords(), words.KnownPlaces()
+    _, first = _asked(store, known, "rare", "twin", "nowhere", places=places)
+    asked, again = _asked(store, known, "twin", "rare", "nowhere", places=places)
+    assert asked == []
+    assert (first, again) == ([[7], [0, 1, 2], []], [[0, 1, 2], [7], []])
+
+    ask(store, "memory_capture", text="a twin that nowhere stood before", session_id="t")
+    _, now = _asked(store, known, "rare", "twin", "nowhere", places=places)
+    assert now == [[7], [0, 1, 2, 40], [40]]
+
+
+def test_nothing_is_kept_of_where_words_occur_that_were_forgotten(store: MemoryStore) -> None:
+    known, places = words.CommonWords(), words.KnownPlaces()
+    _asked(store, known, "rare", "twin", places=places)
+    store.memories.forget([1], 1)
+    store.forgotten([1])
+    assert _asked(store, known, "rare", "twin", places=places)[1] == [[7], [1, 2]]
+
+
+def test_a_word_known_whole_may_still_be_too_common_to_stand_in_for_another(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words, "_RARE_AT_MOST", 5)
+    places = words.KnownPlaces()
+    with SqliteWordIndex(store.database).looked_up() as index:
+        lookup = _lookup(store, index, places=places)
+        assert len(words.postings(lookup, ["twin"])) == 1
+        assert words.rare(lookup, "twin") is None
+        assert words.rare(lookup, "rare") is not None
+
+
+def test_only_so_many_words_are_kept(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "_WORDS_KEPT", 2)
+    known, places = words.CommonWords(), words.KnownPlaces()
+    _asked(store, known, "rare", "twin", places=places)
+    asked, found = _asked(store, known, "rare", "twin", places=places)
+    assert (asked, found) == (["rare", "twin"], [[7], [0, 1, 2]])

@@ -1,6 +1,6 @@
 """Verbatim pieces of a text that is too long to be shown whole."""
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from json.encoder import encode_basestring
 from math import log
@@ -102,14 +102,17 @@ def _units_around(text: str, found: Sequence[Occurrence]) -> list[Unit]:
 
 
 def overlaps(own: Sequence[Unit], found: Sequence[Occurrence], cue: CueMatcher) -> list[float]:
-    """The share of the cue's rarity that each unit holds; `found` is in order of place."""
-    if not found:
-        return [0.0] * len(own)
-    starts = [one.start for one in found]
-    return [
-        cue.overlap(found[bisect_left(starts, unit.start) : bisect_left(starts, unit.end)])
-        for unit in own
-    ]
+    """The share of the cue's rarity that each unit holds; both are in order of place."""
+    shares = [0.0] * len(own)
+    starts = [unit.start for unit in own] if found else []
+    held: dict[int, list[Occurrence]] = {}  # most units hold none
+    for one in found:
+        place = bisect_right(starts, one.start) - 1
+        if place >= 0 and one.start < own[place].end:
+            held.setdefault(place, []).append(one)
+    for place, those in held.items():
+        shares[place] = cue.overlap(those)
+    return shares
 
 
 def _chosen(

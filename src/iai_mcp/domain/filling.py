@@ -17,6 +17,7 @@ from iai_mcp.domain.cue_matching import CueMatcher
 from iai_mcp.domain.excerpts import overlaps, pieces_near
 from iai_mcp.domain.exchanges import RankedExchange, TurnKind
 from iai_mcp.domain.narration import on_the_way
+from iai_mcp.domain.ranking.candidates import beginnings
 from iai_mcp.domain.units import Kind, Unit
 
 Floats = NDArray[np.float64]
@@ -35,6 +36,7 @@ _JUST_WHAT_IS_ASKED = (
     0.6  # the share of the cue's rarity from which a short prompt is more than that
 )
 _OF_EACH_WORD = 50  # places in one turn
+_TRIED = -1.0  # in the place of what a unit is worth: it is shown, or can not be
 _COPY = 40  # characters from which equal units are one text said again
 
 # Fitted on coding sessions, cross-validated over sessions, rounded by hand.
@@ -121,11 +123,11 @@ def fill(
     table = _table(looked_at, spoken, cue)
     if not table.units:
         return []
-    scores = _scores(table, own_stance)
-    picked = _Filling(table, looked_at, scores, room, most).filled()
+    odds = _odds(table, looked_at, _scores(table, own_stance))
+    picked = _Filling(table, odds, room, most).filled()
     left = room - taken(picked) if taken else 0
     if taken and left > _LEAST_ROOM:
-        more = _Filling(table, looked_at, scores, room + left, most).filled()
+        more = _Filling(table, odds, room + left, most).filled()
         return more if taken(more) <= room else picked
     return picked
 
@@ -198,8 +200,9 @@ def _scores(table: _Table, own_stance: bool) -> Floats:
 
 def _narrations(table: _Table) -> NDArray[np.bool_]:
     """Which units only say what an assistant is about to do."""
+    people = [turn.person for turn in table.turns]
     narrated = [
-        not table.turns[turn].person and on_the_way(said)
+        not people[turn] and on_the_way(said)
         for turn, said in zip(table.turn, table.said, strict=True)
     ]
     return np.array(narrated)
@@ -221,69 +224,97 @@ def _worth(turn: Spoken, own_stance: bool) -> float:
     return worth
 
 
+@dataclass(frozen=True, slots=True)
+class _Odds:
+    """How likely each unit is the answer, in columns; whatever the room."""
+
+    turn: NDArray[np.int64]
+    exchange: NDArray[np.int64]
+    scores: Floats
+    likely: Floats
+    of_turn: Floats  # per turn: how likely any of its units is
+    bytes: Floats
+    worth: Floats  # per byte, with those of its turn; -1 for a heading, which never stands alone
+
+
+def _odds(table: _Table, exchanges: Sequence[RankedExchange], scores: Floats) -> _Odds:
+    turn = np.array(table.turn)
+    exchange = np.array(table.exchange_of)[turn]
+    likely = _likely(exchanges, exchange, scores)
+    of_turn: Floats = np.bincount(turn, likely, len(table.turns)).astype(np.float64, copy=False)
+    taken = np.array(table.bytes, np.float64)
+    around = np.array([float(turn.around) for turn in table.turns])
+    alone = np.array([unit.kind is not Kind.HEADING for unit in table.units])
+    return _Odds(
+        turn=turn,
+        exchange=exchange,
+        scores=scores,
+        likely=likely,
+        of_turn=of_turn,
+        bytes=taken,
+        worth=np.where(alone, likely / (taken + around[turn]), _TRIED),
+    )
+
+
+def _likely(
+    exchanges: Sequence[RankedExchange], exchange: NDArray[np.int64], scores: Floats
+) -> Floats:
+    """How likely each unit is the answer, if it is of that exchange and has that score in it."""
+    found = np.array([one.score for one in exchanges])
+    by_exchange = np.exp(found - found.max())
+    by_exchange /= by_exchange.sum()
+    likely = np.zeros(len(scores))
+    firsts = beginnings(exchange).tolist()
+    for first, after in zip(firsts, [*firsts[1:], len(scores)], strict=True):
+        own = scores[first:after]
+        within = np.exp(own - own.max())
+        likely[first:after] = by_exchange[exchange[first]] * within / within.sum()
+    return likely
+
+
 class _Filling:
     """One answer being filled."""
 
-    def __init__(
-        self,
-        table: _Table,
-        exchanges: Sequence[RankedExchange],
-        scores: Floats,
-        room: int,
-        most: int,
-    ) -> None:
-        self.table, self.left, self.most = table, room, most
-        self.turn = np.array(table.turn)
-        self.exchange = np.array(table.exchange_of)[self.turn]
-        self.scores = scores
-        self.likely = self._likely(exchanges)
-        self.of_turn = np.bincount(self.turn, weights=self.likely, minlength=len(table.turns))
-        self.bytes = np.array(table.bytes, np.float64)
-        self.around = np.array([float(turn.around) for turn in table.turns])
+    def __init__(self, table: _Table, odds: _Odds, room: int, most: int) -> None:
+        self.table, self.odds, self.most = table, odds, most
+        self.left = float(room)
+        self.worth = odds.worth.copy()  # _TRIED for what was
+        self.around = [float(turn.around) for turn in table.turns]
         self.chosen: dict[int, set[int]] = {}  # units by turn
         self.turns_of: dict[int, int] = {}  # how many turns of an exchange are shown
         self.shown: set[str] = set()
-        # Headings come with what stands below them, never alone.
-        self.open = np.array([unit.kind is not Kind.HEADING for unit in table.units])
 
     def filled(self) -> list[Picked]:
         for place in range(SURE_OF_A_PLACE):
             self._give_a_place(place)
-        while self.left > _LEAST_ROOM and self.open.any():
-            worth = np.where(self.open, self.likely / (self.bytes + self.around[self.turn]), -1)
-            self._take(int(worth.argmax()))
+        while self.left > _LEAST_ROOM and self.worth[best := int(self.worth.argmax())] != _TRIED:
+            self._take(best)
         order = sorted(
             self.chosen,
-            key=lambda turn: (self.table.exchange_of[turn], -self.of_turn[turn]),
+            key=lambda turn: (self.table.exchange_of[turn], -self.odds.of_turn[turn]),
         )
         return [self._picked(turn) for turn in order]
 
-    def _likely(self, exchanges: Sequence[RankedExchange]) -> Floats:
-        scores = np.array([exchange.score for exchange in exchanges])
-        by_exchange = np.exp(scores - scores.max())
-        by_exchange /= by_exchange.sum()
-        likely = np.zeros(len(self.scores))
-        for place in np.unique(self.exchange):
-            own = self.exchange == place
-            within = np.exp(self.scores[own] - self.scores[own].max())
-            likely[own] = by_exchange[place] * within / within.sum()
-        return likely
+    def _untried(self, which: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return np.flatnonzero(which & (self.worth != _TRIED))
 
     def _give_a_place(self, exchange: int) -> None:
-        own = np.flatnonzero((self.exchange == exchange) & self.open)
+        turn, scores = self.odds.turn, self.odds.scores
+        own = self._untried(self.odds.exchange == exchange)
         if not own.size:
             return
-        best = self.turn[own][np.argmax(self.of_turn[self.turn[own]])]
-        own = own[self.turn[own] == best]
-        for unit in own[np.argsort(-self.scores[own], kind="stable")].tolist():
+        best = turn[own][np.argmax(self.odds.of_turn[turn[own]])]
+        own = own[turn[own] == best]
+        for unit in own[np.argsort(-scores[own], kind="stable")].tolist():
             self._take(unit)
             if int(best) in self.chosen:
                 break
 
     def _take(self, unit: int) -> None:
         """Show a unit with what it needs, if there is room for it."""
-        self.open[unit] = False
-        turn, exchange = int(self.turn[unit]), int(self.exchange[unit])
+        self.worth[unit] = _TRIED
+        turn = self.table.turn[unit]
+        exchange = self.table.exchange_of[turn]
         said = self.table.said[unit]
         if len(said) >= _COPY and " ".join(said.split()) in self.shown:
             return
@@ -295,14 +326,22 @@ class _Filling:
         if new and len(self.chosen) >= self.most:
             return
         wanted = {unit} | self._heading(unit) - self.chosen.get(turn, set())
-        cost = sum(self.bytes[one] for one in wanted) + self.around[turn]
+        cost = sum(self.table.bytes[one] for one in wanted) + self.around[turn]
         if cost > self.left:
             return
         self.left -= cost
-        self.around[turn] = 0.0  # paid for
+        self._pay_for(turn)
         self.turns_of[exchange] = self.turns_of.get(exchange, 0) + new
         self.chosen.setdefault(turn, set()).update(wanted)
         self.shown.add(" ".join(said.split()))
+
+    def _pay_for(self, turn: int) -> None:
+        """What stands around a turn is paid for once: more of it costs its own bytes alone."""
+        if not self.around[turn]:
+            return
+        self.around[turn] = 0.0
+        own = self._untried(self.odds.turn == turn)
+        self.worth[own] = self.odds.likely[own] / self.odds.bytes[own]
 
     def _with_its_conclusion(self, turn: int) -> bool:
         """Whether what the turn led to is shown: a prompt without it tells only that somebody asked."""
@@ -317,16 +356,16 @@ class _Filling:
         ]
         for final in finals:
             if final not in self.chosen:
-                own = np.flatnonzero((self.turn == final) & self.open)
+                own = self._untried(self.odds.turn == final)
                 if own.size:
-                    self._take(int(own[self.scores[own].argmax()]))
+                    self._take(int(own[self.odds.scores[own].argmax()]))
             if final not in self.chosen:
                 return False
         return True
 
     def _heading(self, unit: int) -> set[int]:
         heading = self.table.units[unit].heading
-        return set() if heading < 0 else {self.table.base[self.turn[unit]] + heading}
+        return set() if heading < 0 else {self.table.base[self.table.turn[unit]] + heading}
 
     def _picked(self, turn: int) -> Picked:
         chosen = sorted(self.chosen[turn])

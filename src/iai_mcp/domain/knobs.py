@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.relevance import MODES, Mode
@@ -169,6 +170,13 @@ def read_value(knob: Knob, given: object) -> Value:
 
 def from_stored(stored: Mapping[str, str]) -> Knobs:
     """The knobs as they were set; a value that this version can not use counts as not set."""
+    return _read_all(frozenset(stored.items()))
+
+
+@lru_cache(maxsize=4)
+def _read_all(settings: frozenset[tuple[str, str]]) -> Knobs:
+    """Every recall asks, and they are hardly ever turned."""
+    stored = dict(settings)
     values: dict[str, Value] = dict(asdict(Knobs()))
     for name, knob in KNOBS.items():
         value = knob.read(stored[name]) if name in stored else None

@@ -2,6 +2,7 @@
 
 import re
 
+from iai_mcp.domain.derived import Derived
 from iai_mcp.domain.units import units
 
 _ON_THE_WAY = re.compile(
@@ -16,7 +17,10 @@ _INTENDS = re.compile(
 )
 _SENTENCE = re.compile(r"(?<=[.!?:。！？])\s+")
 _SHORT = 300  # characters: whoever says more has said something
+_KEPT = 4_096  # short turns of which is known whether they broke off
 _NOD = 60  # characters of "All tests pass." beside what is intended
+
+_known = Derived[bool](_KEPT)
 
 
 def on_the_way(said: str) -> bool:
@@ -26,8 +30,10 @@ def on_the_way(said: str) -> bool:
 
 def broken_off(text: str) -> bool:
     """Whether a turn ends with what was to be done next, and says little else: nothing came of it."""
-    if len(text) >= _SHORT:
-        return False
+    return len(text) < _SHORT and _known.of(text, _breaks_off)
+
+
+def _breaks_off(text: str) -> bool:
     said = [
         sentence
         for unit in units(text)

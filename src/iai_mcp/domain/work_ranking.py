@@ -82,7 +82,7 @@ def covered(record: Record, asked: str, terms: Sequence[str]) -> float:
     own = [record.note, asked]
     own += [done.command, done.output, gloss(done.command)] if isinstance(done, Command) else []
     own += [done.path, *done.names] if isinstance(done, Edit) else []
-    have = {stem(word) for text in own for word in words(text)}
+    have = {stem(word) for word in {word for text in own for word in words(text)}}
     wanted = {stem(term) for term in terms}
     return len(have & wanted) / len(wanted) if wanted else 0.0
 
@@ -146,7 +146,7 @@ def names_work(cue: str) -> bool:
         return not re.match(
             r"^(?:go|make|just|node|swift|helm) (?:to|sure|it|the|a|an|on|back|for)\b", text
         )
-    return bool(errors_in(text)) and not text.endswith("?") and _looks_printed(text)
+    return not text.endswith("?") and bool(errors_in(text)) and _looks_printed(text)
 
 
 def asks_for_work(cue: str) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iai_mcp.domain.exchanges import CueWords, ExchangeTurns
-from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats, few_of_equal
+from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats, each_once, few_of_equal
 from iai_mcp.domain.ranking.exchanges import (
     STAND_IN_FROM,
     STAND_IN_WORTH,
@@ -27,13 +27,13 @@ from iai_mcp.domain.ranking.lexical import (
 )
 from iai_mcp.domain.traits import Fact
 from iai_mcp.engine import exchanges, words
-from iai_mcp.engine.columns import NOBODY, Columns, Mask, View, having
+from iai_mcp.engine.columns import NOBODY, Columns, Mask, View
 from iai_mcp.engine.exchanges import ALIKE, POOL, nearest_rows
 from iai_mcp.engine.vectors import Vectors
-from iai_mcp.engine.words import CommonWords, Exactness
+from iai_mcp.engine.words import CommonWords, Exactness, KnownPlaces, Lookup
 from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.memories import Scope
-from iai_mcp.ports.words import WordIndex, Words
+from iai_mcp.ports.words import WordIndex
 
 Rows = NDArray[np.int64]
 
@@ -42,6 +42,19 @@ _WISHES = 24
 _LOOKED_AT_CLOSELY = 96
 _WISHES_WITHIN = 500
 _FEW_TURNS, _FEW_SHARE = 50, 0.02
+# What is asked of every candidate, in the order that `_measured` takes them apart.
+_FACTS = np.array(
+    [
+        Fact.ASKS,
+        Fact.INSTRUCTION,
+        Fact.PREFERENCE,
+        Fact.SPOKEN,
+        Fact.TIME,
+        Fact.NAME,
+        Fact.CHANGE,
+    ],
+    np.uint16,
+)
 # Words and cosine on one scale, only to choose whom to look at closely.
 _WORDS_AT_FIRST, _COSINE_AT_FIRST = 4.0, 10.0
 
@@ -129,6 +142,7 @@ class Finder:
     vectors: Callable[[], Vectors | None]  # None while there is no model
     crowds: Crowds = field(default_factory=Crowds)
     common: CommonWords = field(default_factory=CommonWords)
+    places: KnownPlaces = field(default_factory=KnownPlaces)
 
     def find(self, sought: Sought) -> Looked:
         """What might answer, talk with the turns around it; nothing if nothing is stored there.
@@ -142,9 +156,10 @@ class Finder:
         vectors = self.vectors() if sought.vector is not None else None
         with self.index.looked_up() as index:
             worked = len(crowd.work) > 0
-            terms = words.postings(index, sought.terms, view, self.common, generous=worked)
+            lookup = Lookup(index, view, self.common, self.places.of(view))
+            terms = words.postings(lookup, sought.terms, generous=worked)
             exact = words.exactness(index, sought.exact, view, within)
-            soft = _softened(index, terms, sought, view, crowd.work, vectors)
+            soft = _softened(lookup, terms, sought, crowd.work, vectors)
         lexical = word_scores(terms, crowd.population)
         talk = self._talk(sought, view, crowd, lexical, exact)
         if not len(crowd.work):
@@ -191,7 +206,7 @@ class Finder:
         wished = view.rows_of(np.array(sorted(topics), dtype=np.int64))
         also = view.rows_of(np.array(sorted(sought.also), dtype=np.int64))
         pool = np.concatenate([strongest, near, wished, also, exact.rows])
-        pool = np.unique(pool[within[pool]])
+        pool = each_once(pool[within[pool]])
         rows = _with_neighbours(pool, view)
         return self._measured(rows, view, within, lexical, exact, topics, sought)
 
@@ -223,12 +238,14 @@ class Finder:
         topics: dict[int, float],
         sought: Sought,
     ) -> Candidates:
-        keys, facts = view.keys[rows], view.facts[rows]
-        turn, passage, context = self._cosines(keys, lexical.words[rows], within[rows], sought)
+        keys, eligible, shared = view.keys[rows], within[rows], lexical.words[rows]
+        turn, passage, context = self._cosines(keys, shared, eligible, sought)
+        held = (view.facts[rows] & _FACTS[:, None]) != 0
+        asks, instruction, preference, spoken, time, name, change = held
         return Candidates(
             keys=keys,
-            eligible=within[rows],
-            words=lexical.words[rows],
+            eligible=eligible,
+            words=shared,
             coverage=lexical.coverage[rows],
             session_words=lexical.session[view.session[rows]],
             turn=turn,
@@ -238,13 +255,13 @@ class Finder:
             exact=exact.worth[rows],
             at=view.at[rows] / 1e6,
             length=view.length[rows],
-            asks=having(facts, Fact.ASKS),
-            instruction=having(facts, Fact.INSTRUCTION),
-            preference=having(facts, Fact.PREFERENCE),
-            spoken=having(facts, Fact.SPOKEN),
-            time=having(facts, Fact.TIME),
-            name=having(facts, Fact.NAME),
-            change=having(facts, Fact.CHANGE),
+            asks=asks,
+            instruction=instruction,
+            preference=preference,
+            spoken=spoken,
+            time=time,
+            name=name,
+            change=change,
             speaker=view.speaker[rows],
             session=view.sessions(rows),
             project=view.project[rows],
@@ -269,10 +286,9 @@ class Finder:
 
 
 def _softened(
-    index: Words,
+    lookup: Lookup,
     terms: Sequence[Postings],
     sought: Sought,
-    view: View,
     among: Work,
     vectors: Vectors | None,
 ) -> list[SoughtWord]:
@@ -280,14 +296,14 @@ def _softened(
     if vectors is None or vectors.words is None or not len(among):
         return [SoughtWord(term) for term in terms]
     # A word that many turns hold needs none to stand in for it.
-    few = max(_FEW_TURNS, int(_FEW_SHARE * len(view.keys)))
+    few = max(_FEW_TURNS, int(_FEW_SHARE * len(lookup.view.keys)))
     wanted = [term.token for term in terms if len(term.rows) <= few]
     near = vectors.words.near(wanted, sought.words, STAND_IN_FROM)
     softened: list[SoughtWord] = []
     for term in terms:
         own: list[tuple[Postings, float]] = []
         for word, cosine in near.get(term.token, ()):
-            found = words.rare(index, word, view)
+            found = words.rare(lookup, word)
             if found is not None and (among.number[found.rows] != NONE).any():
                 own.append((found, STAND_IN_WORTH * cosine))
             if len(own) == STAND_INS:
@@ -308,7 +324,7 @@ def _strongest(lexical: WordScores, within: Mask, limit: int) -> Rows:
 def _with_neighbours(pool: Rows, view: View) -> Rows:
     around = np.concatenate([pool, view.before[pool], view.after[pool]])
     # A turn said meanwhile is linked already and not yet in view.
-    return np.unique(around[(around != NOBODY) & (around < len(view.keys))]).astype(np.int64)
+    return each_once(around[(around != NOBODY) & (around < len(view.keys))].astype(np.int64))
 
 
 def _column(found: dict[int, float], keys: NDArray[np.int64]) -> Floats:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iai_mcp.domain.ranking.candidates import Floats
+from iai_mcp.domain.ranking.candidates import Floats, beginnings, each_once
 from iai_mcp.domain.ranking.lexical import Mask, Postings
 from iai_mcp.domain.words import indexed
 from iai_mcp.engine.columns import View
@@ -30,7 +30,7 @@ _MOST_PLACES = 20_000
 _EXACT_AT_MOST = 200  # memories that hold what the cue quotes, newest first
 # A name that many memories hold tells them apart no longer: its worth falls from here on.
 _RARE_NAME = 3
-_NOWHERE: Places = np.zeros(0, np.int64)
+_WORDS_KEPT = 256  # at ten kilobytes each at most
 
 
 class CommonWords:
@@ -51,52 +51,82 @@ class CommonWords:
         return self._held
 
 
-def postings(
-    index: Words,
-    terms: Sequence[str],
-    view: View,
-    known: CommonWords,
-    *,
-    generous: bool = False,
-) -> list[Postings]:
+class KnownPlaces:
+    """Where the words of the last cues occur, kept until something is stored or forgotten.
+
+    To ask the index for them is a good part of a small recall, and those who ask use the same words.
+    """
+
+    def __init__(self) -> None:
+        self._kept: tuple[tuple[int, int], dict[str, Postings]] = ((0, 0), {})
+
+    def of(self, view: View) -> dict[str, Postings]:
+        """By their spelling; without those of very many places."""
+        now, kept = (len(view.keys), view.lost), self._kept
+        if kept[0] != now or len(kept[1]) >= _WORDS_KEPT:
+            kept = self._kept = (now, {})
+        return kept[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """The index as one recall reads it, and what is known of it from those before."""
+
+    index: Words
+    view: View
+    common: CommonWords
+    known: dict[str, Postings]  # see `KnownPlaces`
+
+    def read(self, word: str, limit: int) -> Postings | None:
+        """Where a word occurs; None if it has so many places or more."""
+        found = self.known.get(word)
+        if found is None:
+            places = self.index.places(word, limit)
+            if len(places) >= limit:
+                return None
+            found = _postings(word, places, self.view)
+            if len(places) < _READ_AT_FIRST:
+                self.known[word] = found
+        return found if found.places < limit else None
+
+
+def postings(lookup: Lookup, terms: Sequence[str], *, generous: bool = False) -> list[Postings]:
     """Where the telling ones of the terms occur; a term that occurs nowhere has empty postings.
 
     `generous` keeps all that is read at first: a word that many turns hold may be in few exchanges.
     """
+    index, view = lookup.index, lookup.view
     at_least = _READ_AT_FIRST if generous else _COMMON_AT_LEAST
     common = max(at_least, int(_COMMON_SHARE * len(view.keys)))
     most = max(common, _TOO_COMMON)
-    counted = known.since(view.lost)
+    counted = lookup.common.since(view.lost)
     spelled = index.spelled(terms)
     # A word that is surely too common is not even read, unless all of them are.
     unread = {word: counted[word] for word in spelled if counted.get(word, 0) > most}
-    places = {w: _NOWHERE if w in unread else index.places(w, _READ_AT_FIRST) for w in spelled}
-    holding = {word: unread.get(word) or _held(index, word, places[word]) for word in spelled}
+    read = {w: None if w in unread else lookup.read(w, _READ_AT_FIRST) for w in spelled}
+    holding = {
+        word: unread.get(word) or (index.holding(word) if found is None else found.holding)
+        for word, found in read.items()
+    }
     if min((n for n in holding.values() if n), default=0) > most:
         holding |= {word: index.holding(word) for word in unread}
     counted |= {word: count for word, count in holding.items() if count > most}
-    rarest = sorted(places, key=lambda word: (holding[word] or 1 << 60, word))
+    rarest = sorted(read, key=lambda word: (holding[word] or 1 << 60, word))
     kept = {
         word
         for rank, word in enumerate(rarest[:_MOST_TERMS])
         if rank == 0 or holding[word] <= (most if rank < _KEPT_ANYWAY else common)
     }
-    for word in kept:
-        if word in unread or len(places[word]) == _READ_AT_FIRST:
-            places[word] = index.places(word, _MOST_PLACES)
-    return [_postings(word, read, view) for word, read in places.items() if word in kept]
+    return [
+        found or _postings(word, index.places(word, _MOST_PLACES), view)
+        for word, found in read.items()
+        if word in kept
+    ]
 
 
-def _held(index: Words, word: str, read: Places) -> int:
-    """How many memories hold a word of which so many places were read at first."""
-    return len(_starts(read)) if len(read) < _READ_AT_FIRST else index.holding(word)
-
-
-def rare(index: Words, word: str, view: View) -> Postings | None:
+def rare(lookup: Lookup, word: str) -> Postings | None:
     """Where a word occurs; None for one that is too common to stand in for another."""
-    most = max(_RARE_AT_MOST, int(_RARE_SHARE * len(view.keys)))
-    places = index.places(word, most)
-    return _postings(word, places, view) if len(places) < most else None
+    return lookup.read(word, max(_RARE_AT_MOST, int(_RARE_SHARE * len(lookup.view.keys))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,20 +149,20 @@ def exactness(index: Words, names: Sequence[str], view: View, within: Mask) -> E
         if rows.size:
             worth[rows] += min(1.0, _RARE_NAME / rows.size) * len(name)
             held.append(rows)
-    every = np.unique(np.concatenate(held))
+    every = each_once(np.concatenate(held))
     worth[every] /= total
     return Exactness(worth, every)
 
 
-def _starts(places: Places) -> Places:
-    changes = np.ones(len(places), dtype=np.bool_)
-    np.not_equal(places[1:], places[:-1], out=changes[1:])
-    return np.flatnonzero(changes)
-
-
 def _postings(word: str, places: Places, view: View) -> Postings:
-    starts = _starts(places)
-    keys, counts = places[starts], np.diff(starts, append=len(places))
-    found = np.minimum(np.searchsorted(view.keys, keys), max(len(view.keys) - 1, 0))
-    known = view.keys[found] == keys if len(view.keys) else np.zeros(len(keys), dtype=np.bool_)
-    return Postings(found[known], counts[known].astype(np.float32), word)
+    starts = beginnings(places)
+    keys, counts = places[starts], np.empty(len(starts), np.float32)
+    counts[:-1] = starts[1:] - starts[:-1]
+    counts[-1:] = len(places) - starts[-1:]
+    found = view.keys.searchsorted(keys)
+    # What was said after the view was taken comes behind all that is in it.
+    known = found < len(view.keys)
+    known[known] = view.keys[found[known]] == keys[known]
+    if not known.all():
+        found, counts = found[known], counts[known]
+    return Postings(found, counts, word, holding=len(keys), places=len(places))

@@ -164,10 +164,14 @@ class Answering:
         costs = [_cost(hit) for hit in drafts]
         found = shares(costs, room, whole=self.asked.full, needed=needed)
         return [
-            replace(hit, shown=self._cut(hit.memory, own))
-            for hit, own in zip(drafts, found, strict=True)
+            hit if self._fits(hit, cost, own) else replace(hit, shown=self._cut(hit.memory, own))
+            for hit, cost, own in zip(drafts, costs, found, strict=True)
             if own is not None
         ]
+
+    def _fits(self, hit: Hit, cost: Cost, room: int) -> bool:
+        """Whether all of a text was read and has room as it is."""
+        return not self.asked.full and cost.text <= room and len(hit.memory.text) < READ_OF_EACH
 
     def _superseded(self, found: Sequence[Found], room: int) -> tuple[list[Hit], int]:
         """What no longer holds, the first of it in any case, and the bytes that it takes."""

@@ -280,11 +280,12 @@ def _cosine_of(ranking: Ranking, model_id: str) -> Callable[[int], float | None]
         return lambda _: None  # exchanges count as nought then
     talk = ranking.looked.talk
     best = np.fmax(talk.turn, talk.passage)
-    known = dict(zip(talk.keys.tolist(), best.tolist(), strict=True))
     work = {one.speaker: one.cosine for one in ranking.work}
 
     def cosine(key: int) -> float | None:
-        found = known.get(key, math.nan)
+        place = int(talk.keys.searchsorted(key))
+        known = place < len(talk) and talk.keys[place] == key
+        found = float(best[place]) if known else math.nan
         return work.get(key) if math.isnan(found) else usual(model_id, found)
 
     return cosine

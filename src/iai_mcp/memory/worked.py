@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from iai_mcp.domain.cue_matching import CueMatcher
 from iai_mcp.domain.derived import Derived
@@ -89,14 +90,20 @@ class WorkShown:
             if (hit := drafts.get(key)) is not None
         }
 
-        def hits(picked: Sequence[Picked]) -> list[Hit]:
+        @cache
+        def made(pick: Picked, asked: bool) -> tuple[Hit, int]:
+            """With the bytes that it takes; the same pieces are tried more than once."""
+            hit = _hit(pick, drafts[pick.key], work, asked=asked)
+            return hit, payload.of_hit(hit)
+
+        def hits(picked: Sequence[Picked]) -> list[tuple[Hit, int]]:
             told = {pick.key for pick in picked}  # a prompt that is a hit itself is no request
-            made = []
+            found = []
             for pick in picked:
                 prompt = work.exchanges[pick.exchange].keys[0]
-                made.append(_hit(pick, drafts[pick.key], work, asked=prompt not in told))
+                found.append(made(pick, prompt not in told))
                 told.add(prompt)  # once for all that answers it
-            return made
+            return found
 
         picked = fill(
             work.exchanges,
@@ -105,9 +112,9 @@ class WorkShown:
             room,
             most=most,
             own_stance=self.own_stance,
-            taken=lambda found: sum(map(payload.of_hit, hits(found))),
+            taken=lambda found: sum(size for _, size in hits(found)),
         )
-        return hits(picked)
+        return [hit for hit, _ in hits(picked)]
 
     def _drafts(self, exchange: RankedExchange, work: Worked) -> Iterator[tuple[int, Hit]]:
         reason, request = told(exchange.parts), self._request(exchange, work)

@@ -98,3 +98,19 @@ def test_a_moment_counts_less_the_farther_it_lies_from_the_window() -> None:
     assert 0.0 < near < later < 1.0
     assert far == 0.0
     assert not closeness((), moments).any()
+
+
+@pytest.mark.parametrize(
+    "cue",
+    [
+        *(f"since {month}" for month in ("Jan", "FEB", "Mar", "Apr.", "May", "June", "jul", "aug")),
+        *(f"since {month}" for month in ("Sept", "october", "Nov", "dec.")),
+        *(f"last {unit}" for unit in ("week", "month", "year", "night", "weekend", "Tuesday")),
+        *(f"this {unit}" for unit in ("morning", "afternoon", "EVENING")),
+        *(f"in {season}" for season in ("spring", "summer", "fall", "autumn")),
+        *("on valentine", "at Halloween", "over christmas eve", "on new year's eve"),
+        *("a couple of days ago", "tonight", "today", "on 3/14", "in 2021"),
+    ],
+)
+def test_no_cue_that_names_a_time_is_passed_over_unread(cue: str) -> None:
+    assert _spans(f"what was said {cue}?")

@@ -48,6 +48,13 @@ _HOLIDAYS = {
 }  # fmt: skip
 _SEASONS = {"spring": (3, 5), "summer": (6, 8), "fall": (9, 11), "autumn": (9, 11)}
 
+# Whatever the readers below understand holds one of these; most cues hold none, and are read once.
+_NO_TIME_WITHOUT = re.compile(
+    r"\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|day|week|month|year|night|morning|afternoon"
+    r"|evening|spring|summer|fall|autumn|valentine|halloween|christmas",
+    re.IGNORECASE,
+)
+
 _Reader = Callable[[re.Match[str], datetime], Iterator[Window]]
 
 
@@ -57,6 +64,8 @@ def windows(cue: str, now: datetime, *, whole: bool = False) -> tuple[Window, ..
     "Last Friday" beside a full date is counted from that date, else from `now`. `whole`: none unless
     the cue speaks of nothing else.
     """
+    if _NO_TIME_WITHOUT.search(cue) is None:
+        return ()
     dated, rest = _read(_DATES, cue, now)
     whole_days = [window for window in dated if window.end - window.start == timedelta(days=1)]
     anchor = whole_days[0].start if len(whole_days) == 1 else now

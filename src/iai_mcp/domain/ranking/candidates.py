@@ -59,7 +59,20 @@ def supported(found: Candidates, gained: Mapping[int, float]) -> Candidates:
 
 def at_places(column: Floats, places: Places) -> Floats:
     """The column's values at `places`; 0 where there is none."""
-    return np.where(places == NONE, 0.0, column[places]).astype(np.float32)
+    return np.where(places == NONE, 0.0, column[places]).astype(np.float32, copy=False)
+
+
+def beginnings(column: NDArray[np.generic]) -> Places:
+    """Where each run of equals begins."""
+    begins = np.ones(len(column), np.bool_)
+    np.not_equal(column[1:], column[:-1], out=begins[1:])
+    return begins.nonzero()[0]
+
+
+def each_once(places: Places) -> Places:
+    """The places in order, each once: a sort takes a quarter of the time of `np.unique` on so few."""
+    ordered = np.sort(places)
+    return ordered[beginnings(ordered)]
 
 
 def few_of_equal(scores: Floats, most: int) -> Mask:
@@ -67,8 +80,7 @@ def few_of_equal(scores: Floats, most: int) -> Mask:
 
     Copies of one text score alike, and hundreds of them would take the place of everything else.
     """
-    changes = np.flatnonzero(scores[1:] != scores[:-1]) + 1
-    starts = np.concatenate([[0], changes]).astype(np.int64)
-    sizes = np.concatenate([changes, [len(scores)]]).astype(np.int64) - starts
-    kept: Mask = np.arange(len(scores)) - np.repeat(starts, sizes) < most
+    kept: Mask = np.ones(len(scores), np.bool_)
+    # One that equals the one so many places before it equals all between them: they are in order.
+    np.not_equal(scores[most:], scores[:-most], out=kept[most:])
     return kept

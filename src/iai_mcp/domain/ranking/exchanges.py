@@ -15,6 +15,7 @@ from iai_mcp.domain.exchanges import (
     RankedExchange,
     StandIn,
 )
+from iai_mcp.domain.ranking.candidates import beginnings
 from iai_mcp.domain.ranking.features import Asked
 from iai_mcp.domain.ranking.lexical import Floats, Mask, Postings, Rows, idf
 from iai_mcp.domain.ranking.scoring import BOOST, EXACT, SUPPORT, Boosts
@@ -175,8 +176,8 @@ def _beside(found: ExchangeCandidates, cosine: Floats) -> Floats:
 def _best_other(own: Floats, session: Numbers) -> Floats:
     """The best of the same session's others; 0 for one that is alone."""
     order = np.lexsort((-own, session))
-    firsts = np.flatnonzero(np.diff(session[order], prepend=NONE - 1))
-    sizes = np.diff(firsts, append=len(order))
+    firsts = beginnings(session[order])
+    sizes = np.append(firsts[1:], len(order)) - firsts
     second = order[np.minimum(firsts + 1, len(order) - 1)]
     others = np.repeat(np.where(sizes > 1, own[order[firsts]], 0.0), sizes)
     others[firsts] = np.where(sizes > 1, own[second], 0.0)

@@ -6,7 +6,7 @@ import numpy as np
 
 from iai_mcp.domain.cue.analysis import CueReading
 from iai_mcp.domain.cue.windows import closeness
-from iai_mcp.domain.ranking.candidates import Candidates, Floats, at_places
+from iai_mcp.domain.ranking.candidates import Candidates, Floats, at_places, beginnings
 
 # How a turn's own strength reaches its neighbours: an answer stands after its question.
 _FROM_BEFORE, _AFTER_A_QUESTION, _FROM_AFTER = 0.4, 0.2, 0.3
@@ -26,7 +26,7 @@ class CosineScale:
     spread: float
 
     def of(self, cosines: Floats) -> Floats:
-        return ((cosines - self.mean) / self.spread).astype(np.float32)
+        return ((cosines - self.mean) / self.spread).astype(np.float32, copy=False)
 
     def moved(self, cosine: float, to: "CosineScale") -> float:
         """Where a cosine of this space lies in another model's."""
@@ -57,13 +57,16 @@ def features(found: Candidates, asked: Asked, scale: CosineScale) -> dict[str, F
         "asks": found.asks,
         "length": np.log(10.0 + found.length) - _TYPICAL_LENGTH,
     }
+    nothing = np.zeros(len(found), np.float32)  # most cues ask for none of what is special
     columns |= _neighbours(found, passage, turn)
-    columns |= _kinds(found, asked)
+    columns |= _kinds(found, asked, nothing)
     columns |= _sessions(found, passage)
-    columns |= _people(found, asked, passage)
-    columns |= _standing(found, asked, scale)
-    columns |= _by_cue(columns, asked)
-    columns["date"] = _dates(found, asked)
+    columns |= _named(found, asked, passage, nothing)
+    columns |= _people(found, asked, nothing)
+    columns |= _standing(found, asked, scale, nothing)
+    columns |= _by_cue(columns, asked, nothing)
+    windows = asked.reading.windows
+    columns["date"] = closeness(windows, found.at) if windows else nothing
     return {name: np.asarray(column, dtype=np.float32) for name, column in columns.items()}
 
 
@@ -72,37 +75,37 @@ def _or_guessed(meaning: Floats, coverage: Floats) -> Floats:
     that was captured a moment ago must be found by them."""
     known = ~np.isnan(meaning)
     nearest = max(0.0, float(meaning[known].max())) if known.any() else 0.0
-    return np.where(known, meaning, nearest * coverage).astype(np.float32)
+    return np.where(known, meaning, nearest * coverage).astype(np.float32, copy=False)
 
 
 def _or_else(column: Floats, other: Floats) -> Floats:
-    return np.where(np.isnan(column), other, column).astype(np.float32)
+    return np.where(np.isnan(column), other, column).astype(np.float32, copy=False)
 
 
 def _neighbours(found: Candidates, passage: Floats, turn: Floats) -> dict[str, Floats]:
     meaning = _PASSAGE_SHARE * np.where(found.spoken, passage, turn) + (1 - _PASSAGE_SHARE) * turn
     own = _OWN_WORDS * found.words + _OWN_MEANING * meaning - _OWN_FLOOR
-    reaching: Floats = np.maximum(own, 0.0).astype(np.float32)
+    reaching: Floats = np.maximum(own, 0.0).astype(np.float32, copy=False)
     before, after = at_places(reaching, found.before), at_places(reaching, found.after)
     asked = at_places(found.asks.astype(np.float32), found.before)
     best = np.maximum((_FROM_BEFORE + _AFTER_A_QUESTION * asked) * before, _FROM_AFTER * after)
     return {"near": best, "before": before, "after": after, "answer": before * asked}
 
 
-def _kinds(found: Candidates, asked: Asked) -> dict[str, Floats]:
+def _kinds(found: Candidates, asked: Asked, nothing: Floats) -> dict[str, Floats]:
     """Whether it holds a time, a name; and whether the cue asks for one, or for what changed."""
     wants = asked.reading.wants
-    held = {
-        "time": (found.time, wants.time),
-        "name": (found.name, wants.name),
+    time, name = found.time.astype(np.float32), found.name.astype(np.float32)
+    return {
+        "time": time,
+        "time_asked": time if wants.time else nothing,
+        "name": name,
+        "name_asked": name if wants.name else nothing,
+        "change_asked": _changed(found) if wants.change else nothing,
+        "change_present": found.change.astype(np.float32)
+        if asked.reading.of_the_present
+        else nothing,
     }
-    columns: dict[str, Floats] = {}
-    for kind, (holds, wanted) in held.items():
-        columns[kind] = holds.astype(np.float32)
-        columns[f"{kind}_asked"] = columns[kind] * wanted
-    columns["change_asked"] = _changed(found) if wants.change else np.zeros(len(found), np.float32)
-    columns["change_present"] = found.change * np.float32(asked.reading.of_the_present)
-    return columns
 
 
 def _changed(found: Candidates) -> Floats:
@@ -113,12 +116,13 @@ def _changed(found: Candidates) -> Floats:
 
 def _sessions(found: Candidates, passage: Floats) -> dict[str, Floats]:
     together = np.argsort(found.session, kind="stable")
-    firsts = np.flatnonzero(np.diff(found.session[together], prepend=-1))
-    sizes = np.diff(firsts, append=len(found))
+    sessions = found.session[together]
     best = np.empty((2, len(found)), np.float32)
     if len(found):
-        both = np.stack([passage, found.words])[:, together]
-        best[:, together] = np.repeat(np.maximum.reduceat(both, firsts, axis=1), sizes, axis=1)
+        firsts = beginnings(sessions)
+        which = np.searchsorted(sessions[firsts], sessions)
+        both = np.array([passage, found.words])[:, together]
+        best[:, together] = np.maximum.reduceat(both, firsts, axis=1)[:, which]
     return {
         "session_words": found.session_words,
         "session_best": best[0],
@@ -126,50 +130,55 @@ def _sessions(found: Candidates, passage: Floats) -> dict[str, Floats]:
     }
 
 
-def _people(found: Candidates, asked: Asked, passage: Floats) -> dict[str, Floats]:
-    named = asked.speaker is not None
-    theirs = (found.speaker == asked.speaker) if named else np.zeros(len(found), dtype=np.bool_)
-    by_person = found.spoken & asked.assistants
-    answered = at_places(theirs.astype(np.float32), found.after)
-    person = (by_person & (not asked.reading.of_the_assistant)).astype(np.float32)
+def _named(found: Candidates, asked: Asked, passage: Floats, nothing: Floats) -> dict[str, Floats]:
+    """What the speaker whom the cue names said, and who answered."""
+    if asked.speaker is None:
+        measures = ("named", "not_named", "named_asks", "named_passage", "named_after")
+        return dict.fromkeys(measures, nothing)
+    theirs = found.speaker == asked.speaker
+    said = theirs.astype(np.float32)
     return {
-        "named": theirs.astype(np.float32),
-        "not_named": (~theirs & named).astype(np.float32),
+        "named": said,
+        "not_named": (~theirs).astype(np.float32),
         "named_asks": (theirs & found.asks).astype(np.float32),
         "named_passage": theirs * passage,
-        "named_after": ~theirs * answered,
-        "person": person,
-        "person_of_self": person * asked.reading.of_the_speaker,
-        "person_not_asked": (by_person & asked.reading.of_the_assistant).astype(np.float32),
+        "named_after": ~theirs * at_places(said, found.after),
     }
 
 
-def _standing(found: Candidates, asked: Asked, scale: CosineScale) -> dict[str, Floats]:
-    topic = np.nan_to_num(np.maximum(scale.of(found.topic), 0.0))
-    seeks = asked.reading.seeks_advice
+def _people(found: Candidates, asked: Asked, nothing: Floats) -> dict[str, Floats]:
+    """What people said, where assistants speak as well: it counts unless the cue asks for theirs."""
+    by_person = found.spoken.astype(np.float32) if asked.assistants else nothing
+    person = nothing if asked.reading.of_the_assistant else by_person
     return {
-        "instruction": found.instruction.astype(np.float32),
-        "instruction_topic": found.instruction * topic,
-        "instruction_advice": (found.instruction & seeks).astype(np.float32),
-        "preference": found.preference.astype(np.float32),
-        "preference_topic": found.preference * topic,
-        "preference_advice": (found.preference & seeks).astype(np.float32),
+        "person": person,
+        "person_of_self": person if asked.reading.of_the_speaker else nothing,
+        "person_not_asked": by_person if asked.reading.of_the_assistant else nothing,
     }
 
 
-def _by_cue(columns: dict[str, Floats], asked: Asked) -> dict[str, Floats]:
+def _standing(
+    found: Candidates, asked: Asked, scale: CosineScale, nothing: Floats
+) -> dict[str, Floats]:
+    topic = np.nan_to_num(np.maximum(scale.of(found.topic), 0.0))
+    columns: dict[str, Floats] = {}
+    for wish, holds in (("instruction", found.instruction), ("preference", found.preference)):
+        held = holds.astype(np.float32) if holds.any() else nothing
+        columns[wish] = held
+        columns[f"{wish}_topic"] = nothing if held is nothing else held * topic
+        columns[f"{wish}_advice"] = held if asked.reading.seeks_advice else nothing
+    return columns
+
+
+def _by_cue(columns: dict[str, Floats], asked: Asked, nothing: Floats) -> dict[str, Floats]:
     """Measures whose worth depends on the cue: words mislead where advice is sought."""
-    seeks = float(asked.reading.seeks_advice)
+    seeks = asked.reading.seeks_advice
     covered = float(columns["coverage"].max(initial=0.0))
     nearest = float(columns["passage"].max(initial=0.0))
     return {
-        "words_advice": columns["words"] * seeks,
-        "meaning_advice": columns["turn"] * seeks,
-        "session_advice": columns["session_words"] * seeks,
+        "words_advice": columns["words"] if seeks else nothing,
+        "meaning_advice": columns["turn"] if seeks else nothing,
+        "session_advice": columns["session_words"] if seeks else nothing,
         "words_covered": columns["words"] * covered,
         "passage_nearest": columns["passage"] * nearest,
     }
-
-
-def _dates(found: Candidates, asked: Asked) -> Floats:
-    return closeness(asked.reading.windows, found.at).astype(np.float32)

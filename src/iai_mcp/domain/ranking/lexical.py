@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from iai_mcp.domain.ranking.candidates import each_once
+
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -26,6 +28,8 @@ class Postings:
     rows: Rows
     counts: Floats
     token: str = ""  # as the index spells it
+    holding: int = 0  # memories that hold it, be they among the rows or not
+    places: int = 0  # in all of those
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ def word_scores(terms: Sequence[Postings], among: Population) -> WordScores:
         lengths = among.length[term.rows].astype(np.float32)
         words[term.rows] += weight * _saturated(term.counts, lengths, among.mean_length)
         coverage[term.rows] += weight
-    rows = np.unique(np.concatenate([term.rows for term in kept])) if kept else _NOWHERE
+    rows = each_once(np.concatenate([term.rows for term in kept])) if kept else _NOWHERE
     return WordScores(words, coverage, _session_scores(kept, among), rows)
 
 
@@ -108,7 +112,7 @@ def _session_scores(terms: Sequence[Postings], among: Population) -> Floats:
 
 def _within(term: Postings, mask: Mask) -> Postings:
     inside = mask[term.rows]
-    return Postings(term.rows[inside], term.counts[inside])
+    return term if inside.all() else Postings(term.rows[inside], term.counts[inside])
 
 
 def idf(total: int, holding: int) -> float:
@@ -118,4 +122,4 @@ def idf(total: int, holding: int) -> float:
 def _saturated(counts: Floats, lengths: Floats, mean: float) -> Floats:
     penalty = 1.0 - _LENGTH_PENALTY + _LENGTH_PENALTY * lengths / max(mean, 1e-9)
     grown = counts * (_SATURATION + 1.0) / (counts + _SATURATION * penalty)
-    return np.where(counts > 0, grown, 0.0).astype(np.float32)
+    return grown.astype(np.float32, copy=False)
