@@ -8,7 +8,7 @@ from functools import partial
 
 import apsw
 
-from iai_mcp.adapters.sqlite import belonging, entries, outgoing, rows, schema, words
+from iai_mcp.adapters.sqlite import belonging, entries, outgoing, packing, rows, schema, words
 from iai_mcp.adapters.sqlite.adding import insert, project_id
 from iai_mcp.adapters.sqlite.database import Database, Remembered, count, scalar
 from iai_mcp.adapters.sqlite.forgetting import forget_one
@@ -20,7 +20,7 @@ from iai_mcp.domain.traits import WISH, Traits, traits_of
 from iai_mcp.domain.whole_words import Phrase
 from iai_mcp.ports.memories import (
     Carried,
-    Entry,
+    EntryPage,
     Placed,
     Renewed,
     Scope,
@@ -271,9 +271,9 @@ class SqliteMemories:
     def latest(self) -> int:
         return self._latest()
 
-    def entries(self, after: int) -> Iterator[Entry]:
+    def entries(self, after: int, limit: int) -> EntryPage:
         with self._db.reading() as db:
-            yield from entries.after(db, after)
+            return packing.entries_behind(db, after, limit)
 
     def renew(self, limit: int) -> list[Renewed]:
         with self._db.reading() as db:
