@@ -70,12 +70,14 @@ class SqliteVectors:
             )
             space = scalar(db, "SELECT id FROM spaces WHERE model = ?", (model,))
             assert isinstance(space, int)  # noqa: S101 - a primary key
-            db.execute(
-                "INSERT OR IGNORE INTO pending_vectors SELECT key FROM vectors WHERE space <> ?",
-                (space,),
-            )
-            # Those that come with the memories of other machines are of this space, or not kept.
-            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (CURRENT, space))
+            before = db.execute("SELECT value FROM meta WHERE name = ?", (CURRENT,)).fetchone()
+            if before != (space,):  # else this was done when it became the model
+                db.execute(
+                    "INSERT OR IGNORE INTO pending_vectors SELECT key FROM vectors WHERE space <> ?",
+                    (space,),
+                )
+                # Those that come with the memories of other machines are of this space, or not kept.
+                db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (CURRENT, space))
         return space
 
 
