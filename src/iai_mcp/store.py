@@ -111,6 +111,9 @@ class MemoryStore:
             lambda embedder: SqliteWordVectors(self.database, embedder.model_id),
         )
         self.embedder, self.meaning = self.model.embedder, self.model.leg
+        self.packing = Packing(
+            PackedBlocks(self.database), self.courtesy.wait_for_calm, self.failed
+        )
         self.backlog = Backlog(
             self.memories,
             self.columns,
@@ -120,9 +123,7 @@ class MemoryStore:
             spare=_spare_cores(self.settings.embed_threads),
             calm=self.courtesy.wait_for_calm,
             failed=self.failed,
-        )
-        self.packing = Packing(
-            PackedBlocks(self.database), self.courtesy.wait_for_calm, self.failed
+            done=self.packing.wake,  # what waited for its vectors can be packed
         )
         self._wire()
         self._tell_of_loss()
