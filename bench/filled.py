@@ -22,6 +22,7 @@ def fill(store: Path, count: int, corpus: Corpus, stores: Path | None = None) ->
     """Make `store` one of `count` memories with vectors; from `stores` if it was kept there."""
     if stores is None:
         _fill(store, count, corpus)
+        _pack(store)
         return
     kept = stores / f"{count}"
     if not (kept / _FINISHED).exists():
@@ -29,6 +30,16 @@ def fill(store: Path, count: int, corpus: Corpus, stores: Path | None = None) ->
         _fill(kept / "store", count, corpus)
         (kept / _FINISHED).touch()
     shutil.copytree(kept / "store", store, dirs_exist_ok=True)
+    _pack(store)
+
+
+def _pack(directory: Path) -> None:
+    """As a daemon does within minutes of what was said."""
+    from iai_mcp.store import MemoryStore
+
+    store = MemoryStore(directory)
+    store.packing.pack_all()
+    store.close()
 
 
 def _fill(directory: Path, count: int, corpus: Corpus) -> None:

@@ -21,6 +21,7 @@ from iai_mcp.adapters.spooled_turns import SpooledTurns
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
 from iai_mcp.adapters.sqlite.learned import SqliteRepeats, SqliteStrengths, SqliteTopics
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
+from iai_mcp.adapters.sqlite.packing import PackedBlocks
 from iai_mcp.adapters.sqlite.upkeep import Checkpoints
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.adapters.sqlite.word_vectors import SqliteWordVectors
@@ -29,6 +30,7 @@ from iai_mcp.adapters.sqlite.works import SqliteWorks
 from iai_mcp.adapters.surroundings import LocalProjects, StoredProjects, SystemClock
 from iai_mcp.background.backlog import Backlog
 from iai_mcp.background.model import Model
+from iai_mcp.background.packing import Packing
 from iai_mcp.background.past_work import PastWork
 from iai_mcp.background.reaching import Reaching
 from iai_mcp.background.threads import Errands
@@ -109,6 +111,9 @@ class MemoryStore:
             lambda embedder: SqliteWordVectors(self.database, embedder.model_id),
         )
         self.embedder, self.meaning = self.model.embedder, self.model.leg
+        self.packing = Packing(
+            PackedBlocks(self.database), self.courtesy.wait_for_calm, self.failed
+        )
         self.backlog = Backlog(
             self.memories,
             self.columns,
@@ -118,6 +123,7 @@ class MemoryStore:
             spare=_spare_cores(self.settings.embed_threads),
             calm=self.courtesy.wait_for_calm,
             failed=self.failed,
+            done=self.packing.wake,  # what waited for its vectors can be packed
         )
         self._wire()
         self._tell_of_loss()
@@ -266,6 +272,8 @@ class MemoryStore:
         self.reaching.wake()
         self.past_work.start()
         self.past_work.wake()
+        self.packing.start()
+        self.packing.wake()
         self.later(self.columns.catch_up)  # what the first recall would otherwise wait for
 
     @cached_property
@@ -322,6 +330,7 @@ class MemoryStore:
         self.reaching.stop()
         self.past_work.stop()
         self.backlog.stop()
+        self.packing.stop()
         self.checkpoints.stop()
         self.database.close()
 
@@ -348,10 +357,12 @@ class MemoryStore:
     def _stored(self, outcomes: Sequence[Stored]) -> None:
         if any(one.status == "inserted" for one in outcomes):
             self.backlog.wake()
+            self.packing.wake()
 
     def forgotten(self, keys: Sequence[int]) -> None:
         self.columns.drop(keys)
         self.model.drop(keys)
+        self.packing.wake()
 
 
 def _log_failure(name: str, failed: Exception) -> None:

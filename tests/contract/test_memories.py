@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.memories import FakeMemories, said
+from tests.support.packed import PackedMemories
 
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.domain.errors import NotFound
@@ -11,11 +12,12 @@ from iai_mcp.domain.traits import WISH
 from iai_mcp.ports.memories import Carried, Memories, Scope
 
 
-@pytest.fixture(params=["fake", "sqlite"])
+@pytest.fixture(params=["fake", "sqlite", "packed"])
 def memories(request: pytest.FixtureRequest) -> Memories:
     if request.param == "fake":
         return FakeMemories()
-    return SqliteMemories(request.getfixturevalue("database"))
+    kind = PackedMemories if request.param == "packed" else SqliteMemories
+    return kind(request.getfixturevalue("database"))
 
 
 def _add(memories: Memories, *texts: str, session: str = "s", project: str = "") -> list[int]:
@@ -211,13 +213,14 @@ def test_a_project_can_be_closed_and_opened(memories: Memories) -> None:
 def test_rows_come_in_order_behind_a_key_and_nothing_earlier_appears_later(
     memories: Memories,
 ) -> None:
-    assert (memories.latest(), list(memories.entries(0))) == (0, [])
+    assert (memories.latest(), list(memories.entries(0, 9))) == (0, [])
     keys = _add(memories, "is it grey?", "it is, always", project="pond")
     assert memories.latest() == keys[-1]
-    first, second = memories.entries(0)
+    first, second = memories.entries(0, 9)
     assert [first.key, second.key] == keys == sorted(keys)
     assert (first.session, first.project, first.role, first.length) == ("s", "pond", "user", 3)
-    assert [entry.key for entry in memories.entries(keys[0])] == keys[1:]
+    assert [entry.key for entry in memories.entries(keys[0], 9)] == keys[1:]
+    assert [entry.key for entry in memories.entries(0, 1)] == keys[:1]
     memories.forget(keys[1:], 1)
     assert memories.latest() == keys[0]
     (third,) = _add(memories, "a third")
@@ -231,7 +234,7 @@ def test_the_backlog_gives_each_text_with_what_embedding_asks_of_it(memories: Me
         (keys[1], "always answer in French from now on", True),
         (keys[0], "hello", False),
     ]
-    assert [bool(entry.facts & WISH) for entry in memories.entries(0)] == [False, True, False]
+    assert [bool(entry.facts & WISH) for entry in memories.entries(0, 9)] == [False, True, False]
     assert memories.said_before(keys[0]) is None
     assert memories.said_before(keys[1]) == found[1]
     assert memories.renew(10) == []

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.fakes.memories import FakeMemories, FakeVectorLog, said
+from tests.support.packed import PackedVectors
 
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
@@ -13,7 +14,7 @@ Kit = tuple[Memories, VectorLog]
 SCALE = b"\0\0\x80?"  # 1.0
 
 
-@pytest.fixture(params=["fake", "sqlite"])
+@pytest.fixture(params=["fake", "sqlite", "packed"])
 def kit(request: pytest.FixtureRequest) -> Kit:
     """Three memories, and no vector of theirs."""
     memories: Memories
@@ -24,7 +25,8 @@ def kit(request: pytest.FixtureRequest) -> Kit:
     else:
         database = request.getfixturevalue("database")
         memories = SqliteMemories(database)
-        log = SqliteVectors(database, "model", 4)
+        kind = PackedVectors if request.param == "packed" else SqliteVectors
+        log = kind(database, "model", 4)
     memories.add([said(text) for text in ("one", "two", "three")])
     return memories, log
 

@@ -18,6 +18,7 @@ from iai_mcp.domain.whole_words import Phrase
 from iai_mcp.ports.memories import (
     Carried,
     Entry,
+    EntryPage,
     Placed,
     Renewed,
     Scope,
@@ -243,10 +244,9 @@ class FakeMemories:
     def latest(self) -> int:
         return max((m.key for m in self._within(Scope(said=True))), default=0)
 
-    def entries(self, after: int) -> Iterator[Entry]:
-        for memory in self._within(Scope(said=True)):
-            if memory.key > after:
-                yield _entry(memory)
+    def entries(self, after: int, limit: int) -> EntryPage:
+        found = [_entry(one) for one in self._within(Scope(said=True)) if one.key > after]
+        return EntryPage.of(found[:limit])
 
     def renew(self, limit: int) -> list[Renewed]:
         return []

@@ -10,6 +10,7 @@ from iai_mcp.adapters.sqlite.database import Database
 from iai_mcp.adapters.sqlite.shared_tables import Membership
 from iai_mcp.ports.sharing_ledger import SharingLedger
 from tests.fakes.sharing_ledger import FakeSharingLedger
+from tests.support.packed import take_out_packing
 
 OWN = "2" * 32
 CIRCLE = "c" * 32
@@ -26,6 +27,7 @@ _TABLES = (
 
 def take_out_sharing(db: apsw.Connection) -> None:
     """Back to the format before there was any sharing."""
+    take_out_packing(db)
     for index in re.findall(r"INDEX (memories_\w+)", shared_tables.TABLES):
         db.execute(f"DROP INDEX {index}")
     for column in ("everywhere", "teller"):

@@ -69,8 +69,10 @@ class Backlog(Worker):
         spare: Callable[[int], int],
         calm: Callable[[], bool],
         failed: Callable[[str, Exception], None],
+        done: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__("embed", failed)
+        self._done = done  # called when nothing is left
         self._memories = memories
         self._columns = columns
         self._model = model
@@ -86,6 +88,8 @@ class Backlog(Worker):
         limit = 0
         while not self.stopping and self.page(limit):
             limit = 0 if self._calm() else _MEANWHILE
+        if not self.stopping:
+            self._done()
 
     def page(self, limit: int = 0) -> int:
         """Embed a few; how many there were. One caller at a time: two would embed the same ones."""

@@ -38,6 +38,7 @@ _log = logging.getLogger(__name__)
 # Seconds: one look at one file and at the locks of the sessions that run. A lost session is news within
 # a second; who follows events asks more often.
 _LOOK_AT_NEWS_EVERY = 0.5
+_ASKED_BY_THEN = 0.1  # seconds after the model is ready: by whoever waited for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +171,22 @@ async def _end_with(stopping: asyncio.Event, store: MemoryStore) -> None:
 
 
 async def _warm(server: SocketServer, store: MemoryStore) -> None:
-    """The model first, because recall needs it; then the MCP library."""
+    """The model first, because recall needs it; then, when who waited for that was answered, the MCP
+    library. A session that is opened before loads it itself.
+    """
     store.start_background()
     stopping = server.shutdown_event
     while not store.embedder.settled and not stopping.is_set():
         await asyncio.sleep(0.02)
     if not stopping.is_set():
+        await asyncio.sleep(_ASKED_BY_THEN)
+
+        def load_mcp() -> None:
+            store.courtesy.wait_for_calm()
+            mcp_session.load()
+
         # A thread that nobody waits for: a stop must not take as long as an import.
-        server.tasks.in_a_thread("load-mcp", mcp_session.load)
+        server.tasks.in_a_thread("load-mcp", load_mcp)
 
 
 async def follow_agent_news(news: AgentNews, stop: asyncio.Event) -> None:

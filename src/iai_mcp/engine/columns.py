@@ -6,38 +6,26 @@ the log behind the last that is there: whoever stored a memory, none is left out
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iai_mcp.domain.traits import WISH, Fact
-from iai_mcp.ports.memories import Entry, Renewed, Scope
+from iai_mcp.ports.memories import NAMED, EntryPage, Names, Renewed, Scope
 
 Numbers = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 
 NOBODY = -1  # no such row, no such name
-_PAGE = 1000  # rows taken in while readers wait
+_PAGE = 4_096  # rows taken in while readers wait
 _SCANNED = 1 << 16  # rows looked through at once for the latest of something
 _FACTS_KEPT = 8
 _MASKS_KEPT = 4  # one byte a memory: a question, and the rules of its projects
 _PROMPT = "user"  # the role that begins an exchange
 
-_NAMES = (
-    "session",
-    "project",
-    "speaker",
-    "role",
-    "host",
-    "agent_id",
-    "agent_name",
-    "member",
-    "machine",
-)
 _COLUMNS: dict[str, type[np.generic]] = {
     "keys": np.int64,
     "at": np.int64,
@@ -47,7 +35,7 @@ _COLUMNS: dict[str, type[np.generic]] = {
     "before": np.int32,
     "after": np.int32,
     "head": np.int32,
-    **dict.fromkeys(_NAMES, np.int32),
+    **dict.fromkeys(NAMED, np.int32),
 }
 
 
@@ -128,7 +116,7 @@ class Log(Protocol):
 
     def latest(self) -> int: ...
 
-    def entries(self, after: int) -> Iterator[Entry]: ...
+    def entries(self, after: int, limit: int) -> EntryPage: ...
 
 
 class Columns:
@@ -141,7 +129,7 @@ class Columns:
         self._lock = threading.Lock()
         self._used = 0
         self._last = 0  # the key of the last row
-        self._numbers: dict[str, dict[str, int]] = {name: {} for name in _NAMES}
+        self._numbers: dict[str, dict[str, int]] = {name: {} for name in NAMED}
         self._last_of: dict[int, int] = {}  # session -> the row said last in it
         self._columns = _blank(1024)
         self._changes = 0
@@ -162,7 +150,10 @@ class Columns:
             if not self._used:
                 # About as many as there are: the room is made once, and what is not used takes none.
                 self._make_room(self._log.latest())
-            for page in _pages(self._log.entries(self._last)):
+            while self._log.latest() > self._last:
+                page = self._log.entries(self._last, _PAGE)
+                if not len(page):
+                    return  # what was the latest has been forgotten
                 self._add(page)
 
     def drop(self, keys: Sequence[int]) -> None:
@@ -258,24 +249,20 @@ class Columns:
             mask &= view.at <= scope.known_at
         return mask
 
-    def _add(self, entries: Sequence[Entry]) -> None:
-        """Column by column: a million rows one by one would take five seconds."""
+    def _add(self, page: EntryPage) -> None:
         with self._lock:
-            start, end = self._used, self._used + len(entries)
+            start, end = self._used, self._used + len(page)
             self._make_room(end)
-            values = dict(zip(Entry._fields, zip(*entries, strict=True), strict=True))
             columns = self._columns
-            columns["keys"][start:end] = values.pop("key")
             columns["alive"][start:end] = True
-            for name, said in values.items():
-                if name in _NAMES:
-                    columns[name][start:end] = self._numbered(name, said)
-                elif name in columns:
-                    columns[name][start:end] = said
+            for name in ("keys", "at", "length", "facts"):
+                columns[name][start:end] = getattr(page, name)
+            for name, said in page.named.items():
+                columns[name][start:end] = self._numbered(name, said)
             self._link_all(start, end)
             self._used = end
-            self._last = entries[-1].key
-            self._changes += len(entries)
+            self._last = int(page.keys[-1])
+            self._changes += len(page)
 
     def _view(self) -> View:
         columns: dict[str, NDArray[Any]] = self._columns
@@ -285,14 +272,14 @@ class Columns:
             lost=self._lost,
         )
 
-    def _numbered(self, column: str, said: Sequence[str]) -> "Numbers | int":
+    def _numbered(self, column: str, said: Names) -> "Numbers | int":
         """The numbers of names; one that none had before gets the next."""
         known = self._numbers[column]
-        if said.count(said[0]) == len(said):  # as is nearly always so
-            return known.setdefault(said[0], len(known))
-        for one in dict.fromkeys(said):
-            known.setdefault(one, len(known))
-        return np.fromiter(map(known.__getitem__, said), np.int32, len(said))
+        own = [known.setdefault(name, len(known)) for name in said.known]
+        if said.numbers is None:
+            return own[0]
+        numbers: Numbers = np.array(own, np.int32)[said.numbers]
+        return numbers
 
     def _link_all(self, start: int, end: int) -> None:
         """Put each row where it belongs in its session: nearly always at the end."""
@@ -404,8 +391,3 @@ def _latest_with(view: View, mask: Mask, fact: Fact, latest: int) -> list[int]:
 
 def _blank(capacity: int) -> dict[str, NDArray[Any]]:
     return {name: np.zeros(capacity, dtype=kind) for name, kind in _COLUMNS.items()}
-
-
-def _pages(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
-    while page := list(islice(entries, _PAGE)):
-        yield page

@@ -17,7 +17,8 @@ from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.vectors import Coded, CodedParts, VectorLog
 
 _TOPICS_EACH = 16  # topics are kept under key * this + their place
-_PAGE, _PAGE_OF_TOPICS = 5_000, 2_000
+# Under a megabyte: for more than that memory is asked of the system, and emptied by it, at every page.
+_PAGE, _PAGE_OF_TOPICS = 2_048, 2_000
 
 
 @dataclass(frozen=True, slots=True)

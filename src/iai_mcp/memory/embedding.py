@@ -1,7 +1,7 @@
 """Give vectors to memories that lack them, in pages, off the write path.
 
-Every memory gets one vector first, that of all of a short turn or of the first passage of a long one, so that all
-are found by meaning soon; then the rest of their passages follow, and a long turn's own vector becomes the mean of them.
+Every memory gets one vector first, that of a person's whole short turn or of the first passage of another, so that all
+are found by meaning soon; then the rest of their passages follow, and the other's own vector becomes the mean of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,8 +22,8 @@ _PASSAGES_OF_A_PERSON = 12
 # An assistant's turns are long and many: fewer, longer passages find nearly as much.
 _PASSAGES_OF_AN_ASSISTANT = 8
 # Characters of a passage that the model is given. What a long one is about stands at its beginning: with
-# 240 as much was found as with all of it, with 200 a little less. A turn that is no longer is embedded whole:
-# the mean of its sentences is near to more cues than it is about.
+# 240 as much was found as with all of it, with 200 a little less. A person's turn that is no longer is embedded
+# whole: the mean of its sentences is near to more cues than it is about.
 _SEEN = 240
 # Characters from the beginning of a turn after which a passage counts half of what the first does. What is
 # the mean of many is near to many cues, and an answer's beginning says what it is about.
@@ -191,9 +191,10 @@ def _plan(memory: Unembedded) -> _Plan:
     person = memory.role != "assistant"
     limit = _PASSAGES_OF_A_PERSON if person else _PASSAGES_OF_AN_ASSISTANT
     whole, pieces = None, passages(memory.text, limit)
-    if len(memory.text) <= _SEEN or len(pieces) < _SEVERAL:
-        # The sentences of a person's turn are found by themselves too; an assistant's are narration.
-        whole, pieces = memory.text, pieces if person and len(pieces) >= _SEVERAL else []
+    if len(pieces) < _SEVERAL:
+        whole, pieces = memory.text, []
+    elif person and len(memory.text) <= _SEEN:
+        whole = memory.text  # its sentences are found by themselves too
     short = person and len(memory.text) <= _SHORT_TURN
     pieces = [piece[:_SEEN] for piece in pieces]
     return _Plan(memory.key, len(memory.text), whole, pieces, topics, short, memory.came)

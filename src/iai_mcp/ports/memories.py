@@ -1,8 +1,11 @@
 """Where memories outlive the process."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
@@ -75,6 +78,74 @@ class Entry(NamedTuple):
     agent_name: str
     member: str = ""  # who told it, as `Scope` names members
     machine: str = ""
+
+
+# What of an entry is a name. Few memories have one that no other has.
+NAMED = Entry._fields[4:]
+
+
+class Names(NamedTuple):
+    """A column of names: each of them once, as they first occur, and which of them every row has."""
+
+    known: tuple[str, ...]
+    numbers: NDArray[np.int32] | None  # None where all have the first
+
+    @classmethod
+    def of(cls, said: Sequence[str]) -> "Names":
+        if said and said.count(said[0]) == len(said):  # as is nearly always so
+            return cls((said[0],), None)
+        places = {name: place for place, name in enumerate(dict.fromkeys(said))}
+        return cls(tuple(places), np.fromiter(map(places.__getitem__, said), np.int32, len(said)))
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPage:
+    """Entries in columns: an object for each of a million takes seconds."""
+
+    keys: NDArray[np.int64]
+    at: NDArray[np.int64]
+    length: NDArray[np.int32]
+    facts: NDArray[np.uint16]
+    named: Mapping[str, Names]  # by `NAMED`
+
+    @classmethod
+    def of(cls, entries: Sequence[Sequence[object]]) -> "EntryPage":
+        """From entries, or tuples of the same."""
+        said = list(zip(*entries, strict=True)) if entries else [()] * len(Entry._fields)
+        return cls(
+            np.array(said[0], np.int64),
+            np.array(said[1], np.int64),
+            np.array(said[2], np.int32),
+            np.array(said[3], np.uint16),
+            {name: Names.of(said[4 + place]) for place, name in enumerate(NAMED)},
+        )
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __iter__(self) -> Iterator[Entry]:
+        columns = [one.tolist() for one in (self.keys, self.at, self.length, self.facts)]
+        for known, numbers in (self.named[name] for name in NAMED):
+            own = np.zeros(len(self), np.int32) if numbers is None else numbers
+            columns.append([known[number] for number in own.tolist()])
+        yield from map(Entry._make, zip(*columns, strict=True))
+
+    def part(self, after: int, limit: int) -> "EntryPage":
+        """At most so many behind that key. What is left out leaves its names behind."""
+        start = int(np.searchsorted(self.keys, after, side="right"))
+        own = slice(start, start + limit)
+        if own.start == 0 and limit >= len(self):
+            return self
+        return EntryPage(
+            self.keys[own],
+            self.at[own],
+            self.length[own],
+            self.facts[own],
+            {
+                name: Names(one.known, None if one.numbers is None else one.numbers[own])
+                for name, one in self.named.items()
+            },
+        )
 
 
 class Renewed(NamedTuple):
@@ -265,8 +336,9 @@ class Memories(Protocol):
         """The key of the latest memory that was said and is there; 0 for none."""
         ...
 
-    def entries(self, after: int) -> Iterator[Entry]:
-        """The narrow rows of all memories that were said, behind that key, in order of arrival.
+    def entries(self, after: int, limit: int) -> EntryPage:
+        """The next narrow rows of memories that were said, behind that key, in order of arrival; none
+        at the end.
 
         Keys ascend in the order in which memories become visible, whoever stored them: behind what
         was read nothing earlier ever appears.

@@ -33,6 +33,12 @@ class CodedPage:
         ):
             yield Coded(key, scale, code.tobytes())
 
+    def part(self, after: int, limit: int) -> "CodedPage":
+        """At most so many behind that key."""
+        start = int(np.searchsorted(self.keys, after, side="right"))
+        own = slice(start, start + limit)
+        return CodedPage(self.keys[own], self.scales[own], self.codes[own])
+
 
 class CodedParts(NamedTuple):
     """The other vectors of a memory, one after another: the topics of its standing wishes first, its

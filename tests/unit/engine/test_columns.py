@@ -2,7 +2,7 @@
 
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 from iai_mcp.domain.traits import Fact
 from iai_mcp.engine import columns as columns_module
 from iai_mcp.engine.columns import NOBODY, Columns, having
-from iai_mcp.ports.memories import Entry, Renewed, Scope
+from iai_mcp.ports.memories import Entry, EntryPage, Renewed, Scope
 
 
 def _line(key: int, *, at: int = 0, session: str = "s", **other: object) -> Entry:
@@ -41,11 +41,11 @@ class _Log:
     def latest(self) -> int:
         return max((entry.key for entry in self.stored), default=0)
 
-    def entries(self, after: int) -> Iterator[Entry]:
+    def entries(self, after: int, limit: int) -> EntryPage:
         found = sorted(entry for entry in self.stored if entry.key > after)
         while self.meanwhile:
             self.meanwhile.pop()()
-        yield from found
+        return EntryPage.of(found[:limit])
 
 
 def _columns(*entries: Entry) -> Columns:
@@ -278,3 +278,18 @@ def test_the_latest_of_a_fact_are_found_from_the_end(monkeypatch: pytest.MonkeyP
     assert len(columns.keys_with(Fact.RULES, Scope(), 50)) == 13
     columns.drop([17])
     assert columns.keys_with(Fact.RULES, Scope(), 3) == [14, 16, 19]
+
+
+def test_a_page_of_rows_is_the_same_whole_or_from_any_key_on() -> None:
+    lines = [
+        _line(3, at=7, session="a", role="user"),
+        _line(5, at=8, session="b", role="assistant", length=2),
+        _line(9, at=9, session="a", role="user", facts=0),
+    ]
+    page = EntryPage.of(lines)
+    assert list(page) == lines
+    assert list(page.part(3, 9)) == lines[1:]
+    assert list(page.part(0, 2)) == lines[:2]
+    assert list(page.part(9, 9)) == list(EntryPage.of([])) == []
+    assert page.named["session"].known == ("a", "b")
+    assert page.named["project"].numbers is None  # as one name has them all

@@ -111,12 +111,13 @@ def test_a_short_turn_is_found_whole_and_by_its_sentences() -> None:
     assert len(kit.embedder.seen) == 3
 
 
-def test_of_an_assistants_short_turn_no_sentence_is_embedded() -> None:
+def test_an_assistants_short_turn_is_found_by_its_sentences_and_their_mean() -> None:
     kit = Kit()
     kit.memories.say(SHORT, role="assistant")
     kit.finish()
-    assert kit.embedder.seen == [SHORT]
-    assert kit.log.parts([1]) == []
+    assert SHORT not in kit.embedder.seen
+    passage, _ = kit.vectors.best_passages(kit.cue("The gate is painted green."), np.array([1]))
+    assert passage[0] > 0.99
 
 
 def test_what_a_turn_answers_is_not_embedded_again_where_it_was_short() -> None:

@@ -1,13 +1,13 @@
 """What is derived from each memory's text: kept beside it, read as narrow rows, made anew."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import apsw
 
 from iai_mcp.adapters.sqlite import words
 from iai_mcp.adapters.sqlite.rows import MACHINE, TOLD_BY
 from iai_mcp.domain.traits import TRAITS_VERSION, Traits, traits_of
-from iai_mcp.ports.memories import Entry, Renewed
+from iai_mcp.ports.memories import EntryPage, Renewed
 
 # A memory without a speaker's name was said by its agent.
 _ENTRIES = f"""
@@ -15,7 +15,7 @@ SELECT m.key, m.at, t.length, t.flags, m.session, coalesce(p.key, ''),
     coalesce(nullif(m.speaker, ''), m.agent_name), m.role, m.host, m.agent_id, m.agent_name,
     {TOLD_BY}, {MACHINE}
 FROM traits AS t JOIN memories AS m USING (key) LEFT JOIN projects AS p ON p.id = m.project
-WHERE t.key > ? ORDER BY t.key
+WHERE t.key > ? AND t.key < ? ORDER BY t.key LIMIT ?
 """
 _OUTDATED = "SELECT key FROM traits WHERE version < ? ORDER BY version, key LIMIT ?"
 
@@ -34,9 +34,9 @@ def latest(db: apsw.Connection) -> int:
     return int(row[0] or 0) if row else 0
 
 
-def after(db: apsw.Connection, key: int) -> Iterator[Entry]:
-    """The narrow rows behind that key, in order of arrival."""
-    yield from map(Entry._make, db.execute(_ENTRIES, (key,)))
+def between(db: apsw.Connection, after: int, before: int, limit: int) -> EntryPage:
+    """The first narrow rows between those keys, in order of arrival."""
+    return EntryPage.of(db.execute(_ENTRIES, (after, before, limit)).fetchall())
 
 
 def outdated(db: apsw.Connection, limit: int) -> list[int]:

@@ -8,7 +8,7 @@ from functools import partial
 
 import apsw
 
-from iai_mcp.adapters.sqlite import belonging, entries, outgoing, rows, schema, words
+from iai_mcp.adapters.sqlite import belonging, entries, outgoing, packing, rows, schema, words
 from iai_mcp.adapters.sqlite.adding import insert, project_id
 from iai_mcp.adapters.sqlite.database import Database, Remembered, count, scalar
 from iai_mcp.adapters.sqlite.forgetting import forget_one
@@ -20,7 +20,7 @@ from iai_mcp.domain.traits import WISH, Traits, traits_of
 from iai_mcp.domain.whole_words import Phrase
 from iai_mcp.ports.memories import (
     Carried,
-    Entry,
+    EntryPage,
     Placed,
     Renewed,
     Scope,
@@ -45,7 +45,8 @@ class SqliteMemories:
         with database.writing() as db:
             schema.upgrade(db)
             salt = scalar(db, "SELECT value FROM meta WHERE name = 'salt'")
-            self._count = count(db, "memories WHERE derived = 0")
+            # Each from an index: for a condition on the rows all texts would be read past.
+            self._count = count(db, "memories") - count(db, "memories WHERE derived = 1")
         assert isinstance(salt, bytes)  # noqa: S101 - written as such with the schema
         self._salt = salt
         self._counting = threading.Lock()
@@ -271,9 +272,9 @@ class SqliteMemories:
     def latest(self) -> int:
         return self._latest()
 
-    def entries(self, after: int) -> Iterator[Entry]:
+    def entries(self, after: int, limit: int) -> EntryPage:
         with self._db.reading() as db:
-            yield from entries.after(db, after)
+            return packing.entries_behind(db, after, limit)
 
     def renew(self, limit: int) -> list[Renewed]:
         with self._db.reading() as db:
@@ -283,8 +284,10 @@ class SqliteMemories:
             return entries.renew(db, limit)
 
     def pending(self, after: int = 0) -> list[int]:
+        # CROSS: from those that wait to their memories, never through all memories to those that wait.
         sql = (
-            "SELECT p.key FROM pending_vectors AS p JOIN memories AS m USING (key) WHERE p.key > ? ORDER BY "
+            "SELECT p.key FROM pending_vectors AS p CROSS JOIN memories AS m USING (key) "
+            "WHERE p.key > ? ORDER BY "
             "EXISTS (SELECT 1 FROM memories AS n WHERE n.project = m.project AND n.at >= ?) DESC, "
             "m.at DESC, m.key DESC"
         )

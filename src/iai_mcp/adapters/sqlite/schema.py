@@ -4,7 +4,7 @@ import secrets
 
 import apsw
 
-from iai_mcp.adapters.sqlite import belonging, shared_tables
+from iai_mcp.adapters.sqlite import belonging, packing, shared_tables
 from iai_mcp.adapters.sqlite.work_schema import WORK
 from iai_mcp.domain.errors import StoreTooNew
 
@@ -265,6 +265,7 @@ STEPS: tuple[str, ...] = (
     _WORD_VECTORS,
     WORK,
     shared_tables.TABLES,
+    packing.TABLES,
 )
 
 

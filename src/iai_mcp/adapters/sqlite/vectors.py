@@ -3,18 +3,12 @@
 from collections.abc import Collection, Sequence
 
 import apsw
-import numpy as np
 
+from iai_mcp.adapters.sqlite import packing
 from iai_mcp.adapters.sqlite.database import Database, scalar
 from iai_mcp.adapters.sqlite.told_vectors import CURRENT
 from iai_mcp.ports.vectors import Coded, CodedPage, CodedParts
 
-# All of a page at once: rows that arrive one by one hold up everybody else at each of them. Fifteen
-# digits are more than a scale has.
-_PAGE = """
-SELECT group_concat(key), group_concat(scale), CAST(group_concat(code, '') AS BLOB)
-FROM (SELECT key, scale, code FROM vectors WHERE key > ? AND space = ? ORDER BY key LIMIT ?)
-"""
 _PARTS = "SELECT key, topics, context, scales, codes FROM passages WHERE space = ?"
 
 
@@ -55,14 +49,7 @@ class SqliteVectors:
 
     def page(self, after: int, limit: int) -> CodedPage:
         with self._db.reading() as db:
-            keys, scales, codes = db.execute(_PAGE, (after, self._space, limit)).fetchall()[0]
-        found = np.fromstring(str(keys or ""), np.int64, sep=",")
-        raw = codes if isinstance(codes, bytes) else b""
-        return CodedPage(
-            found,
-            np.fromstring(str(scales or ""), np.float32, sep=","),
-            np.frombuffer(raw, np.int8).reshape(len(found), len(raw) // max(1, len(found))),
-        )
+            return packing.vectors_behind(db, self._space, after, limit)
 
     def parts(self, keys: Sequence[int]) -> list[CodedParts]:
         marks = ", ".join("?" * len(keys))
@@ -83,12 +70,14 @@ class SqliteVectors:
             )
             space = scalar(db, "SELECT id FROM spaces WHERE model = ?", (model,))
             assert isinstance(space, int)  # noqa: S101 - a primary key
-            db.execute(
-                "INSERT OR IGNORE INTO pending_vectors SELECT key FROM vectors WHERE space <> ?",
-                (space,),
-            )
-            # Those that come with the memories of other machines are of this space, or not kept.
-            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (CURRENT, space))
+            before = db.execute("SELECT value FROM meta WHERE name = ?", (CURRENT,)).fetchone()
+            if before != (space,):  # else this was done when it became the model
+                db.execute(
+                    "INSERT OR IGNORE INTO pending_vectors SELECT key FROM vectors WHERE space <> ?",
+                    (space,),
+                )
+                # Those that come with the memories of other machines are of this space, or not kept.
+                db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (CURRENT, space))
         return space
 
 
