@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ _FAR_BEHIND = 4.0
 _OF_AN_EXCHANGE = 700  # bytes
 SURE_OF_A_PLACE = 4  # the first exchanges get a hit each, however thin their likelihood is spread
 _TURNS_EACH = 2  # of an exchange
+_TRIES = 3
 _LEAST_ROOM = 50  # bytes: below it nothing more is tried
 _SHORT_TURN = 220  # characters: what is said on the way and is no longer is narration
 _SHORT_PROMPT = 70  # characters: shorter ones are told as the request of what followed
@@ -37,6 +39,7 @@ _JUST_WHAT_IS_ASKED = (
 )
 _OF_EACH_WORD = 50  # places in one turn
 _TRIED = -1.0  # in the place of what a unit is worth: it is shown, or can not be
+_PLACES = 3  # where else the same text stands, at most
 _COPY = 40  # characters from which equal units are one text said again
 
 # Fitted on coding sessions, cross-validated over sessions, rounded by hand.
@@ -65,6 +68,7 @@ class Spoken:
     around: int  # bytes of a hit besides its text
     wish: bool = False  # whether it states a standing wish
     asks: bool = False  # whether it ends in a question
+    elsewhere: int = 0  # bytes of naming it as another place where the same is said
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,7 @@ class _Table:
     said: list[str] = field(default_factory=list)
     overlap: list[float] = field(default_factory=list)
     bytes: list[int] = field(default_factory=list)
-    copies: dict[int, list[int]] = field(default_factory=dict)  # keys, by that of the first
+    copies: dict[int, list[Spoken]] = field(default_factory=dict)  # by the key of the first
 
     def add(self, exchange: int, turn: Spoken, cue: CueMatcher) -> None:
         found = cue.occurrences(turn.text, _OF_EACH_WORD)
@@ -102,6 +106,11 @@ class _Table:
         self.said += [turn.text[unit.start : unit.end] for unit in own]
         self.overlap += overlaps(own, found, cue)
         self.bytes += taken
+
+    def around(self) -> list[float]:
+        """Per turn: the bytes of a hit besides its text, with the other places it names."""
+        named = {key: sum(one.elsewhere for one in own) for key, own in self.copies.items()}
+        return [float(turn.around + named.get(turn.key, 0)) for turn in self.turns]
 
 
 def fill(
@@ -124,10 +133,19 @@ def fill(
     if not table.units:
         return []
     odds = _odds(table, looked_at, _scores(table, own_stance))
-    picked = _Filling(table, odds, room, most).filled()
-    left = room - taken(picked) if taken else 0
-    if taken and left > _LEAST_ROOM:
-        more = _Filling(table, odds, room + left, most).filled()
+    filling = _Filling(table, odds, room, most)
+    picked = filling.filled()
+    if taken is None:
+        return picked
+    left, wanted = room - taken(picked), room
+    for _ in range(_TRIES):
+        if left >= 0:
+            break
+        wanted += left  # something was not foreseen: again, in so much less
+        picked = _Filling(table, odds, wanted, most).filled()
+        left = room - taken(picked)
+    if left > _LEAST_ROOM and filling.left_out:
+        more = _Filling(table, odds, wanted + left, most).filled()
         return more if taken(more) <= room else picked
     return picked
 
@@ -159,7 +177,8 @@ def _table(
             if known == turn.key:
                 table.add(place, turn, cue)
             else:
-                table.copies.setdefault(known, []).append(turn.key)
+                named = table.copies.setdefault(known, [])
+                named += [turn] if len(named) < _PLACES else []
     return table
 
 
@@ -243,7 +262,7 @@ def _odds(table: _Table, exchanges: Sequence[RankedExchange], scores: Floats) ->
     likely = _likely(exchanges, exchange, scores)
     of_turn: Floats = np.bincount(turn, likely, len(table.turns)).astype(np.float64, copy=False)
     taken = np.array(table.bytes, np.float64)
-    around = np.array([float(turn.around) for turn in table.turns])
+    around = np.array(table.around())
     alone = np.array([unit.kind is not Kind.HEADING for unit in table.units])
     return _Odds(
         turn=turn,
@@ -279,21 +298,32 @@ class _Filling:
         self.table, self.odds, self.most = table, odds, most
         self.left = float(room)
         self.worth = odds.worth.copy()  # _TRIED for what was
-        self.around = [float(turn.around) for turn in table.turns]
+        self.around = table.around()
         self.chosen: dict[int, set[int]] = {}  # units by turn
         self.turns_of: dict[int, int] = {}  # how many turns of an exchange are shown
         self.shown: set[str] = set()
+        self.queue: list[tuple[float, int]] = []  # what is worth most per byte first
+        self.refused = False  # whether anything was too long for what was left
 
     def filled(self) -> list[Picked]:
         for place in range(SURE_OF_A_PLACE):
             self._give_a_place(place)
-        while self.left > _LEAST_ROOM and self.worth[best := int(self.worth.argmax())] != _TRIED:
-            self._take(best)
+        self.queue = [(-one, unit) for unit, one in enumerate(self.worth.tolist()) if one != _TRIED]
+        heapify(self.queue)
+        while self.queue and self.left > _LEAST_ROOM:
+            worth, unit = heappop(self.queue)
+            if self.worth[unit] == -worth:  # neither tried nor cheaper by now
+                self._take(unit)
         order = sorted(
             self.chosen,
             key=lambda turn: (self.table.exchange_of[turn], -self.odds.of_turn[turn]),
         )
         return [self._picked(turn) for turn in order]
+
+    @property
+    def left_out(self) -> bool:
+        """Whether with more room more would have been shown."""
+        return self.refused or self.left <= _LEAST_ROOM
 
     def _untried(self, which: NDArray[np.bool_]) -> NDArray[np.int64]:
         return np.flatnonzero(which & (self.worth != _TRIED))
@@ -315,11 +345,11 @@ class _Filling:
         self.worth[unit] = _TRIED
         turn = self.table.turn[unit]
         exchange = self.table.exchange_of[turn]
-        said = self.table.said[unit]
-        if len(said) >= _COPY and " ".join(said.split()) in self.shown:
-            return
         new = turn not in self.chosen
         if new and (len(self.chosen) >= self.most or self.turns_of.get(exchange, 0) >= _TURNS_EACH):
+            return
+        said = self.table.said[unit]
+        if len(said) >= _COPY and " ".join(said.split()) in self.shown:
             return
         if new and not self._with_its_conclusion(turn):
             return
@@ -328,6 +358,7 @@ class _Filling:
         wanted = {unit} | self._heading(unit) - self.chosen.get(turn, set())
         cost = sum(self.table.bytes[one] for one in wanted) + self.around[turn]
         if cost > self.left:
+            self.refused = True
             return
         self.left -= cost
         self._pay_for(turn)
@@ -342,6 +373,8 @@ class _Filling:
         self.around[turn] = 0.0
         own = self._untried(self.odds.turn == turn)
         self.worth[own] = self.odds.likely[own] / self.odds.bytes[own]
+        for unit, worth in zip(own.tolist(), self.worth[own].tolist(), strict=True):
+            heappush(self.queue, (-worth, unit))
 
     def _with_its_conclusion(self, turn: int) -> bool:
         """Whether what the turn led to is shown: a prompt without it tells only that somebody asked."""
@@ -371,5 +404,5 @@ class _Filling:
         chosen = sorted(self.chosen[turn])
         spans = tuple((self.table.units[one].start, self.table.units[one].end) for one in chosen)
         key = self.table.turns[turn].key
-        also = tuple(self.table.copies.get(key, ()))
+        also = tuple(one.key for one in self.table.copies.get(key, ()))
         return Picked(key, self.table.exchange_of[turn], spans, also)

@@ -163,15 +163,12 @@ class Answering:
         """Those that fit, each with as much of its text as its share of the room holds; one if needed."""
         costs = [_cost(hit) for hit in drafts]
         found = shares(costs, room, whole=self.asked.full, needed=needed)
+        alone = sum(own is not None for own in found) == 1
         return [
-            hit if self._fits(hit, cost, own) else replace(hit, shown=self._cut(hit.memory, own))
-            for hit, cost, own in zip(drafts, costs, found, strict=True)
+            replace(hit, shown=self._cut(hit.memory, own, alone=alone))
+            for hit, own in zip(drafts, found, strict=True)
             if own is not None
         ]
-
-    def _fits(self, hit: Hit, cost: Cost, room: int) -> bool:
-        """Whether all of a text was read and has room as it is."""
-        return not self.asked.full and cost.text <= room and len(hit.memory.text) < READ_OF_EACH
 
     def _superseded(self, found: Sequence[Found], room: int) -> tuple[list[Hit], int]:
         """What no longer holds, the first of it in any case, and the bytes that it takes."""
@@ -187,10 +184,15 @@ class Answering:
                 taken += cost
         return hits, taken
 
-    def _cut(self, memory: Memory, room: int) -> Shown:
-        if len(memory.text) >= READ_OF_EACH:  # there may be more of it
+    def _cut(self, memory: Memory, room: int, *, alone: bool = False) -> Shown:
+        """What is shown of it in so many bytes; all of it to who asked for that.
+
+        Of what is longer than was read nobody knew that it takes more: beside others it keeps to its room.
+        """
+        longer = len(memory.text) >= READ_OF_EACH
+        if longer:
             memory = next(iter(self.memories.get([memory.key])), memory)
-        if not self.asked.full:
+        if not self.asked.full or (longer and not alone):
             return Shown(memory).cut(self.about, room)
         return (
             Shown(memory)

@@ -37,8 +37,10 @@ class Rules:
             not_projects=scope.not_projects,
             not_members=tuple(self.memories.members(untrusted=True)),
         )
-        # A correction stores something too: what it corrects is read anew.
-        now = (self.memories.count(), tuple(self.ruling(asked, _LOOKED_AT)))
+        # A correction stores something too, and forgetting something else may not hide that: what it
+        # corrects is read anew.
+        stored = (self.memories.count(), self.memories.latest())
+        now = (stored, tuple(self.ruling(asked, _LOOKED_AT)))
         with self._turnstile:
             read = self._known.pop(asked, _NOTHING)
             if read.then != now:
@@ -62,7 +64,7 @@ class Rules:
         return _Read(now, found, register((one, found[one.key]) for one in said))
 
 
-_Then = tuple[int, tuple[int, ...]]
+_Then = tuple[tuple[int, int], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +76,4 @@ class _Read:
     register: Register
 
 
-_NOTHING = _Read((0, ()), {}, Register())
+_NOTHING = _Read(((0, 0), ()), {}, Register())

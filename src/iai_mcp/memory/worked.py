@@ -28,7 +28,6 @@ _REQUEST = 50  # characters of the prompt that a conclusion answers: each hit pa
 _OFFER = 70  # characters of what "yes" means
 _WISH = 1_500  # characters: a longer prompt is not a ruling, though one may stand in it
 _KEPT = 4_096  # prompts of which is known whether they rule
-_PLACES = 3  # where else the same text stands, at most
 
 _ruling = Derived[bool](_KEPT)
 
@@ -145,6 +144,7 @@ class WorkShown:
             around=payload.around_hit(hit) + payload.EXCERPT,
             wish=person and _ruling.of(memory.text, _states_a_wish),
             asks=person and memory.text.rstrip().endswith(("?", "？", "؟")),
+            elsewhere=payload.elsewhere(memory),
         )
 
     def _request(self, exchange: RankedExchange, work: Worked) -> str:
@@ -172,7 +172,7 @@ def _hit(pick: Picked, draft: Hit, work: Worked, *, asked: bool) -> Hit:
         if whole
         else Shown(replace(draft.memory, text=pieces), len(text)),
         request=draft.request if asked else "",
-        also=also[:_PLACES],
+        also=also,
     )
 
 

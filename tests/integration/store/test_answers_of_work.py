@@ -1,6 +1,7 @@
 """What a recall shows of sessions in which somebody worked."""
 
 import json
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from tests.fakes.embedder import FakeEmbedder
 
 from iai_mcp.core import dispatch
+from iai_mcp.domain import filling
 from iai_mcp.store import MemoryStore
 
 ROLES = {"u": "user", "a": "assistant"}
@@ -178,6 +180,50 @@ def test_the_room_of_an_answer_is_used_up(kit: Kit) -> None:
 
     answer = kit.recall("how often was the osprey cache cleared?")
     assert 5850 <= len(json.dumps(answer, ensure_ascii=False).encode()) <= 6000
+
+
+def test_other_places_of_the_same_text_are_within_the_budget(kit: Kit) -> None:
+    chance = random.Random(0)
+
+    def some(count: int) -> str:
+        return " ".join(chance.choices(("osprey", "cache", "heron", "queue", "stale"), k=count))
+
+    reports = ["\n".join(f"{some(12)} {n}.{line}" for line in range(40)) for n in range(4)]
+    for session in range(4):
+        turns: list[str] = []
+        for n in range(12):
+            turns += [f"u: {some(12)} {n} of machine {session}, please look closely"]
+            turns += [f"a: Let me look at {n} first.", f"a: Now the {some(1)} and then {n}."]
+            turns += [f"a: {chance.choice(reports)}"]
+        kit.work(f"11111111-2222-3333-4444-55555555555{session}", *turns)
+
+    for budget in (300, 500, 650, 800, 1000, 1500, 2000):
+        answer = kit.recall("osprey cache stale", budget_tokens=budget)
+        size = len(json.dumps(answer, ensure_ascii=False).encode())
+        assert len(answer["hits"]) == 1 or size <= 4 * budget
+    assert any("also" in hit for hit in answer["hits"])
+
+
+def test_a_huge_budget_over_many_short_lines_is_answered_by_looking_at_each_once(
+    kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[int] = []
+    take = filling._Filling._take
+
+    def counted(self: filling._Filling, unit: int) -> None:
+        taken.append(unit)
+        take(self, unit)
+
+    monkeypatch.setattr(filling._Filling, "_take", counted)
+    lines = "\n".join(f"{n} osprey" for n in range(300))
+    for n in range(20):
+        kit.work(
+            f"s{n}", f"u: which ospreys, list {n}?", "a: Let me look.", f"a: list {n}\n{lines}"
+        )
+
+    answer = kit.recall("list all ospreys", budget_tokens=1_000_000)
+    assert len(answer["hits"]) >= 20
+    assert len(taken) <= 20 * 310
 
 
 def test_who_gives_more_room_gets_more_of_what_there_is(kit: Kit) -> None:

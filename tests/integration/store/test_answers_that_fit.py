@@ -78,6 +78,17 @@ def test_whole_turns_come_when_they_are_asked_for(kit: Kit) -> None:
     assert not any("excerpt" in hit for hit in hits)
 
 
+def test_whole_turns_beyond_any_room_keep_to_it_beside_others(kit: Kit) -> None:
+    huge = "\n".join(f"The osprey dived {n} times before the heron came." for n in range(40_000))
+    kit.tell(huge, "the osprey dives at nine", "an osprey dives deep")
+
+    answer = kit.recall("osprey dives", full=True, budget_tokens=26_000)
+    assert len(answer["hits"]) > 1
+    assert len(json.dumps(answer, ensure_ascii=False).encode()) <= 4 * 26_000
+    (alone,) = kit.recall("osprey dived heron", full=True, k=1, budget_tokens=26_000)["hits"]
+    assert alone["text"] in (huge, "the osprey dives at nine", "an osprey dives deep")
+
+
 def test_one_pasted_log_never_takes_the_place_of_everything_else(kit: Kit) -> None:
     kit.tell(f"{LOG}\nthe osprey worker died", "restart the osprey worker with make osprey", REPORT)
 
