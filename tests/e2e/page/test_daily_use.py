@@ -104,12 +104,12 @@ def test_a_tab_in_the_background_asks_for_nothing_however_much_happens(
 ) -> None:
     view(page, "now")
     expect(page.locator(".fact").first).to_be_visible()
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
     page.clock.install()
     page.evaluate(
         "Object.defineProperty(document, 'hidden', { configurable: true, get: () => true })"
     )
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     for n in range(3):
         daemon.call("memory_capture", text=f"while nobody looked, {n}", session_id="unseen")
         page.clock.run_for(600_000)

@@ -287,7 +287,7 @@ def test_an_unused_page_is_gone_and_a_home_that_is_removed_takes_it_along() -> N
     daemon = DaemonProcess(made).start()
     try:
         for ending in ("unused", "removed"):
-            more: dict[str, Any] = {"IAI_MCP_PAGE_IDLE": "1"} if ending == "unused" else {}
+            more: dict[str, Any] = {"IAI_MCP_PAGE_IDLE": "4"} if ending == "unused" else {}
             done = made.command("page", "--no-open", "--json", **more)
             port = json.loads(done.stdout)["port"]
             if ending == "removed":
