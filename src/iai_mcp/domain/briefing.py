@@ -16,6 +16,7 @@ from iai_mcp.domain.recap import Ended, left_open
 from iai_mcp.domain.rule_register import Register
 from iai_mcp.domain.rulings import rulings
 from iai_mcp.domain.shown_text import shortened
+from iai_mcp.domain.words import count
 
 # A decision stands at the top of what somebody says, not on page nine of a pasted log.
 _LOOKED_AT = 4000
@@ -191,7 +192,7 @@ def _matching(memory: Memory, pattern: re.Pattern[str], why: str) -> Iterator[Po
         return
     for sentence in _sentences(memory):
         found = pattern.search(sentence)
-        if found is not None and len(sentence.split()) >= _FEWEST_WORDS:
+        if found is not None and count(sentence) >= _FEWEST_WORDS:
             yield Point(_around(sentence, found), memory, why)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from iai_mcp.domain.cue.times import MONTHS, WEEKDAYS
 from iai_mcp.domain.exchanges import CueWords
+from iai_mcp.domain.history_language import in_another_script
 
 NOTE = "nothing stored is really about this; the nearest there is comes all the same"
 
@@ -13,9 +14,11 @@ NOTE = "nothing stored is really about this; the nearest there is comes all the 
 # things nobody ever spoke of; of answered questions one in fifty is below.
 _WORDS, _UNSEEN, _UNKNOWN_NAME = 0.15, 0.25, 0.15
 _BAR_OF_WORK = 0.48
+_BAR_OF_OTHER_SCRIPTS = 0.36  # cosines of a model that reads them are lower there
 # Where so much of what the cue tells was never said, nor anything like it, the matter itself is unknown, however
 # near its surroundings are; unless a passage says it in another language.
 _MOSTLY_UNSEEN, _IN_OTHER_WORDS = 0.7, 0.7
+_UNSEEN_AND_UNREAD = 0.6  # where the model can not read the cue, only its words tell
 # Turns of chats are short and name little: their cosines are lower throughout. Of questions of chats that
 # have an answer one in five hundred is below.
 _BAR_OF_TALK = 0.40
@@ -37,14 +40,17 @@ class Evidence:
     words: float  # the share of what the cue's words could reach
 
 
-def about_the_work(found: Evidence, cue: str, known: CueWords) -> bool:
-    """Whether exchanges of worked sessions are about the cue."""
+def about_the_work(found: Evidence, cue: str, known: CueWords, *, unread: bool = False) -> bool:
+    """Whether exchanges of worked sessions are about the cue, which the model may be unable to read."""
+    if unread:
+        return known.unseen < _UNSEEN_AND_UNREAD
     if found.cosine is None:
         return found.words >= _BAR_OF_WORDS
     if known.unseen >= _MOSTLY_UNSEEN and found.cosine < _IN_OTHER_WORDS:
         return False
     lacking = _UNSEEN * known.unseen + _UNKNOWN_NAME * names_the_unknown(cue, known)
-    return found.cosine + _WORDS * found.words - lacking >= _BAR_OF_WORK
+    bar = _BAR_OF_OTHER_SCRIPTS if in_another_script(cue) else _BAR_OF_WORK
+    return found.cosine + _WORDS * found.words - lacking >= bar
 
 
 def about_the_talk(found: Evidence, parts: Iterable[tuple[str, float]]) -> bool:

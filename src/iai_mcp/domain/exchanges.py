@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from iai_mcp.domain.words import count, is_cjk
+
 # An exchange of more turns than a question and its answer is work, not talk: what is said on the way
 # is narration, and only the last of it answers.
 TALK = 2
@@ -17,16 +19,17 @@ _OFFERS = re.compile(
     r"[?？؟][\s*_`)\"']*(?:\n|$)"
     r"|\b(?:option|approach|variant|alternative)s? (?:[A-D]|\d)\b"
     r"|\b(?:shall i|should i|would you like|do you want|which (?:one|do you|would you)|let me know"
-    r"|if you(?:'d| would) (?:like|prefer)|what do you think|say the word)\b",
+    r"|if you(?:'d| would) (?:like|prefer)|what do you think|say the word)\b"
+    r"|方案\s?[A-D一二三四1-4甲乙丙]|要不要|是否需要|需要我",
     re.IGNORECASE,
 )
 _ACCEPTS = re.compile(
     r"(?:yes|yep|yeah|yup|y|ok|okay|sure|no|nope|neither|both|all|agreed|correct|right|exactly|go"
     r"|go ahead|do (?:it|that|both|so)|please(?: do)?|sounds good|looks good|perfect|great|good"
     r"|let'?s|lets|fine|proceed|continue|skip|(?:the )?(?:first|second|third|last)"
-    r"|(?:option|approach|variant|number)?\s*#?(?:[a-d]|\d{1,2})"
+    r"|(?:option|approach|variant|number)?\s*#?(?:[a-d](?!-\w)|\d{1,2}(?!\.\d|\s?[\u4e00-\u9fff]))"
     r"|ja|gern|genau|mach|nein|oui|non|d'accord|s[ií]|vale|claro|да|нет|хорошо|давай|نعم|لا)\b"
-    r"|好|可以|是的|行|不|はい|お願い|いいえ|うん",
+    r"|好|可以|是的|行|不(?:[用要行]|$)|对|嗯|同意|就这么|方案|继续|没问题|はい|お願い|いいえ|うん",
     re.IGNORECASE,
 )
 
@@ -103,9 +106,17 @@ class CueWords:
 
     @property
     def unseen(self) -> float:
-        """The share of the cue's rarity that no exchange holds, nor anything that stands in for it."""
-        total = sum(word.idf for word in self.words)
-        unknown = sum(word.idf for word in self.words if not (word.held_by or word.stand_ins))
+        """The share of the cue's rarity that no exchange holds, nor anything that stands in for it.
+
+        Of pairs of characters half stand across two words: only what is unknown beyond that counts.
+        """
+        total = unknown = 0.0
+        for of_pairs in (False, True):
+            own = [word for word in self.words if is_cjk(word.token) is of_pairs]
+            rarity = sum(word.idf for word in own)
+            unheard = sum(word.idf for word in own if not (word.held_by or word.stand_ins))
+            total += rarity
+            unknown += max(0.0, 2 * unheard - rarity) if of_pairs else unheard
         return unknown / total if total else 0.0
 
 
@@ -117,7 +128,7 @@ def turning(text: str, role: str) -> bool:
     if role == "assistant":
         return _OFFERS.search(text[-_READ_OF_THE_END:]) is not None
     said = text[:200].strip()
-    return len(text) <= 200 and len(said.split()) <= _ANSWER and bool(_ACCEPTS.match(said))
+    return len(text) <= 200 and count(said) <= _ANSWER and bool(_ACCEPTS.match(said))
 
 
 def kinds(by_person: Sequence[bool], words: Sequence[int], turns: Sequence[bool]) -> list[TurnKind]:

@@ -20,6 +20,7 @@ from iai_mcp.domain.exchanges import RankedExchange, TurnKind
 from iai_mcp.domain.narration import on_the_way
 from iai_mcp.domain.ranking.candidates import beginnings
 from iai_mcp.domain.units import Kind, Unit
+from iai_mcp.domain.words import width
 
 Floats = NDArray[np.float64]
 
@@ -188,7 +189,7 @@ def _stands_alone(turn: Spoken, cue: CueMatcher) -> bool:
         return turn.kind is not TurnKind.NARRATION
     if turn.kind is TurnKind.ANSWER:
         return False
-    if len(turn.text) >= _SHORT_PROMPT or turn.wish:
+    if width(turn.text) >= _SHORT_PROMPT or turn.wish:
         return True
     return not turn.asks and cue.overlap(cue.occurrences(turn.text)) >= _JUST_WHAT_IS_ASKED
 
@@ -200,7 +201,7 @@ def _scores(table: _Table, own_stance: bool) -> Floats:
     same = turn[1:] == turn[:-1]
     beside[1:] = np.where(same, overlap[:-1], 0.0)
     beside[:-1] = np.maximum(beside[:-1], np.where(same, overlap[1:], 0.0))
-    lengths = np.array([len(said) for said in table.said])
+    lengths = np.array([width(said) for said in table.said])
     tables = np.array([unit.kind is Kind.TABLE for unit in table.units])
     code = np.array([unit.kind is Kind.CODE for unit in table.units])
     empty = np.array([unit.bare for unit in table.units]) | _narrations(table)
@@ -229,10 +230,10 @@ def _narrations(table: _Table) -> NDArray[np.bool_]:
 
 def _worth(turn: Spoken, own_stance: bool) -> float:
     """What speaks for a turn whatever its words."""
-    worth = _TURN_LENGTH * (math.log(50 + len(turn.text)) - 6.0)
+    worth = _TURN_LENGTH * (math.log(50 + width(turn.text)) - 6.0)
     if turn.kind in _FINALS:
         worth += _FINAL
-    elif not turn.person and len(turn.text) < _SHORT_TURN:
+    elif not turn.person and width(turn.text) < _SHORT_TURN:
         worth += _NARRATION
     if turn.wish:
         worth += _WISH

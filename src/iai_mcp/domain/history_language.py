@@ -32,14 +32,21 @@ _OTHERS = (
 )
 
 
+def in_another_script(text: str) -> bool:
+    """Whether it is written in other letters than Latin ones, of which an English model knows few."""
+    if text.isascii():
+        return False
+    letters = [letter for letter in text[:LETTERS] if letter.isalpha()]
+    other = sum(ord(letter) >= _LATIN_ENDS and ord(letter) not in _LATIN_MORE for letter in letters)
+    return other > _OTHER_SCRIPT * len(letters)
+
+
 def is_foreign(text: str) -> bool | None:
     """Whether it is in another language; None when that can not be told."""
     sample = text[:LETTERS]
-    letters = [letter for letter in sample if letter.isalpha()]
-    if len(letters) < _LETTERS_AT_LEAST:
+    if sum(map(str.isalpha, sample)) < _LETTERS_AT_LEAST:
         return None
-    other = sum(ord(letter) >= _LATIN_ENDS and ord(letter) not in _LATIN_MORE for letter in letters)
-    if other > _OTHER_SCRIPT * len(letters):
+    if in_another_script(sample):
         return True
     said = words(sample)
     english = sum(word in _ENGLISH for word in said)

@@ -5,16 +5,23 @@ import re
 from iai_mcp.domain.derived import Derived
 from iai_mcp.domain.units import units
 
+# "现在" alone also tells how things are.
+_ABOUT_TO = (
+    "让我|好的|我(?:先|来|再|去)|先(?:看|查|跑|确认|检查)|接下来|下面"
+    "|现在(?:来|开始|我|让|先|再|去|就|把|运行|跑|看|查|检查|更新|修改|改|添加|加|写|创建|实现|测试|提交|编译|构建)"
+)
 _ON_THE_WAY = re.compile(
-    r"(?:ok(?:ay)?[.,!]?\s|now |let me|let['’]s|i['’]ll|i will|i need to|need to|next,"
-    r"|(?:good|great|perfect)[.,!]|done[.,!]?$|现在|让我|好的)",
+    rf"(?:ok(?:ay)?[.,!]?\s|now |let me|let['’]s|i['’]ll|i will|i need to|need to|next,"
+    rf"|(?:good|great|perfect)[.,!]|done[.,!]?$|{_ABOUT_TO})",
     re.IGNORECASE,
 )
 _INTENDS = re.compile(
     r"(?:(?:ok(?:ay)?|now|next|so|then|and)[,.]? )*"
-    r"(?:let me|let['’]s|i['’]ll|i will|i need to|i['’]m going to|现在|让我)",
+    rf"(?:let me|let['’]s|i['’]ll|i will|i need to|i['’]m going to|{_ABOUT_TO})",
     re.IGNORECASE,
 )
+# Whoever thinks aloud has not found anything yet; what comes of it is said later.
+_SECOND_THOUGHT = re.compile(r"(?:no,? )?(?:wait|hmm+|hang on|actually)\b[ ,.:…–—-]", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?:。！？])\s+")
 _SHORT = 300  # characters: whoever says more has said something
 _KEPT = 4_096  # short turns of which is known whether they broke off
@@ -29,11 +36,13 @@ def on_the_way(said: str) -> bool:
 
 
 def broken_off(text: str) -> bool:
-    """Whether a turn ends with what was to be done next, and says little else: nothing came of it."""
+    """Whether a turn says little but what was to be done next, or is a second thought: nothing came of it."""
     return len(text) < _SHORT and _known.of(text, _breaks_off)
 
 
 def _breaks_off(text: str) -> bool:
+    if _SECOND_THOUGHT.match(text.lstrip()):
+        return True
     said = [
         sentence
         for unit in units(text)

@@ -13,7 +13,7 @@ from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.narration import on_the_way
 from iai_mcp.domain.relevance import read_prompt
 from iai_mcp.domain.ruling_words import stem
-from iai_mcp.domain.words import words
+from iai_mcp.domain.words import count, words
 
 _LOOKED_AT = 20_000  # characters of a conclusion
 _NOD = 200  # characters in which somebody repeats what was asked: "Noted, they end with '_x'."
@@ -113,7 +113,7 @@ def _endings(turns: Sequence[Memory]) -> Iterator[Ended]:
     person = [turn.role == "user" for turn in turns]
     told = kinds(
         person,
-        [len(turn.text.split()) for turn in turns],
+        [count(turn.text) for turn in turns],
         [turning(turn.text, turn.role) for turn in turns],
     )
     prompt: Memory | None = None
@@ -160,7 +160,7 @@ def pieces(text: str) -> list[str]:
         if not line or _NO_PROSE.match(line):
             continue
         if _HEADING.match(line):
-            if len(line.split()) >= _HEADING_THAT_TELLS:
+            if count(line) >= _HEADING_THAT_TELLS:
                 found.append(line)
             continue
         for sentence in _SENTENCE_END.split(line):

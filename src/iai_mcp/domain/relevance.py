@@ -6,9 +6,9 @@ from math import log
 from typing import Literal
 
 from iai_mcp.domain.cue.exact import quoted
-from iai_mcp.domain.cue.stop_words import stop_words
+from iai_mcp.domain.cue.stop_words import stop_words, tells_nothing
 from iai_mcp.domain.ruling_words import stem
-from iai_mcp.domain.words import index_terms, words
+from iai_mcp.domain.words import count, index_terms, is_cjk, words
 
 Mode = Literal["off", "on", "auto"]
 MODES: tuple[Mode, ...] = ("off", "on", "auto")
@@ -45,6 +45,7 @@ passing red broken add write create unit simple coverage cover covers message wo
 linter format formatting errors error issues issue problems problem clean bit code simplify refactor
 function variable file think needed need explain pr readme docs documentation update comments comment
 rename remove delete dead undo revert last also everything all some
+继续 提交 推送 合并 运行 测试 修复 重试 看看 一下 可以 好的 不错 谢谢 完成 下一 一步 代码 修改 检查 文档 更新 改吧 没有 问题 试试
 """
 _SMALL_TALK = frozenset(_SMALL_TALK_TEXT.split())
 
@@ -77,15 +78,17 @@ class Match:
 
 
 def read_prompt(text: str) -> Prompt:
-    said = words(text[:_LOOKED_AT])
+    sample = text[:_LOOKED_AT]
+    said = words(sample)
     silent = stop_words(said)
     telling = [word for word in said if word not in silent]
-    return Prompt(
-        frozenset(term for word in telling for term in index_terms(word)),
-        quoted(text[:_LOOKED_AT])[:20],
-        len({word for word in telling if word not in _SMALL_TALK}),
-        len(said),
-    )
+    terms = {term for word in telling for term in index_terms(word)}
+    pairs = {term for term in terms if is_cjk(term)}
+    terms -= {pair for pair in pairs if tells_nothing(pair)}
+    spelled = {word for word in telling if not is_cjk(word)}
+    # Two pairs are about a word: every other one stands across two.
+    told = len(spelled - _SMALL_TALK) + len((pairs & terms) - _SMALL_TALK) // 2
+    return Prompt(frozenset(terms), quoted(sample)[:20], told, count(sample))
 
 
 def rarity(turns: int, holding: int) -> float:

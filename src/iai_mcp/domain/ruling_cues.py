@@ -9,7 +9,9 @@ _ASKS_FOR_A_RULE = re.compile(
     r"|(?:do|did|would) (?:i|we) (?:want|like|dislike|prefer|insist|mind|object)\w*"
     r"|(?:ok|okay|fine) to|or not|sollen?|dürfen|darf|müssen|muss|doit|doivent|faut-il|debe\w*|debo"
     r"|следует|должн\w+|можно ли)\b|(?-i:\bmay\b)|^may\b"
-    r"|:[^?]*\bor\b[^?]*\?\s*$|应该|必须|可以吗|べき|てもいい",
+    r"|:[^?]*\bor\b[^?]*\?\s*$"
+    r"|应该|该不该|必须|可以[^。]{0,30}吗|能不能|可不可以|让不让|允许|要不要|约定|规定|规范|惯例|还是[^。？?]{1,30}[？?]\s*$"
+    r"|べき|てもいい|ルール|規約",
     re.IGNORECASE,
 )
 # On the scale of turns, as exchanges are told: their words, their meaning, and that somebody ruled it.

@@ -99,13 +99,15 @@ PASSING = re.compile(
     r"|\b(?:i|we)(?:['’]d| would)? (?:rather|prefer|(?:want|like)(?! (?:to (?!see|keep|have|avoid|use|stay|leave)|option)))\b|\b(?:i|we) (?:don['’]t|do not) (?:want|need|like|use)\b"
     r"|\bwould need\b|\b(?:is|are) (?:fine|not (?:ok|allowed|correct|right))\b|\bi (?:did not|didn['’]t) (?:say|ask)\b"
     r"|\btoo (?:slow|long|much|verbose|complex|expensive)\b|\bdoesn['’]t work (?:since|because)\b"
-    r"|\bi (?:removed|deleted|reverted)\b",
+    r"|\bi (?:removed|deleted|reverted)\b"
+    r"|必须|只能|改用|改回|统一|禁止|不许",
     re.IGNORECASE,
 )
 PASSES_WITH = (
     "should", "must", "has to", "have to", "ought", "need", "do not", "don't", "don’t", "stop", "avoid",
     "necessary", "no ", "not", "longer", "instead", "rather", "let's", "lets", "let’s", "only", "prefer",
     "want", "like", "fine", "did", "too ", "doesn", "remove", "delete", "revert",
+    "必须", "只能", "改", "统一", "禁止", "不许",
 )  # fmt: skip
 # A review's advice and its findings, and the reasons that somebody gives for a ruling.
 EXPLAINS = re.compile(
@@ -122,7 +124,7 @@ ASKED = re.compile(
 CHANGED = re.compile(
     r"\b(?:from now on|no longer|not any ?more|anymore|instead|rather than|updat\w+|new (?:convention|rule|"
     r"standard|naming|prefix|suffix)|chang\w+|switch\w*|replac\w+|going forward|moving forward|henceforth|now)\b"
-    r"|\b(?:ab jetzt|ab sofort|statt|nicht mehr|désormais|au lieu|ahora|ya no|теперь|больше не)\b|从现在|不再|改用|今後",
+    r"|\b(?:ab jetzt|ab sofort|statt|nicht mehr|désormais|au lieu|ahora|ya no|теперь|больше не)\b|从现在|不再|改用|改回|换成|今後",
     re.IGNORECASE,
 )
 AGAINST = re.compile(

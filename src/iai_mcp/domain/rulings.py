@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from iai_mcp.domain import ruling_words as said
+from iai_mcp.domain.history_language import in_another_script
 from iai_mcp.domain.nearness import terms
 from iai_mcp.domain.passages import passages
 from iai_mcp.domain.ruling_words import about, stem
 from iai_mcp.domain.standing import standing_wish
+from iai_mcp.domain.words import count
 
 # A ruling is spoken: a prompt longer than this was pasted, and its "must" is a document's.
 LONGEST_PROMPT = 1500
@@ -72,7 +74,8 @@ class Ruling:
     @property
     def firm(self) -> bool:
         """Whether it is a rule of the work and no talk about it: it says what to do with what."""
-        return self.standing and bool(self.orders or (self.wish and self.things))
+        known = self.things or in_another_script(self.sentence)  # of which no things are known
+        return self.standing and bool(self.orders or (self.wish and known))
 
 
 def rulings(text: str) -> list[Ruling]:
@@ -141,7 +144,7 @@ class _Tone(NamedTuple):
 
 
 def _tone(sentence: str) -> _Tone | None:
-    if len(sentence) > _LONGEST or len(sentence.split()) < _FEWEST_WORDS:
+    if len(sentence) > _LONGEST or count(sentence) < _FEWEST_WORDS:
         return None
     if said.ASKED.search(sentence) or said.EXPLAINS.search(sentence):
         return None

@@ -35,6 +35,7 @@ _RUSSIAN_ENDING = re.compile(
     "|[иыая]л[аио]?|[иыаяе]?ть|л[аои]|и[яюи]|ь[яюе]|[аяоеиыуюьй])$"
 )
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_LETTERS_OF_A_WORD = 2  # in Chinese and Japanese
 _SHORTEST, _LONGEST = 3, 24  # letters of a word that means something by itself
 _ASCII_FAST = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 
@@ -88,6 +89,21 @@ def may_mean(word: str) -> bool:
 
 def is_cjk(text: str) -> bool:
     return _CJK_RUN.search(text) is not None
+
+
+def count(text: str) -> int:
+    """About how many words it has, also where no blanks stand between them."""
+    blanks = len(text.split())
+    return blanks if text.isascii() else blanks + _cjk_letters(text) // _LETTERS_OF_A_WORD
+
+
+def width(text: str) -> int:
+    """Its length, in letters of an alphabet: a Chinese character tells as much as several of them."""
+    return len(text) if text.isascii() else len(text) + _cjk_letters(text)
+
+
+def _cjk_letters(text: str) -> int:
+    return sum(len(run[0]) for run in _CJK_RUN.finditer(text))
 
 
 def _pairs(run: str) -> list[str]:

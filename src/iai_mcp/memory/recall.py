@@ -130,7 +130,7 @@ class Recall:
             self.repeats,
             self.topics,
             about=about,
-            cosine=_cosine_of(ranking, _model(leg)),
+            cosine=_cosine_of(ranking, "" if weighing.unread else _model(leg)),
             digests=weighing.knobs.consolidated_hits,
             work=WorkShown(asked, about, asks_for_a_stance(asked.cue), self.memories),
             rules=cache(self.rules.of_project),  # many turns, and few projects
@@ -148,7 +148,7 @@ class Recall:
         work = read_work(() if apart else ranking.work, self.memories, sought.scope, room)
         rulings = self._rulings(asked, sought, weighing, leg, answering, work, found.kept)
         found = found.ruled(rulings)
-        close = _about(asked.cue, ranking, leg, named=weighing.cue.speaker is not None)
+        close = _about(asked.cue, ranking, leg, weighing)
         more = sentences + (0 if close else len(NOTE))
         return replace(answering(found, work, more), close=close)
 
@@ -175,7 +175,7 @@ class Recall:
         turns = {rule.memory.key: rule.memory for rule in rules}
         if any(one.memory.key in turns for one in talk):
             return []
-        cosines = _nearest_of(list(turns), sought.vector, leg)
+        cosines = {} if weighing.unread else _nearest_of(list(turns), sought.vector, leg)
         found: list[Found] = []
         # What was ruled a moment ago has no vector yet.
         for key in list(dict.fromkeys([*cosines, *turns]))[:_RULINGS_LOOKED_AT]:
@@ -274,7 +274,7 @@ def _nearest_of(
 def _cosine_of(ranking: Ranking, model_id: str) -> Callable[[int], float | None]:
     """Of the cue with a candidate or the best of its passages, on the scale of the usual model.
 
-    None for one without a vector.
+    None for one without a vector, and where no model could read the cue.
     """
     if not model_id:
         return lambda _: None  # exchanges count as nought then
@@ -296,13 +296,13 @@ def _matcher(ranking: Ranking, sought: Sought) -> CueMatcher:
     return CueMatcher(known) if known.words else CueMatcher.of_terms(sought.terms)
 
 
-def _about(cue: str, ranking: Ranking, leg: MeaningLeg | str, *, named: bool) -> bool:
-    """Whether the first hits are really about the cue, which may have `named` a speaker."""
+def _about(cue: str, ranking: Ranking, leg: MeaningLeg | str, weighing: Weighing) -> bool:
+    """Whether the first hits are really about the cue."""
     work = ranking.work[:_FIRST]
     if work:
         nearest = None if isinstance(leg, str) else max(one.cosine for one in work)
         found = Evidence(nearest, max(one.words for one in work))
-        if about_the_work(found, cue, ranking.looked.cue):
+        if about_the_work(found, cue, ranking.looked.cue, unread=weighing.unread):
             return True
     talk, pool = ranking.talk[:_FIRST], ranking.looked.talk
     if not talk:
@@ -315,7 +315,7 @@ def _about(cue: str, ranking: Ranking, leg: MeaningLeg | str, *, named: bool) ->
         words=float(pool.words[places].max()),
     )
     # Beside work, that a person spoke who might be "I" tells nothing of what was said.
-    nothing = {"who"} if work and not named else set()
+    nothing = {"who"} if work and weighing.cue.speaker is None else set()
     parts = ((part, worth) for one in talk for part, worth in one.parts.items())
     return about_the_talk(found, (one for one in parts if one[0] not in nothing))
 

@@ -13,6 +13,7 @@ from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats, supporte
 from iai_mcp.domain.ranking.exchanges import (
     ExchangeCandidates,
     ranked_exchanges,
+    unread,
     whole_exchanges,
 )
 from iai_mcp.domain.ranking.features import Asked
@@ -57,6 +58,11 @@ class Weighing:
     ranker: Ranker
     knobs: Knobs
     here: str  # the key of the project one works in; "" favours none
+
+    @property
+    def unread(self) -> bool:
+        """Whether the model can not read the cue, so that what is near to it tells nothing."""
+        return unread(self.cue.reading, self.ranker)
 
     def ranking(self, sought: Sought, limit: int) -> Ranking:
         """What might answer, and the best of it.

@@ -10,6 +10,9 @@ from iai_mcp.domain.narration import broken_off, on_the_way
         "Now let me look at the parser.",
         "Got it. I'll wait here until you are done with the rebase, and go on then.",
         "让我看看测试。",
+        "Wait, the rc file is in a subdirectory. The test joins the home directory with its base name.",
+        "Hmm, comparing the printed slices is clunky.",
+        "Actually, the flag is read before the file.",
     ],
 )
 def test_a_turn_that_ends_with_what_comes_next_was_broken_off(text: str) -> None:
@@ -23,6 +26,7 @@ def test_a_turn_that_ends_with_what_comes_next_was_broken_off(text: str) -> None
         "The lock file has to be committed, only the cache beside it is ignored by git. Let me fix that:",
         f"Let me tell you. {'The cache keeps stale entries. ' * 12}",
         "All tests pass.",
+        "Waiting for the lock takes two seconds.",
         "",
     ],
 )

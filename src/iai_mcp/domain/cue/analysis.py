@@ -8,10 +8,11 @@ from datetime import datetime
 from iai_mcp.domain.answer_kinds import Kinds, asked_for
 from iai_mcp.domain.changes import speaks_in_the_present, spoken_plainly
 from iai_mcp.domain.cue.exact import quoted
-from iai_mcp.domain.cue.stop_words import language_of, stop_words
+from iai_mcp.domain.cue.stop_words import language_of, stop_words, tells_nothing
 from iai_mcp.domain.cue.times import windows
 from iai_mcp.domain.cue.times_elsewhere import windows_elsewhere
 from iai_mcp.domain.cue.windows import Window
+from iai_mcp.domain.history_language import in_another_script
 from iai_mcp.domain.words import index_terms, words
 
 # Politeness and reference to earlier talk: true of every cue, so it tells nothing apart.
@@ -71,6 +72,7 @@ class CueReading:
     windows: tuple[Window, ...]
     wants: Kinds
     of_the_present: bool  # how things are, not people: not said in so many words
+    other_script: bool = False  # written in other letters than Latin ones
 
 
 def read(
@@ -91,6 +93,7 @@ def read(
         windows=times,
         wants=_wanted(plain, times),
         of_the_present=False,
+        other_script=in_another_script(cue),
     )
     return replace(reading, of_the_present=_of_the_present(plain, reading))
 
@@ -130,7 +133,10 @@ def _terms(cue: str, language: str | None, named: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
     for word in telling or said:
         found.update(dict.fromkeys(index_terms(word.removesuffix("'s"))))
-    return [term for term in found if term not in silent] or list(found)
+    told = [term for term in found if term not in silent]
+    return (
+        [term for term in told if term.isascii() or not tells_nothing(term)] or told or list(found)
+    )
 
 
 def _meaning(cue: str, named: Sequence[str]) -> str:

@@ -59,8 +59,11 @@ _ARABIC = """
 """
 _CHINESE = """
 的 了 吗 呢 吧 我 你 他 她 它 们 是 在 有 和 就 不 都 也 很 这 那
-什么 怎么 哪里 哪个 我们 你们 他们 多少
+什么 为什 怎么 哪里 哪个 哪种 哪些 哪天 哪次 我们 你们 他们 多少 这个 那个 这种 那种 那次 那块 那边 一下 来着 是什 是啥 有没 没有
+是不 要不 能不 当初 时候
 """
+# Of pairs of characters, those with one of these stand across two words.
+_CHINESE_PARTICLES = frozenset("的了吗呢吧么们着啊呀嘛")
 _JAPANESE = """
 の は が を に で と も へ から まで です ます した する いる ある
 この その あの どの 何 どこ いつ
@@ -89,6 +92,15 @@ def language_of(words: Collection[str]) -> str:
         for name in _LANGUAGES_OF.get(word, ()):
             counts[name] += 1
     return max(counts, key=counts.__getitem__)
+
+
+def tells_nothing(pair: str) -> bool:
+    """Whether a pair of Chinese or Japanese characters is a stop word, or a piece of two words.
+
+    A cue without blanks has no words by which its language could be known.
+    """
+    silent = pair in _BY_LANGUAGE["zh"] or pair in _BY_LANGUAGE["ja"]
+    return silent or not _CHINESE_PARTICLES.isdisjoint(pair)
 
 
 def stop_words(words: Collection[str], language: str | None = None) -> frozenset[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from iai_mcp.domain.cue.analysis import CueReading
 from iai_mcp.domain.cue.windows import closeness
 from iai_mcp.domain.exchanges import (
     TALK,
@@ -29,6 +30,7 @@ _SATURATION, _LENGTH_PENALTY = 1.2, 0.6  # exchanges differ in length for good r
 # A word of the store stands in for one of the cue from this cosine on, for so much of it; and so many.
 STAND_IN_FROM, STAND_IN_WORTH, STAND_INS = 0.6, 0.6, 3
 _WORDS, _MEANING, _SESSION = 8.0, 10.0, 0.15
+_UNREAD = 0.4  # of the meaning, where the model does not know the script of the cue
 # What is said later in a session corrects what was said before, in points between the first and the last
 # of those that might answer.
 _LATER, _COMPARED = 0.3, 10
@@ -168,6 +170,11 @@ def nearest(found: ExchangeCandidates, ranker: Ranker) -> Floats:
     return np.where(known, cosine, best * np.minimum(found.plain, 1.0)).astype(np.float32)
 
 
+def unread(cue: CueReading, ranker: Ranker) -> bool:
+    """Whether the model can not read the cue: its cosines with texts of that script are all alike."""
+    return ranker.english and cue.other_script
+
+
 def _beside(found: ExchangeCandidates, cosine: Floats) -> Floats:
     """What speaks for the best other exchange of the same session."""
     return _best_other(_OTHER_WORDS * found.plain + _OTHER_MEANING * cosine, found.session)
@@ -213,9 +220,10 @@ def ranked_exchanges(
     if not len(found):
         return []
     cosine = nearest(found, ranker)
+    meaning = _MEANING * (_UNREAD if unread(asked.reading, ranker) else 1.0)
     parts = {
         "words": _WORDS / _POINT * found.soft,
-        "meaning": _MEANING / _POINT * cosine,
+        "meaning": meaning / _POINT * cosine,
         "session": _SESSION / _POINT * _beside(found, cosine),
         "exact": EXACT * found.exact,
         "project": BOOST * boosts.project,

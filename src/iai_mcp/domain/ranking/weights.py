@@ -16,8 +16,11 @@ from iai_mcp.domain.ranking.features import CosineScale
 
 @dataclass(frozen=True, slots=True)
 class Ranker:
+    """What measures are worth with one model."""
+
     scale: CosineScale
     weights: Mapping[str, float]
+    english: bool = False  # whether its cosines say little of texts in other scripts
 
 
 _HAND_SET: Mapping[str, float] = {
@@ -166,8 +169,8 @@ _USE: Mapping[str, float] = {
 }
 
 _BY_MODEL: Mapping[str, Ranker] = {
-    "all-minilm-l6-v2": Ranker(CosineScale(0.1634, 0.1335), _MINILM),
-    "gte-small": Ranker(CosineScale(0.7770, 0.0383), _GTE),
+    "all-minilm-l6-v2": Ranker(CosineScale(0.1634, 0.1335), _MINILM, english=True),
+    "gte-small": Ranker(CosineScale(0.7770, 0.0383), _GTE, english=True),
     "use-multilingual-v3": Ranker(CosineScale(0.1620, 0.1249), _USE),
 }
 _USUAL = _BY_MODEL["all-minilm-l6-v2"].scale
