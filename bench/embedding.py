@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.corpus import Corpus
 from bench.report import Row, percentile, show
-from bench.scratch import Scratch
+from bench.scratch import Scratch, needed_model
 
 METHOD = (
     "A store without any vector (turns of one to forty sentences, or the transcripts in DIR) is embedded in a process of\n"
@@ -30,10 +30,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--before", type=Path, help="another checkout to compare with")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args(arguments)
+    needed_model()
     home = Scratch()
-    model = home.environment.get("IAI_MCP_EMBED_MODEL")
-    if model is None:
-        parser.error("there is no model; run: iai-mcp model install")
     try:
         _fill(home, options)
         told: dict[str, list[Told]] = {}

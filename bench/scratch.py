@@ -12,11 +12,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 from bench import filled
 from bench.corpus import Corpus
 
 SOURCE = Path(__file__).parents[1] / "src"
+_LOADING = "still loading"  # in what `status` says of a model that is on its way
 
 
 class Scratch:
@@ -54,7 +56,10 @@ class Scratch:
                 time.sleep(0.002)
 
     def wait_warm(self) -> None:
-        while not self.control("status")["model_ready"]:
+        """Until meaning works; where it never will, the benchmark ends."""
+        while not (told := self.control("status"))["model_ready"]:
+            if _LOADING not in str(told["model"]):
+                end_without_model(str(told["model"]).removeprefix("meaning: "))
             time.sleep(0.01)
 
     def wait_embedded(self) -> None:
@@ -113,6 +118,7 @@ class Scratch:
 
         `stores` is where filled ones are kept: one that is there is copied.
         """
+        needed_model()
         os.environ.update(
             {
                 k: v
@@ -172,13 +178,33 @@ def scratch() -> Iterator[Scratch]:
 
 
 def installed_model() -> str | None:
-    from iai_mcp.adapters.embedding.location import find
+    """Where the model of the user who runs the benchmark is."""
     from iai_mcp.domain.errors import IaiError
 
     try:
-        return str(find().directory)
+        return _model()
     except IaiError:
         return None
+
+
+def needed_model() -> str:
+    """The same for a benchmark that measures nothing without it, and ends if there is none."""
+    from iai_mcp.domain.errors import IaiError
+
+    try:
+        return _model()
+    except IaiError as problem:
+        end_without_model(problem.message)
+
+
+def end_without_model(problem: str) -> NoReturn:
+    sys.exit(f"this benchmark needs a model: {problem}")
+
+
+def _model() -> str:
+    from iai_mcp.adapters.embedding.location import find
+
+    return str(find().directory)
 
 
 def resident(pid: int) -> float:

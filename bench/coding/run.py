@@ -14,13 +14,21 @@ from typing import Any
 from bench.coding.judging import CUTS, Found, flat, found, is_narration, lines_told, mean, near
 from bench.coding.rivals import Rivals
 from bench.report import Row, show
-from bench.scratch import Caller, Scratch
+from bench.scratch import Caller, Scratch, needed_model
 
 METHOD = (
     "Each developer's transcripts go through `capture-transcript` into a real daemon, up to each briefing's time\n"
     "first, then all; questions are asked by `memory_recall` with the defaults, in the directory and at the time of\n"
     "whoever asks. Counted is whether the gold quotes stand in the first 1, 3, 5 hits, and anywhere in the answer.\n"
     "BM25, cosine of the best passage and rank fusion of both: the same turns, within 6,000 bytes of JSON."
+)
+_WANTED = (
+    "wanted is a directory with transcripts/*.jsonl (sessions of Claude Code) and questions.json, for example\n"
+    '  {"questions": [{"developer": "ann", "kind": "fact", "cue": "which port does staging use?",\n'
+    '    "cwd": "/home/ann/shop", "asked_at": "2026-03-01T09:00:00Z", "gold": [{"quote": "port 8443"}]}],\n'
+    '   "nothing": [], "briefings": [], "prompts": [], "work": []}\n'
+    "developer is who worked in /home/ann, gold what a transcript says word for word. Then:\n"
+    "  python -m bench coding --data DIR"
 )
 OURS, BEFORE = "iai-mcp", "before"
 _BYTES = 6_000
@@ -58,13 +66,16 @@ class Tally:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench coding")
-    parser.add_argument("--data", type=Path, required=True, help="questions.json and transcripts/")
+    parser.add_argument("--data", type=Path, help="questions.json and transcripts/")
     parser.add_argument("--before", type=Path, help="another checkout to compare with")
     options = parser.parse_args(arguments)
-    asked = json.loads((options.data / "questions.json").read_text())
+    if options.data is None:
+        parser.error(f"it is not said where the data is; {_WANTED}")
     files = sorted((options.data / "transcripts").glob("*.jsonl"))
-    if not files:
-        parser.error(f"there are no transcripts in {options.data / 'transcripts'}")
+    if not files or not (options.data / "questions.json").is_file():
+        parser.error(f"{options.data} holds no such data; {_WANTED}")
+    needed_model()
+    asked = json.loads((options.data / "questions.json").read_text())
     tallies: dict[str, Tally] = {OURS: Tally()}
     _measure(asked, files, tallies, None)
     if options.before is not None:

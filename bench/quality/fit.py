@@ -26,6 +26,7 @@ from bench.quality import datasets
 from bench.quality.datasets import Conversation, Question
 from bench.quality.metrics import Outcome, ranks, share
 from bench.quality.run import OWN
+from bench.scratch import needed_model
 from iai_mcp.domain.ranking.candidates import Candidates
 from iai_mcp.domain.ranking.features import Asked, CosineScale, features
 from iai_mcp.domain.ranking.scoring import EXACT, FEATURES, REASONS
@@ -95,6 +96,7 @@ def _examples(options: argparse.Namespace) -> tuple[CosineScale, list[Example]]:
     if options.keep and options.keep.exists():
         kept: tuple[CosineScale, list[Example]] = pickle.loads(options.keep.read_bytes())
         return kept
+    needed_model()
     raw: list[Raw] = []
     for name in SETS:
         raw += _measured(options.stores / name, _talks(name, options))
