@@ -1,6 +1,7 @@
 """Methods of the memory: recall, remember, correct, forget."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import numpy as np
@@ -9,14 +10,14 @@ from iai_mcp.api.acts import note
 from iai_mcp.api.memory_views import answer_view, memory_view, shown_view
 from iai_mcp.api.reading import caller_of, filter_of
 from iai_mcp.api.table import Json, Method
-from iai_mcp.api.work_views import folded_view, with_work, work_whole_view
+from iai_mcp.api.work_views import folded_view, with_work, work_view, work_whole_view
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant, iso
 from iai_mcp.domain.memories import NewTurn
-from iai_mcp.domain.work import NewWork
+from iai_mcp.domain.work import NewWork, Record
 from iai_mcp.memory.capture import NotKept, check_names
 from iai_mcp.memory.changing import Forgotten, Selection
-from iai_mcp.memory.forget_preview import Preview
+from iai_mcp.memory.forget_preview import SHOWN_OF_EACH, Preview
 from iai_mcp.memory.question import (
     DEFAULT_BUDGET,
     LONGEST_CUE,
@@ -214,28 +215,34 @@ def _forget(store: MemoryStore, params: Params) -> Json:
         about=filter_of(store, params, since="after", until="before"),
         caller=caller_of(params),
     )
+    works = store.forget_work.rehearsed(selection)
+    kinds = Counter(str(one.kind) for one in works)
     if params.flag("dry_run"):
         few = _SHOWN_TO_VISITORS if selection.caller.visitor else 0
-        would, seen = store.forget.rehearsed(selection, params.integer("show", few, 0, _MOST_SHOWN))
-        works = [one.id for one in store.forget_work.rehearsed(selection)]
-        told = _forgotten_view(would, works, gone=False)
-        return told if seen is None else {**told, **_preview_view(seen)}
-    done = store.forget(selection)
+        shown = params.integer("show", few, 0, _MOST_SHOWN)
+        would, seen = store.forget.rehearsed(selection, shown)
+        told = _forgotten_view(would, [one.id for one in works], kinds, gone=False)
+        if seen is None:
+            return told
+        return {**told, **_preview_view(seen.with_work(works, selection.words or "", shown))}
+    done = store.forget(selection, kinds)
     gone = store.forget_work(selection)
-    told = _forgotten_view(done, gone)
+    told = _forgotten_view(done, gone, kinds)
     if not done.count and not gone:
         return told
     note(store, "memory_forgotten", memories=done.count, work=len(gone))
     return {**told, "copies": store.reach_copies()}
 
 
-def _forgotten_view(done: Forgotten, works: Sequence[str], *, gone: bool = True) -> Json:
-    """Turns and work together; `work` says how many of them are that."""
+def _forgotten_view(
+    done: Forgotten, works: Sequence[str], kinds: Mapping[str, int], *, gone: bool = True
+) -> Json:
+    """Turns and work together; `work` says how many of them are that, `kinds` of which kinds."""
     told: Json = {
         "forgotten": done.count + (len(works) if gone else 0),
         "ids": [*done.ids, *works],
         "matches": done.matches + len(works),
-        **({"work": len(works)} if works else {}),
+        **({"work": len(works), "kinds": dict(kinds)} if works else {}),
     }
     if done.stay:
         told["stay_with_others"] = done.stay
@@ -243,8 +250,16 @@ def _forgotten_view(done: Forgotten, works: Sequence[str], *, gone: bool = True)
 
 
 def _preview_view(seen: Preview) -> Json:
-    records = [{**memory_view(memory), "sample": sample} for memory, sample in seen.first]
-    return {"records": records, "projects": dict(seen.projects)}
+    said = [{**memory_view(memory), "sample": sample} for memory, sample in seen.first]
+    done = [{**_brief_work(record), "sample": sample} for record, sample in seen.done]
+    return {"records": [*said, *done], "projects": dict(seen.projects)}
+
+
+def _brief_work(record: Record) -> Json:
+    """As short as memories are in a preview: without what it printed."""
+    told = work_view(record)
+    del told["work"]
+    return {**told, "text": str(told["text"])[:SHOWN_OF_EACH]}
 
 
 def _timeline(store: MemoryStore, params: Params) -> Json:

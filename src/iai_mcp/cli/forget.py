@@ -15,7 +15,7 @@ from iai_mcp import paths
 from iai_mcp.cli import last_recall, memory_access, output, times
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.shown_text import memories, shortened, shown_line
+from iai_mcp.domain.shown_text import memories, memories_and_work, shortened, shown_line
 from iai_mcp.project import from_argument
 
 _AS_LONG_AS_IT_TAKES = 3600.0
@@ -45,23 +45,33 @@ def run(arguments: argparse.Namespace) -> int:
     dry: dict[str, object] = {**params, "dry_run": True, "show": _SHOWN}
     matches = memory_access.call("memory_forget", dry, _AS_LONG_AS_IT_TAKES, looks=True)
     count = int(str(matches["matches"]))
+    going = _counted(matches, count)
     if arguments.dry_run:
-        lines = [*_shown(matches, count), f"{memories(count)} would go{_where(matches)}"]
+        lines = [*_shown(matches, count), f"{going} would go{_where(matches)}"]
         output.emit(matches, "\n".join([*lines, *_staying(matches)]), as_json=arguments.json)
         return 0
     if not count and not _staying(matches):
         told = "\n".join(["nothing matches", *_waiting()])
         output.emit({"forgotten": 0, "ids": []}, told, as_json=arguments.json)
         return 0
-    if not output.told_to(arguments, f"{memories(count)} would go for good"):
+    if not output.told_to(arguments, f"{going} would go for good"):
         output.say("\n".join([*_shown(matches, count), *_staying(matches)]))
-        if not output.agrees(f"{memories(count)} will go for good{_where(matches)}. Forget?"):
+        if not output.agrees(f"{going} will go for good{_where(matches)}. Forget?"):
             raise InvalidInput("nothing was forgotten")
     result = memory_access.call("memory_forget", params, _AS_LONG_AS_IT_TAKES)
-    lines = [f"forgot {memories(int(str(result['forgotten'])))}", *_copies(result.get("copies"))]
+    gone = _counted(result, int(str(result["forgotten"])))
+    lines = [f"forgot {gone}", *_copies(result.get("copies"))]
     lines += [*_staying(result), *_waiting()]
     output.emit(result, "\n".join(lines), as_json=arguments.json)
     return 0
+
+
+def _counted(told: dict[str, object], count: int) -> str:
+    """So many memories, and so much of what was done among them."""
+    work, kinds = told.get("work"), told.get("kinds")
+    if not isinstance(work, int) or not isinstance(kinds, dict):
+        return memories(count)
+    return memories_and_work(count - work, kinds)
 
 
 def _staying(told: dict[str, object]) -> list[str]:
@@ -112,7 +122,8 @@ def _shown(matches: dict[str, object], count: int) -> list[str]:
 
 def _line(record: dict[str, object]) -> str:
     said = shortened(str(record.get("sample") or record["text"]), _WIDTH)
-    return shown_line(f"  {str(record['ts'])[:10]} {record['role']}: {said}")
+    who = record.get("kind") or record["role"]
+    return shown_line(f"  {str(record['ts'])[:10]} {who}: {said}")
 
 
 def _where(matches: dict[str, object]) -> str:

@@ -1,12 +1,13 @@
 """Contradict, reinforce, pin and forget: the ways a memory changes after it was captured."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput
 from iai_mcp.domain.instants import Instant, from_micros
 from iai_mcp.domain.memories import Turn, clean, turn_identity
+from iai_mcp.domain.shown_text import memories_and_work
 from iai_mcp.memory.forget_preview import Preview, preview
 from iai_mcp.memory.scoping import Access, Caller, Filter
 from iai_mcp.ports.memories import Memories, Stored
@@ -157,15 +158,17 @@ class Forget:
     clock: Clock
     forgotten: Callable[[Sequence[int]], None]  # told which keys went
 
-    def __call__(self, selection: Selection) -> Forgotten:
-        """
+    def __call__(self, selection: Selection, beside: Mapping[str, int] = {}) -> Forgotten:
+        """`beside` counts what was done and goes by the same selection, by its kinds.
+
         Raises:
             InvalidInput: a visitor would take more than an agent may by itself.
         """
         keys, stay = self._matches(selection)
-        if selection.caller.visitor and len(keys) > _BY_VISITORS:
+        if selection.caller.visitor and len(keys) + sum(beside.values()) > _BY_VISITORS:
             raise InvalidInput(
-                f"{len(keys)} memories would go for good, and more than {_BY_VISITORS} at once only "
+                f"{memories_and_work(len(keys), beside)} would go for good, and more than "
+                f"{_BY_VISITORS} at once only "
                 "a person forgets: let them run 'iai-mcp forget' with the same filters"
             )
         ids: list[str] = []

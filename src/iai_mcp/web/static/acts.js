@@ -3,6 +3,8 @@
 import { call } from './api.js';
 import { button, cut, h } from './dom.js';
 
+const WORK = [['command', 'command', 'commands'], ['edit', 'edit', 'edits'], ['looked', 'look', 'looks']];
+
 /**
  * A question to the person; what they chose, or null.
  * @param {string} title @param {Node[]} body @param {string} yes @param {string} [kind]
@@ -59,11 +61,28 @@ export async function forget(selection) {
   const shown = would.records.map((/** @type {any} */ one) => h('li', {}, cut(one.sample || one.text, 160)));
   const more = would.matches - would.records.length;
   const body = [
-    h('p', {}, `${would.matches} ${would.matches === 1 ? 'memory goes' : 'memories go'} for good, and from backups:`),
+    h('p', {}, `${going(would)} ${would.matches === 1 ? 'goes' : 'go'} for good, and from backups:`),
     h('ul', { class: 'preview' }, shown, more > 0 && h('li', {}, `and ${more} more`)),
   ];
   if (!(await asked('Forget?', body, 'Forget for good', 'danger'))) return false;
   return doing(call('memory_forget', selection), `Forgotten: ${would.matches}.`);
+}
+
+/**
+ * How many memories, and how much of what was done beside them.
+ * @param {any} would
+ */
+function going(would) {
+  const work = would.work || 0;
+  const said = would.matches - work;
+  const parts = [];
+  if (said || !work) parts.push(`${said} ${said === 1 ? 'memory' : 'memories'}`);
+  for (const [kind, one, several] of WORK) {
+    const count = would.kinds?.[kind];
+    if (count) parts.push(`${count} ${count === 1 ? one : several}`);
+  }
+  const last = parts.pop();
+  return parts.length ? `${parts.join(', ')} and ${last}` : last;
 }
 
 /** @param {any} memory */
