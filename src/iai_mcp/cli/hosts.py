@@ -187,6 +187,8 @@ def _report(outcomes: Sequence[Outcome], args: argparse.Namespace, *, dry: bool)
     lines: list[str] = []
     for outcome in outcomes:
         lines += _lines(outcome, args.action, dry=dry, diff=args.diff)
+    if outcomes and not lines:
+        lines = _unchanged(outcomes, args)
     if not outcomes:
         lines.append(_NONE_FOUND.format(", ".join(host.id for host in registry.hosts())))
     if dry and not args.diff and any(outcome.changes for outcome in outcomes):
@@ -243,6 +245,20 @@ def _lines(outcome: Outcome, action: str, *, dry: bool = False, diff: bool = Fal
     if action == "install" and outcome.host.note:
         lines.append(f"  {output.paint('note', 'yellow')}: {outcome.host.note}")
     return lines
+
+
+def _unchanged(outcomes: Sequence[Outcome], args: argparse.Namespace) -> list[str]:
+    """Why nothing is done, or would be."""
+    if args.action == "install":
+        return [f"{outcome.host.title}: {_already(outcome.host)}" for outcome in outcomes]
+    by_plugin = [one.host for one in outcomes if registry.status(one.host) == "plugin"]
+    if by_plugin:
+        return [f"{host.title}: {_already(host)}" for host in by_plugin]
+    if not args.hosts:
+        return ["Nothing to disconnect: no agent program is connected."]
+    titles = [outcome.host.title for outcome in outcomes]
+    named = " and ".join(filter(None, (", ".join(titles[:-1]), titles[-1])))
+    return [f"Nothing to disconnect: {named} {'is' if len(titles) == 1 else 'are'} not connected."]
 
 
 def _already(host: Host) -> str:

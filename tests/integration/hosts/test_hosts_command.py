@@ -112,6 +112,26 @@ def test_without_a_terminal_nothing_is_changed_unless_told_to(
     assert (home / ".claude" / "settings.json").read_text() == before
 
 
+def test_removing_where_nothing_is_connected_says_so(home: Path) -> None:
+    for words in (["remove"], ["remove", "--yes"], ["remove", "--dry-run"]):
+        done = hosts(home, *words)
+
+        assert (done.returncode, done.stdout) == (
+            0,
+            "Nothing to disconnect: no agent program is connected.\n",
+        )
+    named = hosts(home, "remove", "codex", "zed").stdout
+    assert named == "Nothing to disconnect: Codex and Zed are not connected.\n"
+
+
+def test_a_dry_run_where_all_is_connected_says_so(home: Path) -> None:
+    hosts(home, "install", "codex", "--yes")
+
+    planned = hosts(home, "install", "codex", "--dry-run").stdout
+
+    assert planned == "Codex: already connected\n"
+
+
 def test_an_unknown_host_is_an_error_with_its_code(home: Path) -> None:
     done = hosts(home, "install", "clod", "--json")
 
