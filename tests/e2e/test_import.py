@@ -89,8 +89,9 @@ def test_a_folder_of_copies_and_forks_is_stored_once(served: ScratchHome) -> Non
 
 
 def test_a_history_in_another_language_suggests_a_model_once(served: ScratchHome) -> None:
-    said = [f"kannst du bitte die Datei {n} für mich noch einmal lesen?" for n in range(60)]
-    claude(served, "deutsch", *said)
+    said = [f"kannst du bitte die Datei {n} für mich noch einmal lesen?" for n in range(15)]
+    for number, prompt in enumerate(said):
+        claude(served, f"deutsch-{number}", prompt)
     first = imported(served)
     assert "model install --model use-multilingual-v3" in str(first["suggestion"])
     checks = json.loads(served.command("doctor", "--json").stdout)["checks"]
@@ -99,6 +100,8 @@ def test_a_history_in_another_language_suggests_a_model_once(served: ScratchHome
         "WARN",
         "iai-mcp model install --model use-multilingual-v3",
     )
+    assert "0.69" in language["detail"]
+    assert "0.81" in language["detail"]
     assert "suggestion" not in imported(served, "--again")
 
 

@@ -7,7 +7,10 @@ from iai_mcp.domain.words import words
 
 SAMPLE = 400  # texts
 LETTERS = 400  # of each
-_FEWEST = 20  # texts that can be told: fewer say nothing about a history
+_FEWEST = 10  # foreign texts: fewer say nothing about a history
+_OF_ALL = (
+    0.25  # that are long enough to be told: terse English is often not told from other languages
+)
 _LETTERS_AT_LEAST = 12
 _OTHER_SCRIPT = 0.3  # of the letters: names, commands and code stay Latin everywhere
 # Beyond Latin with its accents.
@@ -44,7 +47,7 @@ def in_another_script(text: str) -> bool:
 def is_foreign(text: str) -> bool | None:
     """Whether it is in another language; None when that can not be told."""
     sample = text[:LETTERS]
-    if sum(map(str.isalpha, sample)) < _LETTERS_AT_LEAST:
+    if not _has_enough_letters(text):
         return None
     if in_another_script(sample):
         return True
@@ -58,5 +61,11 @@ def is_foreign(text: str) -> bool | None:
 
 def mostly_foreign(texts: Iterable[str]) -> bool:
     """Whether more than half of those that can be told are, and these are enough to say so."""
-    told = [verdict for text in texts if (verdict := is_foreign(text)) is not None]
-    return len(told) >= _FEWEST and 2 * sum(told) > len(told)
+    long_enough = [text for text in texts if _has_enough_letters(text)]
+    told = [verdict for text in long_enough if (verdict := is_foreign(text)) is not None]
+    foreign = sum(told)
+    return foreign >= max(_FEWEST, _OF_ALL * len(long_enough)) and 2 * foreign > len(told)
+
+
+def _has_enough_letters(text: str) -> bool:
+    return sum(map(str.isalpha, text[:LETTERS])) >= _LETTERS_AT_LEAST
