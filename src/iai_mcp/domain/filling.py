@@ -98,7 +98,7 @@ class _Table:
 
     def add(self, exchange: int, turn: Spoken, cue: CueMatcher) -> None:
         found = cue.occurrences(turn.text, _OF_EACH_WORD)
-        own, taken = pieces_near(turn.text, found)
+        own, taken = pieces_near(turn.text, found, cue)
         self.base.append(len(self.units))
         self.turn += [len(self.turns)] * len(own)
         self.turns.append(turn)
