@@ -60,7 +60,7 @@ class CueMatcher:
     @classmethod
     def of_terms(cls, terms: Iterable[str]) -> "CueMatcher":
         """Where nothing is known of how rare each word is: the longer tells more."""
-        return cls(CueWords([CueWord(term, float(min(len(term), 8)), 0) for term in terms]))
+        return cls(by_length(terms))
 
     def occurrences(self, text: str, most: int = 1000) -> list[Occurrence]:
         """Where words of the cue stand, in order of place; at most so many of each, and those beside
@@ -89,6 +89,11 @@ class CueMatcher:
             if one.worth > best.get(one.word, 0.0):
                 best[one.word] = one.worth
         return sum(self.shares[word] * worth for word, worth in best.items())
+
+
+def by_length(terms: Iterable[str]) -> CueWords:
+    """Words of a cue of which nothing is known but themselves."""
+    return CueWords([CueWord(term, float(min(len(term), 8)), 0) for term in terms])
 
 
 ANYTHING = CueMatcher(CueWords())  # what is to be shown of a text about which nothing was asked
