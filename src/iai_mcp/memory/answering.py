@@ -35,6 +35,8 @@ _LATER_RULE = "a later rule on what was found"
 _ASKED = 10
 _DIGESTS = 2
 _LISTED = 5
+_PLACES = 3  # of those, that are told with their session and time
+_TOLD_OF_COPIES = 1  # characters that are read of them: where they stand is all that is told
 _OF_A_DIGEST = 900  # bytes
 
 
@@ -245,13 +247,26 @@ class Answering:
         )
 
     def _counted(self, hit: Hit, fold: int | None) -> Hit:
-        """With how often it was said in all, as far as sleep knows."""
-        if fold is None:
+        """With how often it was said in all, as far as sleep knows, and where else."""
+        same, times = dict.fromkeys(hit.same), hit.times
+        if fold is not None:
+            known, latest = self.repeats.members(fold, _LISTED)
+            same, times = same | dict.fromkeys(latest), max(known, times)
+            same.pop(hit.memory.id, None)
+        if not same:
             return hit
-        times, latest = self.repeats.members(fold, _LISTED)
-        same = dict.fromkeys([*hit.same, *latest])
-        same.pop(hit.memory.id, None)
-        return replace(hit, same=tuple(same)[:_LISTED], times=max(times, hit.times))
+        listed = tuple(same)[:_LISTED]
+        return replace(hit, same=listed, times=times, also=self._elsewhere(hit.memory, listed))
+
+    def _elsewhere(self, memory: Memory, same: Sequence[str]) -> tuple[Memory, ...]:
+        """Which of those that say the same stand in other sessions that the question is about."""
+        found = self._open(self.memories.find(same, _TOLD_OF_COPIES))
+        wanted, own = self.scope.projects, memory.provenance.session_id
+        return tuple(
+            one
+            for one in found
+            if one.provenance.session_id != own and (not wanted or one.provenance.project in wanted)
+        )[:_PLACES]
 
     def _by_validity(self, found: Sequence[Found]) -> tuple[list[Found], list[Found]]:
         """What holds, each successor no later than what it supersedes; and what no longer holds."""

@@ -137,3 +137,27 @@ def test_an_exchange_of_yes_and_narration_alone_is_no_hit(kit: Kit) -> None:
     texts = [hit["text"] for hit in kit.hits("osprey cache deploy script")]
     assert texts[0] == "The osprey cache can be purged by the deploy script. Shall I?"
     assert not any(text.startswith(("yes", "Now let me", "Let me")) for text in texts)
+
+
+def test_copies_in_short_sessions_say_where_else(kit: Kit) -> None:
+    plan = "The plan for the osprey cache: measure it, purge it at each deploy, measure it again."
+    for name in ("first", "second", "third"):
+        kit.talk(name, f"u: {plan}", f"a: Step {name} is done.", project=f"/{name}")
+
+    (hit,) = [one for one in kit.hits("plan for the osprey cache") if one["text"] == plan]
+    assert hit["count"] == 3
+    assert len(hit["same"]) == 2
+    sessions = {hit["session_id"], *(one["session_id"] for one in hit["also"])}
+    assert sessions == {"first", "second", "third"}
+    assert {one["project"] for one in hit["also"]} == {f"/{one}" for one in sessions} - {
+        hit["project"]
+    }
+
+
+def test_what_is_said_twice_in_one_session_names_no_other_place(kit: Kit) -> None:
+    plan = "The plan for the osprey cache: measure it, purge it at each deploy, measure it again."
+    kit.talk("s", f"u: {plan}", "a: Done.", f"u: {plan}", "a: Done again.")
+
+    (hit,) = [one for one in kit.hits("plan for the osprey cache") if one["text"] == plan]
+    assert hit["count"] == 2
+    assert "also" not in hit
