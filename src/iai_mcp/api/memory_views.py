@@ -111,7 +111,7 @@ def briefing_view(made: Briefing) -> Json:
 
 def _elsewhere(memory: Memory, beside: Memory) -> Json:
     whence = memory.provenance
-    told = {"id": memory.id, "session_id": whence.session_id or None, "ts": memory.at.text}
+    told: Json = {"id": memory.id, "session_id": whence.session_id or None, "ts": memory.at.text}
     if whence.project != beside.provenance.project:
         told["project"] = whence.project or None
     return told
