@@ -67,3 +67,18 @@ def test_a_block_of_code_is_shown_whole_or_not_at_all() -> None:
     text = f"{'filler ' * 90}\n\n{block}\n\n{'other ' * 90}"
     assert excerpt(text, CUE, 100) == block
     assert "install" not in excerpt(text, CUE, 30)
+
+
+def test_of_many_sections_the_one_that_the_cue_numbers_is_shown() -> None:
+    text = "\n\n".join(
+        f"## Section {n}\n\nThe basin was made larger by {n} litres, and the counter reads on."
+        for n in range(300)
+    )
+    shown = excerpt(text, CueMatcher.of_terms(["section", "217"]), 900)
+    assert "## Section 217\n\nThe basin was made larger by 217 litres" in shown
+
+
+def test_the_one_line_with_the_rarest_word_is_shown_however_often_others_stand_before_it() -> None:
+    text = "\n".join(f"10:{n % 60:02} worker {n} answered the request." for n in range(900))
+    text += "\n10:59 worker 3 saw the quokka request.\n" + text
+    assert "quokka" in excerpt(text, CueMatcher.of_terms(["worker", "request", "quokka"]), 600)

@@ -72,7 +72,7 @@ def hit_view(hit: Hit) -> Json:
     if hit.request:
         told["request"] = hit.request
     if hit.also:
-        told["also"] = [_elsewhere(memory) for memory in hit.also]
+        told["also"] = [_elsewhere(memory, hit.memory) for memory in hit.also]
     if hit.around is not None:
         told["before"] = [_terse(turn) for turn in hit.around.before]
         told["after"] = [_terse(turn) for turn in hit.around.after]
@@ -109,9 +109,12 @@ def briefing_view(made: Briefing) -> Json:
     return {"text": made.text, "tokens": made.tokens, "sources": sources}
 
 
-def _elsewhere(memory: Memory) -> Json:
+def _elsewhere(memory: Memory, beside: Memory) -> Json:
     whence = memory.provenance
-    return {"id": memory.id, "session_id": whence.session_id or None, "ts": memory.at.text}
+    told: Json = {"id": memory.id, "session_id": whence.session_id or None, "ts": memory.at.text}
+    if whence.project != beside.provenance.project:
+        told["project"] = whence.project or None
+    return told
 
 
 def _excerpt(shown: Shown) -> Json:

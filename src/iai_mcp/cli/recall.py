@@ -171,8 +171,20 @@ def _elsewhere(hit: dict[str, object]) -> list[str]:
     also = hit.get("also")
     if not isinstance(also, list) or not also:
         return []
-    places = "1 other place" if len(also) == 1 else f"{len(also)} other places"
-    return [output.paint(f"(said in {places} too)", "dim")]
+    places = "; ".join(_place({"project": hit.get("project"), **one}) for one in also)
+    count = hit.get("count")
+    times = f", {count} times in all" if isinstance(count, int) and count > len(also) + 1 else ""
+    return [output.paint(f"(also said: {shown_line(places)}{times})", "dim")]
+
+
+def _place(place: dict[str, object]) -> str:
+    day, project = str(place.get("ts"))[:10], _short(place.get("project"))
+    session = str(place.get("session_id") or "")[:8]
+    return " ".join(
+        part
+        for part in (day, project and f"in {project}", session and f"(session {session})")
+        if part
+    )
 
 
 def _rest(hit: dict[str, object], number: int | None) -> list[str]:

@@ -14,6 +14,8 @@ from iai_mcp.domain.shown_text import shortened
 # Hosts move more than 10,000 characters out of the context; marks and a heading come on top.
 LONGEST_TEXT = 9_000
 _LISTED = 0.75  # of the room at most, while there is something to quote
+# Whoever has no tokenizer of the host takes bytes for them: the budget holds in that measure, too.
+_BYTES_PER_TOKEN = 4
 _QUOTED_FROM = 60
 _EACH_SESSION = 6  # exchanges: the one before the latest session has its say too
 # Characters of a conclusion, and of the one that ended last; a prompt is told whole or by its start.
@@ -68,20 +70,22 @@ class _Page:
 
     budget: int
     letters_left: int
+    bytes_left: int
     count: CountTokens
     lines: list[str] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     tokens: int = 0
 
     def fits(self, text: str, ceiling: int) -> bool:
-        return len(text) < self.letters_left and self.tokens + self.count(text) <= min(
-            ceiling, self.budget
-        )
+        if len(text) >= self.letters_left or _size(text) >= self.bytes_left:
+            return False
+        return self.tokens + self.count(text) <= min(ceiling, self.budget)
 
     def add(self, text: str, sources: Sequence[Source] = ()) -> None:
         self.lines.append(text)
         self.tokens += self.count(text)
         self.letters_left -= len(text) + 1
+        self.bytes_left -= _size(text) + 1
         self.sources += sources
 
 
@@ -93,19 +97,21 @@ def compose(
     count: CountTokens,
 ) -> Briefing:
     """How the latest exchanges ended, newest first, in words that were said; then what holds."""
-    head = _Page(budget, LONGEST_TEXT, count)
+    head = _Page(budget, LONGEST_TEXT, _BYTES_PER_TOKEN * budget, count)
     heading = in_line(heading)
     if heading and head.fits(heading, budget):
         head.add(heading)
     budget -= head.tokens
     most = _LISTED if told else 1.0
-    room = _Page(int(budget * most), int(head.letters_left * most), count)
+    room = _Page(
+        int(budget * most), int(head.letters_left * most), int(head.bytes_left * most), count
+    )
     reserved = _listed(sections, room, shared=bool(told))
-    quotes = _Page(budget - reserved.tokens, head.letters_left - _letters(reserved), count)
+    quotes = _beside(head, reserved, budget)
     _quote(quotes, told)
     # What is quoted needs no mention, and what the quotes leave is for those that hold more.
     quoted = in_line(" ".join(quotes.lines))
-    left = _Page(budget - quotes.tokens, head.letters_left - _letters(quotes), count)
+    left = _beside(head, quotes, budget)
     listed = _listed([one.without(quoted) for one in sections], left, shared=False)
     pages = (head, quotes, listed)
     if not any(page.sources for page in pages):
@@ -136,8 +142,18 @@ def _day(memory: Memory) -> str:
     return memory.at.text[:10]
 
 
-def _letters(page: _Page) -> int:
-    return sum(len(line) + 1 for line in page.lines)
+def _beside(head: _Page, other: _Page, budget: int) -> _Page:
+    """A page in what the head and another one leave."""
+    return _Page(
+        budget - other.tokens,
+        head.letters_left - sum(len(line) + 1 for line in other.lines),
+        head.bytes_left - sum(_size(line) + 1 for line in other.lines),
+        head.count,
+    )
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def _listed(sections: Sequence[Section], page: _Page, *, shared: bool) -> _Page:

@@ -1,12 +1,15 @@
 """Whether anything that was found is really about the cue: something always comes, and should say so."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from iai_mcp.domain.cue.times import MONTHS, WEEKDAYS
+from iai_mcp.domain.cue_matching import CueMatcher
 from iai_mcp.domain.exchanges import CueWords
 from iai_mcp.domain.history_language import in_another_script
+from iai_mcp.domain.ruling_cues import asking_words
 
 NOTE = "nothing stored is really about this; the nearest there is comes all the same"
 
@@ -23,6 +26,11 @@ _UNSEEN_AND_UNREAD = 0.6  # where the model can not read the cue, only its words
 # have an answer one in five hundred is below.
 _BAR_OF_TALK = 0.40
 _BAR_OF_WORDS = 0.35  # where there is no model: the share of what the cue's words could reach
+# A passage that holds so much of the cue's rarity says it, however far the model puts a sentence from a
+# question: of cues without an answer none came above a half.
+_SAID, _OF_A_PASSAGE = 0.6, 200  # characters
+_LEAST_RARITY = 0.3  # of a word that every exchange holds
+_PLACES = 200  # of each word in one text
 # Parts of a score that say by themselves what a turn is about: quoted letter by letter, said by the one
 # who is named, at the time that is named, a wish about the matter.
 _TELLING = ("exact", "who", "time", "standing")
@@ -60,6 +68,34 @@ def about_the_talk(found: Evidence, parts: Iterable[tuple[str, float]]) -> bool:
     if found.cosine is None:
         return found.words >= _BAR_OF_WORDS
     return found.cosine + _WORDS * found.words >= _BAR_OF_TALK
+
+
+def nearly_said(texts: Iterable[str], cue: str, known: CueWords) -> bool:
+    """Whether a passage holds most of what the cue tells, word for word.
+
+    One word is enough only where nothing else was asked.
+    """
+    asking = asking_words(cue)
+    own = [
+        replace(word, idf=max(word.idf, _LEAST_RARITY), stand_ins=())
+        for word in known.words
+        if not any(one.startswith(word.token) for one in asking)
+    ]
+    matcher = CueMatcher(CueWords(own))
+    needed = 1 if len(cue.split()) == 1 else 2
+    return len(own) >= needed and any(_says(text, matcher, needed) for text in texts)
+
+
+def _says(text: str, cue: CueMatcher, needed: int) -> bool:
+    found = cue.occurrences(text, _PLACES)
+    if cue.overlap(found) < _SAID:
+        return False
+    starts = [one.start for one in found]
+    for place, start in enumerate(starts):
+        passage = found[place : bisect_right(starts, start + _OF_A_PASSAGE)]
+        if cue.overlap(passage) >= _SAID and len({one.word for one in passage}) >= needed:
+            return True
+    return False
 
 
 def names_the_unknown(cue: str, known: CueWords) -> bool:

@@ -10,10 +10,14 @@ from iai_mcp.domain.words import is_cjk
 _SHORTEST_STEM = 4
 _ENGLISH = """
 s es ed d e er ers ing ings ion ions ation ations al ally ly able ably ment ments ness ity ities ive
-ives ies ied y ized ize izes ising ise ised ance ence ant ent ate ates ated ating or ors en ens in ern em
+ives ies ied y ized ize izes ising ise ised ance ances ancy ancies ence ences ency encies ant ent ate ates ated ating or ors en ens in ern em
 """
 _ENDINGS = frozenset(["", *_ENGLISH.split()])
 _LONGEST_ENDING = 6
+# Of a word that stands in more places than are looked at, those beside rarer words of the cue are found
+# all the same: "section 217" means one of three hundred sections.
+_BESIDE = 80  # characters
+_RARER = 20  # places
 _OTHER_SCRIPT_ENDING = (
     4  # letters: cases and persons of languages that are not stemmed as English is
 )
@@ -34,6 +38,9 @@ class _Sought:
     stem: str
     worth: float
     inside: bool  # found wherever its letters stand: scripts without blanks, `utf8`
+    rest: str = (
+        ""  # of the token behind the stem: "carp" may stand for "carpent", whose forms are others
+    )
 
 
 class CueMatcher:
@@ -43,26 +50,35 @@ class CueMatcher:
         total = sum(word.idf for word in cue.words) or 1.0
         self.shares: Sequence[float] = [word.idf / total for word in cue.words]
         self._sought = [
-            _Sought(place, token if inside else _stem(token), worth, inside)
+            _Sought(place, stem, worth, inside, token[len(stem) :])
             for place, word in enumerate(cue.words)
             for token, worth in _forms(word)
             for inside in (is_cjk(token) or not (token.isalpha() or token.isdigit()),)
+            for stem in (token if inside else _stem(token),)
         ]
 
     @classmethod
     def of_terms(cls, terms: Iterable[str]) -> "CueMatcher":
         """Where nothing is known of how rare each word is: the longer tells more."""
-        return cls(CueWords([CueWord(term, float(min(len(term), 8)), 0) for term in terms]))
+        return cls(by_length(terms))
 
     def occurrences(self, text: str, most: int = 1000) -> list[Occurrence]:
-        """Where words of the cue stand, in order of place; at most so many of each."""
+        """Where words of the cue stand, in order of place; at most so many of each, and those beside
+        what is rarer."""
         lowered = _lowered(text)
-        found = [
-            occurrence
-            for sought in self._sought
-            if sought.stem in lowered
-            for occurrence in _each(sought, lowered, text, most)
-        ]
+        found: list[Occurrence] = []
+        rarer: list[Occurrence] = []
+        cut_off: list[tuple[_Sought, int]] = []  # and how far was looked
+        for sought in self._sought:
+            if sought.stem in lowered:
+                own = list(_each(sought, lowered, text, most))
+                found += own
+                if len(own) < most:
+                    rarer += own
+                elif own:
+                    cut_off.append((sought, own[-1].end))
+        if cut_off and rarer:
+            found += _beside(rarer[:_RARER], cut_off, lowered, text)
         found.sort(key=lambda one: one.start)
         return found
 
@@ -75,25 +91,46 @@ class CueMatcher:
         return sum(self.shares[word] * worth for word, worth in best.items())
 
 
+def by_length(terms: Iterable[str]) -> CueWords:
+    """Words of a cue of which nothing is known but themselves."""
+    return CueWords([CueWord(term, float(min(len(term), 8)), 0) for term in terms])
+
+
 ANYTHING = CueMatcher(CueWords())  # what is to be shown of a text about which nothing was asked
 
 
-def _each(sought: _Sought, lowered: str, text: str, most: int) -> Iterator[Occurrence]:
+def _beside(
+    rarer: Iterable[Occurrence], cut_off: Sequence[tuple[_Sought, int]], lowered: str, text: str
+) -> set[Occurrence]:
+    return {
+        occurrence
+        for one in rarer
+        for sought, looked in cut_off
+        for occurrence in _each(
+            sought, lowered, text, _RARER, max(looked, one.start - _BESIDE), one.end + _BESIDE
+        )
+    }
+
+
+def _each(
+    sought: _Sought, lowered: str, text: str, most: int, at: int = 0, before: int | None = None
+) -> Iterator[Occurrence]:
     """The letters are looked for first: that is fast, and most texts have none of them."""
-    stem, at = sought.stem, 0
-    while most and (at := lowered.find(stem, at)) >= 0:
-        end = at + len(stem) if sought.inside else _end_of_word(stem, at, lowered, text)
+    stem = sought.stem
+    while most and (at := lowered.find(stem, at, before)) >= 0:
+        end = at + len(stem) if sought.inside else _end_of_word(sought, at, lowered, text)
         if end:
             yield Occurrence(at, end, sought.word, sought.worth)
             most -= 1
         at = end or at + 1
 
 
-def _end_of_word(stem: str, at: int, lowered: str, text: str) -> int:
+def _end_of_word(sought: _Sought, at: int, lowered: str, text: str) -> int:
     """Where the word ends that begins there, if it is a form of this one; else 0.
 
     The parts of identifiers are words: `getUserName`, `user_name`.
     """
+    stem, rest = sought.stem, sought.rest
     letter = str.isdigit if stem[0].isdigit() else str.isalpha
     if at and letter(lowered[at - 1]) and not (text[at].isupper() and text[at - 1].islower()):
         return 0
@@ -104,9 +141,14 @@ def _end_of_word(stem: str, at: int, lowered: str, text: str) -> int:
         and not (text[end].isupper() and text[end - 1].islower())
     ):
         end += 1
-        if end - at - len(stem) > _LONGEST_ENDING:
+        if end - at - len(stem) > _LONGEST_ENDING + len(rest):
             return 0
-    return end if _same(lowered[at + len(stem) : end], stem) else 0
+    ending = lowered[at + len(stem) : end]
+    if _same(ending, stem) or (
+        rest and ending.startswith(rest) and _same(ending[len(rest) :], rest)
+    ):
+        return end
+    return 0
 
 
 def _lowered(text: str) -> str:

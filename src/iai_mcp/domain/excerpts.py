@@ -1,6 +1,7 @@
 """Verbatim pieces of a text that is too long to be shown whole."""
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from json.encoder import encode_basestring
 from math import log
@@ -21,6 +22,8 @@ _LOOKED_AT_WHOLE = 12_000
 _BEGINNING, _END = 1_500, 800
 _BEFORE, _AFTER = 400, 600
 _PLACES = 10
+_TOGETHER = 80  # characters: words of the cue that stand so near tell more than each elsewhere
+_SAID_EVERYWHERE = 0.01  # what a word is worth that every exchange holds: more than none
 _AROUND = (
     4  # units before and after one that holds a word of the cue; what is farther is not about it
 )
@@ -38,7 +41,7 @@ def excerpt(text: str, cue: CueMatcher, room: int) -> str:
     if len(text) <= room and json_bytes(text) <= room:
         return text
     found = cue.occurrences(text, most=_PLACES * 5)
-    own, taken = pieces_near(text, found)
+    own, taken = pieces_near(text, found, cue)
     return quoted(text, _chosen(text, own, taken, overlaps(own, found, cue), room))
 
 
@@ -74,11 +77,11 @@ def _beside(text: str, end: int, start: int) -> bool:
     return start - end <= _BLANKS and not text[end:start].strip()
 
 
-def pieces_near(text: str, found: Sequence[Occurrence]) -> Pieces:
+def pieces_near(text: str, found: Sequence[Occurrence], cue: CueMatcher) -> Pieces:
     """The units of `text` where it is worth looking."""
     if len(text) <= _LOOKED_AT_WHOLE:
         return _all_pieces.of(text, _cut)
-    own = _units_around(text, found)
+    own = _units_around(text, _most_telling(found, cue)[:_PLACES])
     return own, _costs(text, own)
 
 
@@ -87,11 +90,29 @@ def _cut(text: str) -> Pieces:
     return own, _costs(text, own)
 
 
+def _most_telling(found: Sequence[Occurrence], cue: CueMatcher) -> list[Occurrence]:
+    """Those beside which most of the cue's rarity stands first; what a text says all over is little of it."""
+    times = Counter(one.word for one in found)
+    worth = [
+        one.worth * (cue.shares[one.word] + _SAID_EVERYWHERE) / times[one.word] for one in found
+    ]
+
+    def together(place: int) -> float:
+        best: dict[int, float] = {}
+        for at in range(place, len(found)):
+            if found[at].start > found[place].end + _TOGETHER:
+                break
+            best[found[at].word] = max(best.get(found[at].word, 0.0), worth[at])
+        return sum(best.values())
+
+    order = sorted(range(len(found)), key=lambda place: -together(place))
+    return [found[place] for place in order]
+
+
 def _units_around(text: str, found: Sequence[Occurrence]) -> list[Unit]:
     """The units at the beginning, at the end, and around what was found."""
-    rarest_first = sorted(found, key=lambda one: -one.worth)
     wanted = [(0, _BEGINNING), (len(text) - _END, len(text))]
-    wanted += [(one.start - _BEFORE, one.end + _AFTER) for one in rarest_first[:_PLACES]]
+    wanted += [(one.start - _BEFORE, one.end + _AFTER) for one in found]
     merged: list[Unit] = []
     for start, end in _joined(wanted, len(text)):
         base = len(merged)

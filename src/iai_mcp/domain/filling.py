@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from iai_mcp.domain.cue_matching import CueMatcher
 from iai_mcp.domain.excerpts import overlaps, pieces_near
 from iai_mcp.domain.exchanges import RankedExchange, TurnKind
-from iai_mcp.domain.narration import on_the_way
+from iai_mcp.domain.narration import broken_off, on_the_way
 from iai_mcp.domain.ranking.candidates import beginnings
+from iai_mcp.domain.short_prompts import says_only_yes
 from iai_mcp.domain.units import Kind, Unit
 from iai_mcp.domain.words import width
 
@@ -98,7 +99,7 @@ class _Table:
 
     def add(self, exchange: int, turn: Spoken, cue: CueMatcher) -> None:
         found = cue.occurrences(turn.text, _OF_EACH_WORD)
-        own, taken = pieces_near(turn.text, found)
+        own, taken = pieces_near(turn.text, found, cue)
         self.base.append(len(self.units))
         self.turn += [len(self.turns)] * len(own)
         self.turns.append(turn)
@@ -171,9 +172,10 @@ def _table(
 ) -> _Table:
     table = _Table()
     first: dict[str, int] = {}  # the key of who said it, by what was said
-    for place, exchange in enumerate(exchanges):
-        turns = [spoken[key] for key in exchange.keys if key in spoken]
-        for turn in [one for one in turns if _stands_alone(one, cue)] or turns:
+    every = [[spoken[key] for key in exchange.keys if key in spoken] for exchange in exchanges]
+    told = [_worth_telling(turns, cue) for turns in every]
+    for place, turns in enumerate(told if any(told) else every):
+        for turn in turns:
             known = first.setdefault(turn.text, turn.key) if len(turn.text) >= _COPY else turn.key
             if known == turn.key:
                 table.add(place, turn, cue)
@@ -192,6 +194,17 @@ def _stands_alone(turn: Spoken, cue: CueMatcher) -> bool:
     if width(turn.text) >= _SHORT_PROMPT or turn.wish:
         return True
     return not turn.asks and cue.overlap(cue.occurrences(turn.text)) >= _JUST_WHAT_IS_ASKED
+
+
+def _worth_telling(turns: Sequence[Spoken], cue: CueMatcher) -> list[Spoken]:
+    """What stands alone, or else whatever is neither "yes" nor "Let me run the tests"."""
+    return [one for one in turns if _stands_alone(one, cue)] or [
+        one for one in turns if not (_only_agrees(one) if one.person else broken_off(one.text))
+    ]
+
+
+def _only_agrees(turn: Spoken) -> bool:
+    return turn.kind is TurnKind.ANSWER or says_only_yes(turn.text)
 
 
 def _scores(table: _Table, own_stance: bool) -> Floats:

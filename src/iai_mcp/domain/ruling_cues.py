@@ -24,6 +24,12 @@ def asks_for_a_rule(cue: str) -> bool:
     return _ASKS_FOR_A_RULE.search(cue) is not None
 
 
+def asking_words(cue: str) -> frozenset[str]:
+    """The words by which it asks for that, and which no ruling holds: "allowed", "convention"."""
+    found = (one.group().lower() for one in _ASKS_FOR_A_RULE.finditer(cue))
+    return frozenset(one for one in found if one.isalpha())
+
+
 def weighed(words: float, cosine: float | None, project: float) -> Mapping[str, float]:
     """What speaks for a ruling; nothing where it is about something else."""
     if cosine is not None and cosine < _NEAR and not words:

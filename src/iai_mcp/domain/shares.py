@@ -20,6 +20,11 @@ class Cost:
     def all(self) -> int:
         return self.text + self.around
 
+    @property
+    def least(self) -> int:
+        """What it takes if as little of its text is shown as may be."""
+        return min(self.text, SHORT) + self.around
+
 
 def shares(
     hits: Sequence[Cost], room: int, *, whole: bool = False, needed: bool = True

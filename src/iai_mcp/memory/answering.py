@@ -7,13 +7,14 @@ from iai_mcp.domain.cue_matching import CueMatcher
 from iai_mcp.domain.excerpts import json_bytes
 from iai_mcp.domain.exchanges import RankedExchange
 from iai_mcp.domain.filling import SURE_OF_A_PLACE
-from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.memories import Memory, as_in
 from iai_mcp.domain.ranking.folding import folded
 from iai_mcp.domain.ranking.reasons import told
 from iai_mcp.domain.rule_register import Register, may_rule
 from iai_mcp.domain.shares import SHORT, Cost, shares
 from iai_mcp.memory import payload
 from iai_mcp.memory.question import Answer, Around, Hit, Question, SessionHits
+from iai_mcp.memory.replies import reply
 from iai_mcp.memory.room import ANSWER_BYTES, Shown, weight
 from iai_mcp.memory.worked import Worked, WorkShown
 from iai_mcp.ports.learned import Repeats, Topics
@@ -34,6 +35,8 @@ _LATER_RULE = "a later rule on what was found"
 _ASKED = 10
 _DIGESTS = 2
 _LISTED = 5
+_PLACES = 3  # of those, that are told with their session and time
+_TOLD_OF_COPIES = 1  # characters that are read of them: where they stand is all that is told
 _OF_A_DIGEST = 900  # bytes
 
 
@@ -47,6 +50,7 @@ class Found:
     reason: str = ""
     same: tuple[str, ...] = ()  # ids of those that say the same
     fold: int | None = None  # the group that sleep folded it into
+    request: str = ""  # the prompt that it replies to
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ class Answering:
         limit = self.asked.limit
         rulings = found.rulings[: limit - 1]
         kept, exchanges = _likely(found.kept, work.exchanges, limit - len(rulings))
-        kept = [*rulings, *kept]
+        kept = [*rulings, *self._with_replies(kept, limit - len(rulings))]
         work = work.without({one.memory.key for one in rulings})
         digests = self._digests(
             [*_speakers(exchanges, work), *(one.memory for one in kept[:limit])]
@@ -122,6 +126,7 @@ class Answering:
         if exchanges:
             part = room * len(exchanges) // (len(exchanges) + len(kept))
             part = max(part, room - sum(_cost(self._hit(one)).all for one in kept[:places]))
+            part = min(part, room - sum(_cost(self._hit(one)).least for one in rulings))
             part -= len(exchanges) * payload.SESSION if self.asked.by_session else 0
             part -= _OF_A_DIGEST if places < limit else 0
             hits = self.work(replace(work, exchanges=exchanges), part, max(1, places - len(kept)))
@@ -142,6 +147,32 @@ class Answering:
             room -= payload.sessions([*hits, *drafts])
         hits += self._fitted(drafts, room, needed=not hits)
         return sorted(hits, key=lambda hit: -hit.score)
+
+    def _with_replies(self, talk: Sequence[Found], most: int) -> list[Found]:
+        """The first of talk; what only asks an agent or agrees gives its place to what was replied."""
+        shown: dict[int, Found] = {}
+        for one in talk:
+            if len(shown) >= most:
+                break
+            found = None if self.scope.role else reply(one.memory, self.memories)
+            if found is None or not self._may_be_told(found[0]):
+                shown.setdefault(one.memory.key, one)
+                continue
+            said, request = as_in(found[0], self.scope.session_id), found[1]
+            known = shown.get(said.key)
+            if known is None:
+                made = replace(one, memory=said, request=request, same=(), fold=None)
+            else:
+                made = replace(known, request=known.request or request)
+            shown[said.key] = made
+        return list(shown.values())
+
+    def _may_be_told(self, memory: Memory) -> bool:
+        """Whether a turn beside one that was found is within the question, too."""
+        as_of = self.asked.about.as_of
+        known = as_of is None or memory.at.micros <= as_of
+        holds = memory.successor is None and memory.valid_to is None
+        return known and holds and bool(self._open([memory])) and _within(memory, self.scope)
 
     def _superseding(self, found: Holding, work: Worked) -> tuple[Holding, Worked]:
         """With what holds now in the place of turns of work that were superseded."""
@@ -211,17 +242,31 @@ class Answering:
             parts=one.parts if self.asked.explain else None,
             cosine=self.cosine(memory.key),
             same=one.same[:_LISTED],
+            request=one.request,
             times=1 + len(one.same),
         )
 
     def _counted(self, hit: Hit, fold: int | None) -> Hit:
-        """With how often it was said in all, as far as sleep knows."""
-        if fold is None:
+        """With how often it was said in all, as far as sleep knows, and where else."""
+        same, times = dict.fromkeys(hit.same), hit.times
+        if fold is not None:
+            known, latest = self.repeats.members(fold, _LISTED)
+            same, times = same | dict.fromkeys(latest), max(known, times)
+            same.pop(hit.memory.id, None)
+        if not same:
             return hit
-        times, latest = self.repeats.members(fold, _LISTED)
-        same = dict.fromkeys([*hit.same, *latest])
-        same.pop(hit.memory.id, None)
-        return replace(hit, same=tuple(same)[:_LISTED], times=max(times, hit.times))
+        listed = tuple(same)[:_LISTED]
+        return replace(hit, same=listed, times=times, also=self._elsewhere(hit.memory, listed))
+
+    def _elsewhere(self, memory: Memory, same: Sequence[str]) -> tuple[Memory, ...]:
+        """Which of those that say the same stand in other sessions that the question is about."""
+        found = self._open(self.memories.find(same, _TOLD_OF_COPIES))
+        wanted, own = self.scope.projects, memory.provenance.session_id
+        return tuple(
+            one
+            for one in found
+            if one.provenance.session_id != own and (not wanted or one.provenance.project in wanted)
+        )[:_PLACES]
 
     def _by_validity(self, found: Sequence[Found]) -> tuple[list[Found], list[Found]]:
         """What holds, each successor no later than what it supersedes; and what no longer holds."""

@@ -66,7 +66,8 @@ def around_hit(hit: Hit) -> int:
     if hit.request:
         taken += json_bytes(hit.request) + len('"request": "", ')
     if hit.also:
-        taken += sum(map(elsewhere, hit.also)) + len('"also": [], ')
+        own = hit.memory.provenance.project
+        taken += sum(elsewhere(one, own) for one in hit.also) + len('"also": [], ')
     return taken
 
 
@@ -86,12 +87,18 @@ def sessions(hits: Iterable[Hit]) -> int:
     return taken
 
 
-def elsewhere(memory: Memory) -> int:
-    """What it costs to name it as another place where the same is said; the first of them a little less."""
-    session = memory.provenance.session_id
-    return len('"also": [], {"id": "", "session_id": null, "ts": ""}, ') + sum(
-        map(json_bytes, (memory.id, session, memory.at.text))
+def elsewhere(memory: Memory, project: str | None = None) -> int:
+    """What it costs to name it as another place where the same is said; the first of them a little less.
+
+    Its own project is named beside a hit of another `project`.
+    """
+    whence = memory.provenance
+    told = len('"also": [], {"id": "", "session_id": null, "ts": ""}, ') + sum(
+        map(json_bytes, (memory.id, whence.session_id, memory.at.text))
     )
+    if whence.project == project:
+        return told
+    return told + len('"project": null, ') + json_bytes(whence.project)
 
 
 def size(value: object) -> int:

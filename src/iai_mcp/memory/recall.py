@@ -1,7 +1,7 @@
 """Find what this machine already knows about a cue."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -9,9 +9,15 @@ from functools import cache
 
 import numpy as np
 
-from iai_mcp.domain.closeness import NOTE, Evidence, about_the_talk, about_the_work
+from iai_mcp.domain.closeness import (
+    NOTE,
+    Evidence,
+    about_the_talk,
+    about_the_work,
+    nearly_said,
+)
 from iai_mcp.domain.cue.analysis import CueReading, read
-from iai_mcp.domain.cue_matching import CueMatcher
+from iai_mcp.domain.cue_matching import CueMatcher, by_length
 from iai_mcp.domain.errors import InvalidInput, PlaceSilent
 from iai_mcp.domain.filling import asks_for_a_stance
 from iai_mcp.domain.knobs import Knobs
@@ -122,7 +128,8 @@ class Recall:
     ) -> Answer:
         enough = asked.limit + max(asked.limit // _SPARE_SHARE, _SPARE_AT_LEAST)
         ranking = weighing.ranking(sought, enough)
-        about = _matcher(ranking, sought)
+        known = ranking.looked.cue if ranking.looked.cue.words else by_length(sought.terms)
+        about = CueMatcher(known)
         answering = Answering(
             asked,
             sought.scope,
@@ -148,7 +155,9 @@ class Recall:
         work = read_work(() if apart else ranking.work, self.memories, sought.scope, room)
         rulings = self._rulings(asked, sought, weighing, leg, answering, work, found.kept)
         found = found.ruled(rulings)
-        close = _about(asked.cue, ranking, leg, weighing)
+        close = _about(asked.cue, ranking, leg, weighing) or nearly_said(
+            _first_texts(found.kept, work), asked.cue, known
+        )
         more = sentences + (0 if close else len(NOTE))
         return replace(answering(found, work, more), close=close)
 
@@ -291,11 +300,6 @@ def _cosine_of(ranking: Ranking, model_id: str) -> Callable[[int], float | None]
     return cosine
 
 
-def _matcher(ranking: Ranking, sought: Sought) -> CueMatcher:
-    known = ranking.looked.cue
-    return CueMatcher(known) if known.words else CueMatcher.of_terms(sought.terms)
-
-
 def _about(cue: str, ranking: Ranking, leg: MeaningLeg | str, weighing: Weighing) -> bool:
     """Whether the first hits are really about the cue."""
     work = ranking.work[:_FIRST]
@@ -318,6 +322,14 @@ def _about(cue: str, ranking: Ranking, leg: MeaningLeg | str, weighing: Weighing
     nothing = {"who"} if work and weighing.cue.speaker is None else set()
     parts = ((part, worth) for one in talk for part, worth in one.parts.items())
     return about_the_talk(found, (one for one in parts if one[0] not in nothing))
+
+
+def _first_texts(talk: Sequence[Found], work: Worked) -> Iterator[str]:
+    """What was said in the first hits."""
+    for one in talk[:_FIRST]:
+        yield one.memory.text
+    for exchange in work.exchanges[:_FIRST]:
+        yield from (work.turns[key].text for key in exchange.keys if key in work.turns)
 
 
 def _model(leg: MeaningLeg | str) -> str:

@@ -12,11 +12,11 @@ from iai_mcp.domain.filling import Picked, Spoken, fill, worth_looking_at
 from iai_mcp.domain.memories import Memory, as_in
 from iai_mcp.domain.narration import broken_off
 from iai_mcp.domain.ranking.reasons import told
-from iai_mcp.domain.shown_text import shortened
 from iai_mcp.domain.standing import may_state_a_wish, standing_wish
 from iai_mcp.domain.units import units
 from iai_mcp.memory import payload
 from iai_mcp.memory.question import Hit, Question
+from iai_mcp.memory.replies import request
 from iai_mcp.memory.room import Shown
 from iai_mcp.ports.memories import Memories, Scope
 
@@ -24,8 +24,6 @@ _BY_PEOPLE = (TurnKind.PROMPT, TurnKind.ANSWER, TurnKind.PASTE)
 _READ_WHOLE = 2  # exchanges
 _FINDINGS = 4  # that are read of one exchange, the last ones: the end says most of it again
 _READ_OF_EACH = 100_000  # characters
-_REQUEST = 50  # characters of the prompt that a conclusion answers: each hit pays for them
-_OFFER = 70  # characters of what "yes" means
 _WISH = 1_500  # characters: a longer prompt is not a ruling, though one may stand in it
 _KEPT = 4_096  # prompts of which is known whether they rule
 
@@ -116,7 +114,7 @@ class WorkShown:
         return [hit for hit, _ in hits(picked)]
 
     def _drafts(self, exchange: RankedExchange, work: Worked) -> Iterator[tuple[int, Hit]]:
-        reason, request = told(exchange.parts), self._request(exchange, work)
+        reason, asked = told(exchange.parts), self._request(exchange, work)
         for key in _worth_reading(exchange):
             if key in work.turns:
                 yield (
@@ -127,7 +125,7 @@ class WorkShown:
                         reason=reason,
                         parts=exchange.parts if self.asked.explain else None,
                         cosine=exchange.cosine,
-                        request="" if key == exchange.keys[0] else request,
+                        request="" if key == exchange.keys[0] else asked,
                     ),
                 )
 
@@ -152,12 +150,7 @@ class WorkShown:
         first, kind = exchange.keys[0], exchange.kinds[0]
         if kind not in _BY_PEOPLE or first not in work.turns:
             return ""
-        said = shortened(work.turns[first].text, _REQUEST)
-        if kind is not TurnKind.ANSWER:
-            return said
-        before, _ = self.memories.neighbours(work.turns[first], 1, _READ_OF_EACH)
-        offered = _offered(before[-1].text) if before else ""
-        return f"{offered} … {said}" if offered else said
+        return request(work.turns[first], self.memories, answers=kind is TurnKind.ANSWER)
 
 
 def _hit(pick: Picked, draft: Hit, work: Worked, *, asked: bool) -> Hit:
@@ -174,15 +167,6 @@ def _hit(pick: Picked, draft: Hit, work: Worked, *, asked: bool) -> Hit:
         request=draft.request if asked else "",
         also=also,
     )
-
-
-def _offered(text: str) -> str:
-    """What a proposal ends with."""
-    found = units(text[-_WISH:])
-    said = " ".join(text[-_WISH:][found[-1].start : found[-1].end].split()) if found else ""
-    if len(said) <= _OFFER:
-        return said
-    return f"…{said[said.find(' ', len(said) - _OFFER) + 1 :]}"
 
 
 def _states_a_wish(text: str) -> bool:

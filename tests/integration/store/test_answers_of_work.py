@@ -1,11 +1,14 @@
 """What a recall shows of sessions in which somebody worked."""
 
+import hashlib
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.fakes.embedder import FakeEmbedder
 
 from iai_mcp.core import dispatch
@@ -315,3 +318,26 @@ def test_that_a_person_spoke_beside_work_does_not_make_a_cue_about_oneself_close
     kit.work("talk", "u: I would like to thank you for my tea", "a: You are welcome.")
 
     assert kit.recall("which embassy did I send my Kubernetes invoices to?")["close"] is False
+
+
+class FarEmbedder(FakeEmbedder):
+    """To whom no two texts are alike."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return super().embed([hashlib.sha256(text.encode()).hexdigest() for text in texts])
+
+
+def test_what_stands_there_almost_word_for_word_is_close_however_far_the_model_puts_it() -> None:
+    store = MemoryStore(load_embedder=FarEmbedder)
+    store.embedder.wait(10)
+    kit = Kit(store)
+    for n in range(4):
+        kit.work(f"s{n}", f"u: what of module {n}?", "a: Let me look.", f"a: Module {n} is fine.")
+    said = "The landlord raised the rent of the warehouse in spring."
+    kit.work("s", "u: what do the notes say?", "a: Let me look.", f"a: {LOG}\n{said}\n{LOG}")
+
+    answer = kit.recall("did the landlord raise the rent of the warehouse")
+    assert said in answer["hits"][0]["text"]
+    assert answer["close"] is True
+    assert kit.recall("quarterly Kubernetes invoices of the warehouse")["close"] is False
+    store.close()

@@ -237,3 +237,13 @@ def test_every_section_gets_its_share() -> None:
     last = [briefing.Point("omega", said("o"), "left open")]
     made = compose("P.", [Section("First", first, 0.5), Section("Last", last, 0.2)], [], 200, words)
     assert "omega" in made.text
+
+
+def test_the_budget_holds_by_bytes_as_well_whatever_a_tokenizer_counts() -> None:
+    points = [briefing.Point(f"“extraordinary” fact — {n}", said("x"), "known") for n in range(90)]
+    turns = [said(f"turn {n} " + "extraordinarily " * 20, session=f"s{n}") for n in range(50)]
+    for budget in (100, 400, 1500):
+        section = Section("Known", points, 0.5, verbatim=True)
+        made = compose("Project shop.", [section], endings(turns), budget, words)
+        assert made.sources
+        assert len(made.text.encode()) <= 4 * budget

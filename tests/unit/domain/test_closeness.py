@@ -2,7 +2,13 @@
 
 import pytest
 
-from iai_mcp.domain.closeness import Evidence, about_the_talk, about_the_work, names_the_unknown
+from iai_mcp.domain.closeness import (
+    Evidence,
+    about_the_talk,
+    about_the_work,
+    names_the_unknown,
+    nearly_said,
+)
 from iai_mcp.domain.exchanges import CueWord, CueWords, StandIn
 
 HEARD = CueWords([CueWord("deploi", 3.0, 4), CueWord("script", 2.0, 9)])
@@ -72,3 +78,33 @@ def test_what_is_quoted_named_or_wished_is_close_whatever_the_cosine() -> None:
     assert not about_the_talk(far, {"meaning": 3.0}.items())
     assert about_the_talk(far, {"who": 2.0}.items())
     assert about_the_talk(far, {"standing": 2.0}.items())
+
+
+RENT = CueWords([CueWord("landlord", 3.0, 1), CueWord("rais", 1.0, 3), CueWord("rent", 0.0, 6)])
+
+
+def test_a_passage_that_holds_the_cues_words_says_it_however_far_the_model_puts_it() -> None:
+    cue = "did the landlord raise the rent?"
+    said = "The landlord raised the rent in spring."
+    assert nearly_said(["Timeouts.", f"{'filler ' * 900}\n{said}\n{'more ' * 900}"], cue, RENT)
+    apart = f"The landlord came.{' filler' * 90} The rent was raised, as rents are."
+    assert not nearly_said([apart.replace("landlord", "baker")], cue, RENT)
+    scattered = CueWords([CueWord("landlord", 3.0, 1), CueWord("rent", 3.0, 6)])
+    assert not nearly_said([apart], cue, scattered)
+
+
+def test_one_shared_word_says_it_only_where_nothing_else_was_asked() -> None:
+    rare = CueWords([CueWord("landlord", 9.0, 1), CueWord("insur", 1.0, 0)])
+    assert not nearly_said(["The landlord came."], "is the landlord insured?", rare)
+    assert nearly_said(["The landlord came."], "landlord", CueWords([CueWord("landlord", 9.0, 1)]))
+
+
+def test_the_word_that_asks_for_a_rule_need_not_stand_in_it() -> None:
+    words = [CueWord("new", 1.7, 1), CueWord("depend", 1.7, 1), CueWord("allow", 3.0, 0)]
+    said = "no new dependencies please"
+    assert nearly_said([said], "are new dependencies allowed", CueWords(words))
+
+
+def test_what_stands_in_for_a_word_is_not_the_word() -> None:
+    words = [CueWord("obsolet", 5.0, 0, (StandIn("outdat", 1.0),)), CueWord("helper", 2.0, 3)]
+    assert not nearly_said(["outdated helpers"], "obsolete helper", CueWords(words))
