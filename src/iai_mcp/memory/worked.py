@@ -25,6 +25,7 @@ _READ_WHOLE = 2  # exchanges
 _FINDINGS = 4  # that are read of one exchange, the last ones: the end says most of it again
 _READ_OF_EACH = 100_000  # characters
 _REQUEST = 50  # characters of the prompt that a conclusion answers: each hit pays for them
+_QUESTION = 160  # of the host's question that a person answers
 _OFFER = 70  # characters of what "yes" means
 _WISH = 1_500  # characters: a longer prompt is not a ruling, though one may stand in it
 _KEPT = 4_096  # prompts of which is known whether they rule
@@ -100,8 +101,9 @@ class WorkShown:
             found = []
             for pick in picked:
                 prompt = work.exchanges[pick.exchange].keys[0]
-                found.append(made(pick, prompt not in told))
-                told.add(prompt)  # once for all that answers it
+                answers = bool(spoken[pick.key].question)
+                found.append(made(pick, answers or prompt not in told))
+                told |= set() if answers else {prompt}  # once for all that answers it
             return found
 
         picked = fill(
@@ -116,7 +118,7 @@ class WorkShown:
         return [hit for hit, _ in hits(picked)]
 
     def _drafts(self, exchange: RankedExchange, work: Worked) -> Iterator[tuple[int, Hit]]:
-        reason, request = told(exchange.parts), self._request(exchange, work)
+        reason = told(exchange.parts)
         for key in _worth_reading(exchange):
             if key in work.turns:
                 yield (
@@ -127,7 +129,7 @@ class WorkShown:
                         reason=reason,
                         parts=exchange.parts if self.asked.explain else None,
                         cosine=exchange.cosine,
-                        request="" if key == exchange.keys[0] else request,
+                        request=self._request(key, exchange, work),
                     ),
                 )
 
@@ -144,11 +146,26 @@ class WorkShown:
             around=payload.around_hit(hit) + payload.EXCERPT,
             wish=person and _ruling.of(memory.text, _states_a_wish),
             asks=person and memory.text.rstrip().endswith(("?", "？", "؟")),
+            question=_question(memory),
             elsewhere=payload.elsewhere(memory),
         )
 
-    def _request(self, exchange: RankedExchange, work: Worked) -> str:
-        """The prompt that its turns answer; with the proposal that it means, if it is a short answer."""
+    def _request(self, key: int, exchange: RankedExchange, work: Worked) -> str:
+        """What a turn answers: the prompt, and how it was corrected since; or the question of the host."""
+        before = exchange.keys[: exchange.keys.index(key)]
+        if question := _question(work.turns[key]):
+            return shortened(question, _QUESTION)
+        if not before:
+            return ""
+        within = [work.turns[one] for one in before[1:] if one in work.turns]
+        parts = [self._prompt(exchange, work)]
+        parts += [shortened(one.text, _REQUEST) for one in within if "rejected" in one.meta][-1:]
+        if not any(parts):
+            parts = [f"{_question(one)} … {one.text}" for one in within if _question(one)][-1:]
+        return " … ".join(filter(None, parts))
+
+    def _prompt(self, exchange: RankedExchange, work: Worked) -> str:
+        """The prompt that it begins with; with the proposal that it means, if it is a short answer."""
         first, kind = exchange.keys[0], exchange.kinds[0]
         if kind not in _BY_PEOPLE or first not in work.turns:
             return ""
@@ -158,6 +175,12 @@ class WorkShown:
         before, _ = self.memories.neighbours(work.turns[first], 1, _READ_OF_EACH)
         offered = _offered(before[-1].text) if before else ""
         return f"{offered} … {said}" if offered else said
+
+
+def _question(memory: Memory) -> str:
+    """The question of the host that a person answers."""
+    asked = memory.meta.get("answers")
+    return asked if memory.role == "user" and isinstance(asked, str) else ""
 
 
 def _hit(pick: Picked, draft: Hit, work: Worked, *, asked: bool) -> Hit:

@@ -59,7 +59,7 @@ def behind_notice(text: str, at: int) -> int:
     """Where the notice that begins at `at` has ended, with what the host writes behind it; 0 where none does."""
     if not text.startswith("<", at):
         return 0
-    names = _NOTICES
+    names: tuple[str, ...] = _NOTICES
     name = text[at + 1 : at + _LONGEST_NAME].split(">")[0].split(" ")[0]
     if name.endswith(_NOTICE_ENDINGS) and name.replace("-", "").isalpha():
         names = (name,)
