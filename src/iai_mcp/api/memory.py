@@ -13,7 +13,7 @@ from iai_mcp.api.work_views import folded_view, with_work, work_whole_view
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant, iso
 from iai_mcp.domain.memories import NewTurn
-from iai_mcp.domain.work import NewWork
+from iai_mcp.domain.work import NewWork, Record, text_of
 from iai_mcp.memory.capture import NotKept, check_names
 from iai_mcp.memory.changing import Forgotten, Selection
 from iai_mcp.memory.forget_preview import Preview
@@ -216,10 +216,11 @@ def _forget(store: MemoryStore, params: Params) -> Json:
     )
     if params.flag("dry_run"):
         few = _SHOWN_TO_VISITORS if selection.caller.visitor else 0
-        would, seen = store.forget.rehearsed(selection, params.integer("show", few, 0, _MOST_SHOWN))
-        works = [one.id for one in store.forget_work.rehearsed(selection)]
-        told = _forgotten_view(would, works, gone=False)
-        return told if seen is None else {**told, **_preview_view(seen)}
+        show = params.integer("show", few, 0, _MOST_SHOWN)
+        would, seen = store.forget.rehearsed(selection, show)
+        works = store.forget_work.rehearsed(selection)
+        told = _forgotten_view(would, [one.id for one in works], gone=False)
+        return told if seen is None else {**told, **_preview_view(seen, works, show)}
     done = store.forget(selection)
     gone = store.forget_work(selection)
     told = _forgotten_view(done, gone)
@@ -242,8 +243,14 @@ def _forgotten_view(done: Forgotten, works: Sequence[str], *, gone: bool = True)
     return {**told, "more": True} if len(done.ids) < done.matches else told
 
 
-def _preview_view(seen: Preview) -> Json:
+def _preview_view(seen: Preview, works: Sequence[Record], show: int) -> Json:
+    """Turns first, then what was done."""
     records = [{**memory_view(memory), "sample": sample} for memory, sample in seen.first]
+    for one in works[: show - len(records)]:
+        said, whence = text_of(one.done), one.provenance
+        told: Json = {"id": one.id, "role": "tool", "ts": one.at.text, "text": said, "sample": said}
+        told |= {"session_id": whence.session_id or None, "project": whence.project or None}
+        records.append(told)
     return {"records": records, "projects": dict(seen.projects)}
 
 
