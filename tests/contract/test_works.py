@@ -170,3 +170,34 @@ def test_work_is_left_behind_where_nothing_is_left_that_was_said(works: Works) -
 
     assert works.left_behind(9) == [one, two]
     assert works.left_behind(1) == [one]
+
+
+def test_what_a_fork_repeats_belongs_to_both_sessions(works: Works) -> None:
+    keys = add(works, done(1, TEST), done(2, EDIT))
+    works.add([done(1, TEST, session_id="fork")], [""])
+
+    assert works.keys(Scope(session_id="fork")) == keys[:1]
+    assert works.in_other_sessions(keys, "s1") == keys[:1]
+    assert works.in_other_sessions(keys, "fork") == keys
+
+
+def test_what_leaves_one_session_stays_with_the_other_and_does_not_come_back(works: Works) -> None:
+    (key,) = add(works, done(1, TEST))
+    works.add([done(1, TEST, session_id="fork")], [""])
+
+    works.leave([key], "s1")
+    works.add([done(1, TEST)], [""])
+
+    assert works.keys(Scope(session_id="s1")) == []
+    assert works.keys(Scope(session_id="fork")) == [key]
+    assert works.in_other_sessions([key], "fork") == []
+    assert works.get([key])[0].provenance.session_id == "fork"
+
+
+def test_what_belongs_to_one_session_only_does_not_leave_it(works: Works) -> None:
+    (key,) = add(works, done(1, TEST))
+
+    works.leave([key], "s1")
+    works.leave([key], "another")
+
+    assert works.keys(Scope(session_id="s1")) == [key]

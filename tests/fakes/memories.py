@@ -448,7 +448,8 @@ def _memory(key: int, public: str, turn: CleanTurn) -> Memory:
 
 
 def _entry(memory: Memory) -> Entry:
-    traits, whence = traits_of(memory.text, memory.role), memory.provenance
+    traits = traits_of(memory.text, memory.role, json.dumps(dict(memory.meta)))
+    whence = memory.provenance
     return Entry(
         memory.key,
         memory.at.micros,

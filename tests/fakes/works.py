@@ -32,6 +32,7 @@ class FakeWorks:
         self._gone: set[str] = set()
         self._mendings: dict[int, Mending] = {}
         self._last = 0
+        self._further: dict[tuple[int, str], bool] = {}  # (key, session): whether it left that one
         self.spoken: set[str] = set()  # sessions of which something said is left
 
     def add(self, works: Sequence[CleanWork], asked: Sequence[str]) -> list[Stored]:
@@ -128,6 +129,23 @@ class FakeWorks:
     def after(self, key: int, limit: int) -> list[Record]:
         return [one for known, one in self._records.items() if known > key][:limit]
 
+    def in_other_sessions(self, keys: Sequence[int], session: str) -> list[int]:
+        return sorted(key for key in keys if self._sessions(key) - {session})
+
+    def leave(self, keys: Sequence[int], session: str) -> None:
+        for key in keys:
+            others = sorted(self._sessions(key) - {session})
+            one = self._records[key]
+            if others and one.provenance.session_id == session:
+                whence = replace(one.provenance, session_id=others[0])
+                self._records[key] = replace(one, provenance=whence)
+            if others:
+                self._further[key, session] = True
+
+    def _sessions(self, key: int) -> set[str]:
+        further = {s for (k, s), gone in self._further.items() if k == key and not gone}
+        return {self._records[key].provenance.session_id} | further
+
     def forget(self, keys: Sequence[int], at: int) -> list[str]:
         gone = [self._records.pop(key).id for key in keys if key in self._records]
         self._gone.update(gone)
@@ -146,7 +164,10 @@ class FakeWorks:
         if public in self._gone:
             return Stored("forgotten", public, None)
         if public in self._known and self._known[public] in self._records:
-            return Stored("duplicate", public, self._known[public])
+            key, session = self._known[public], work.provenance.session_id
+            if session not in ("", self._records[key].provenance.session_id):
+                self._further.setdefault((key, session), False)
+            return Stored("duplicate", public, key)
         self._last += 1
         self._known[public] = self._last
         self._asked[self._last] = asked
@@ -170,8 +191,15 @@ class FakeWorks:
         return f"{self._text(one)}\n{called}"
 
     def _newest(self, scope: Scope, kinds: Sequence[Kind]) -> list[Record]:
-        scope = replace(scope, role="", said=False)
-        found = [one for one in self._records.values() if one.kind in kinds and _within(one, scope)]
+        session = scope.session_id
+        scope = replace(scope, role="", said=False, session_id="")
+        found = [
+            one
+            for one in self._records.values()
+            if one.kind in kinds
+            and _within(one, scope)
+            and (not session or session in self._sessions(one.key))
+        ]
         return sorted(found, key=lambda one: (one.at.micros, one.key), reverse=True)
 
 
@@ -180,7 +208,6 @@ def _within(one: Record, scope: Scope) -> bool:
     return (
         (not scope.projects or whence.project in scope.projects)
         and (not whence.project or whence.project not in scope.not_projects)
-        and scope.session_id in ("", whence.session_id)
         and (not scope.members or "" in scope.members)
         and (not scope.machines or "" in scope.machines)
         and scope.host in ("", whence.host)

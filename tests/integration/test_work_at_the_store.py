@@ -314,3 +314,20 @@ def test_how_tells_no_command_that_a_person_refused_unless_refusals_are_asked_fo
 
     assert how("make") == ["make heron"]
     assert how("which flock was refused?") == ["make flock"]
+
+
+def test_a_command_that_a_fork_repeats_stays_with_it(store: MemoryStore) -> None:
+    # An id as long as hosts make them is the same call in whatever session it stands.
+    deploy, own = ran("toolu_01HhwMx5SXcsJv96qa9TXrxu", "make deploy"), ran("t2", "make own")
+    deliver(store, deploy, own)
+    deliver(store, deploy, session_id="fork")
+
+    would = ask(store, "memory_forget", session_id="s1", dry_run=True, show=5)
+    assert [one["sample"] for one in would["records"]] == ["make own"]
+    assert ask(store, "memory_forget", session_id="s1")["work"] == 1
+    deliver(store, deploy)
+
+    assert [text_of(one.done) for one in kept(store)] == ["make deploy"]
+    assert store.works.keys(Scope(session_id="s1")) == []
+    assert ask(store, "memory_forget", session_id="fork")["work"] == 1
+    assert kept(store) == []

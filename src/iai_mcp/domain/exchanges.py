@@ -41,7 +41,7 @@ class TurnKind(IntEnum):
     NARRATION = 1  # said on the way: "Let me look at the tests"
     CONCLUSION = 2  # the assistant's last text before the next prompt or the end
     PROPOSAL = 3  # a conclusion that asks or offers, and is answered shortly
-    ANSWER = 4  # a short prompt that means the proposal before it: "yes", "Option C"
+    ANSWER = 4  # what is said to the question or proposal before it: "yes", "Option C"
     PASTE = 5  # a prompt so long that it was pasted
     FINDING = 6  # said on the way, but at length
 
@@ -131,16 +131,29 @@ def turning(text: str, role: str) -> bool:
     return len(text) <= 200 and count(said) <= _ANSWER and bool(_ACCEPTS.match(said))
 
 
-def kinds(by_person: Sequence[bool], words: Sequence[int], turns: Sequence[bool]) -> list[TurnKind]:
-    """What each of a session's turns is, from who said it, its length, and `turning`."""
+def said_within(role: str, meta: Mapping[str, object]) -> bool:
+    """Whether a person said it while the work on their prompt went on: to a question of the host, or in
+    refusing a call. The exchange goes on, and what it comes to answers the prompt and this."""
+    return role == "user" and ("answers" in meta or "rejected" in meta)
+
+
+def kinds(
+    by_person: Sequence[bool],
+    words: Sequence[int],
+    turns: Sequence[bool],
+    within: Sequence[bool] = (),
+) -> list[TurnKind]:
+    """What each of a session's turns is, from who said it, its length, `turning` and `said_within`."""
     told: list[TurnKind] = []
+    within = within or [False] * len(by_person)
     last = len(by_person) - 1
     for at, person in enumerate(by_person):
         if person:
-            answers = turns[at] and at > 0 and not by_person[at - 1] and turns[at - 1]
+            asked = at > 0 and not by_person[at - 1] and turns[at - 1]
+            answers = asked and (turns[at] or within[at])
             long = TurnKind.PASTE if words[at] >= _PASTE else TurnKind.PROMPT
             told.append(TurnKind.ANSWER if answers else long)
-        elif at < last and not by_person[at + 1]:
+        elif at < last and (not by_person[at + 1] or within[at + 1]):
             told.append(TurnKind.NARRATION if words[at] < _NARRATION else TurnKind.FINDING)
         else:
             answered = turns[at] and at < last and turns[at + 1]

@@ -42,6 +42,7 @@ _JUST_WHAT_IS_ASKED = (
 _OF_EACH_WORD = 50  # places in one turn
 _TRIED = -1.0  # in the place of what a unit is worth: it is shown, or can not be
 _PLACES = 3  # where else the same text stands, at most
+_ASKED_ABOUT = 0.3  # the same of the question that is answered
 _COPY = 40  # characters from which equal units are one text said again
 
 # Fitted on coding sessions, cross-validated over sessions, rounded by hand.
@@ -70,6 +71,7 @@ class Spoken:
     around: int  # bytes of a hit besides its text
     wish: bool = False  # whether it states a standing wish
     asks: bool = False  # whether it ends in a question
+    question: str = ""  # of the host, that a person answers: it is told with it
     elsewhere: int = 0  # bytes of naming it as another place where the same is said
 
 
@@ -106,7 +108,8 @@ class _Table:
         self.exchange_of.append(exchange)
         self.units += own
         self.said += [turn.text[unit.start : unit.end] for unit in own]
-        self.overlap += overlaps(own, found, cue)
+        about = cue.overlap(cue.occurrences(turn.question)) if turn.question else 0.0
+        self.overlap += [max(about, share) for share in overlaps(own, found, cue)]
         self.bytes += taken
 
     def around(self) -> list[float]:
@@ -189,6 +192,9 @@ def _stands_alone(turn: Spoken, cue: CueMatcher) -> bool:
     """Whether it says something by itself: what is said on the way does not, nor "yes" or "run the tests"."""
     if not turn.person:
         return turn.kind is not TurnKind.NARRATION
+    if turn.question:
+        said = f"{turn.question}\n{turn.text}"
+        return cue.overlap(cue.occurrences(said)) >= _ASKED_ABOUT
     if turn.kind is TurnKind.ANSWER:
         return False
     if width(turn.text) >= _SHORT_PROMPT or turn.wish:
@@ -244,7 +250,7 @@ def _narrations(table: _Table) -> NDArray[np.bool_]:
 def _worth(turn: Spoken, own_stance: bool) -> float:
     """What speaks for a turn whatever its words."""
     worth = _TURN_LENGTH * (math.log(50 + width(turn.text)) - 6.0)
-    if turn.kind in _FINALS:
+    if turn.kind in _FINALS or turn.question:
         worth += _FINAL
     elif not turn.person and width(turn.text) < _SHORT_TURN:
         worth += _NARRATION
@@ -393,7 +399,7 @@ class _Filling:
     def _with_its_conclusion(self, turn: int) -> bool:
         """Whether what the turn led to is shown: a prompt without it tells only that somebody asked."""
         said = self.table.turns[turn]
-        if not said.person or said.wish:
+        if not said.person or said.wish or said.question:
             return True
         exchange = self.table.exchange_of[turn]
         finals = [

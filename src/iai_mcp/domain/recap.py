@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from iai_mcp.domain.exchanges import TurnKind, kinds, turning
+from iai_mcp.domain.exchanges import TurnKind, kinds, said_within, turning
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.narration import on_the_way
 from iai_mcp.domain.relevance import read_prompt
@@ -65,6 +65,7 @@ _FROM_THE_START = (2.0, 1.2, 0.7)
 _FROM_THE_END = (1.5, 1.1, 0.7)
 _IN_BETWEEN = 0.3
 _BETWEEN = " … "
+_QUESTION_MARKS = ("?", "？", "؟")
 _A_SENTENCE = 30  # letters: "all tests pass" is said again and again
 _ONLY_NAMES = 1.0
 _LEADS_ON = 0.8
@@ -110,45 +111,79 @@ def endings(memories: Iterable[Memory]) -> list[Ended]:
 
 
 def _endings(turns: Sequence[Memory]) -> Iterator[Ended]:
-    person = [turn.role == "user" for turn in turns]
-    told = kinds(
-        person,
-        [count(turn.text) for turn in turns],
-        [turning(turn.text, turn.role) for turn in turns],
-    )
+    told = _kinds(turns)
     prompt: Memory | None = None
+    offer = ""
     under_way = False
     for place, (turn, kind) in enumerate(zip(turns, told, strict=True)):
         last = place == len(turns) - 1
-        if person[place]:
-            # Who breaks in with "too slow" or "go on" is still about what was asked before.
-            if under_way and prompt is not None and not read_prompt(turn.text).worth_asking:
-                under_way = False
-                if last:
-                    yield Ended(None, prompt, last_of_session=True)
-                continue
-            if prompt is not None:
-                yield Ended(None, prompt)
-            prompt, under_way = None if kind is TurnKind.ANSWER else turn, False
+        if turn.role == "user":
+            if not _goes_on(turn, kind, under_way):
+                if prompt is not None:
+                    yield Ended(None, prompt)
+                prompt = turn
+            elif prompt is None and offer:
+                prompt = replace(turn, text=f"{offer}{_BETWEEN}{turn.text}")
+            under_way, offer = False, ""
             if last and prompt is not None:
                 yield Ended(None, prompt, last_of_session=True)
         elif kind in (TurnKind.CONCLUSION, TurnKind.PROPOSAL):
+            answered = kind is TurnKind.PROPOSAL
+            said, offer = _without_offer(turn.text) if answered else (turn.text, "")
             under_way = not last and prompt is not None and interrupted(turn.text)
-            if not under_way:
-                yield Ended(turn, prompt, last)
+            if said and not under_way:
+                yield Ended(replace(turn, text=said), prompt, last)
                 prompt = None
 
 
+def _goes_on(turn: Memory, kind: TurnKind, under_way: bool) -> bool:
+    """Whether a person is still about what they asked for: who answers or refuses something, and who
+    breaks in with "too slow" or "go on"."""
+    breaks_in = under_way and not read_prompt(turn.text).worth_asking
+    return breaks_in or kind is TurnKind.ANSWER or not begins(turn)
+
+
+def _kinds(turns: Sequence[Memory]) -> list[TurnKind]:
+    return kinds(
+        [turn.role == "user" for turn in turns],
+        [count(turn.text) for turn in turns],
+        [turning(turn.text, turn.role) for turn in turns],
+        [said_within(turn.role, turn.meta) for turn in turns],
+    )
+
+
+def _without_offer(text: str) -> tuple[str, str]:
+    """What an answered proposal says, and what it offers or asks at its end."""
+    start = len(text)
+    for piece in reversed(pieces(text)):
+        place = text.rfind(piece, 0, start)
+        if place < 0 or not (_OFFER.match(piece) or piece.endswith(_QUESTION_MARKS)):
+            break
+        start = place
+    return text[:start].rstrip(), " ".join(text[start:].split())
+
+
+def begins(memory: Memory) -> bool:
+    """Whether an exchange begins with it."""
+    return memory.role == "user" and not said_within(memory.role, memory.meta)
+
+
 def exchange_of(memory: Memory, before: Sequence[Memory], after: Sequence[Memory]) -> Ended:
-    """What was asked around a turn of a session, and what came of it."""
-    asked = memory if memory.role == "user" else None
+    """What was asked around a turn of a session, and what came of it; an answer to a question of the host
+    is what came of it, with the question."""
+    question = memory.meta.get("answers")
+    answers = memory.role == "user" and isinstance(question, str)
+    asked = memory if memory.role == "user" and not answers else None
     if asked is None:
-        asked = next((turn for turn in reversed(before) if turn.role == "user"), None)
+        asked = next((turn for turn in reversed(before) if begins(turn)), None)
+    if answers:
+        return Ended(replace(memory, text=f"{question}{_BETWEEN}{memory.text}"), asked)
     following = [] if memory.role == "user" else [memory]
     for turn in after:
-        if turn.role == "user":
+        if begins(turn):
             break
-        following.append(turn)
+        if turn.role != "user":
+            following.append(turn)
     return Ended(following[-1] if following else None, asked)
 
 
@@ -262,7 +297,7 @@ def left_open(found: Sequence[Ended], limit: int) -> Iterator[tuple[str, Memory]
     """What the latest conclusions say remains to be done, or ask and nobody answered."""
     for one in found[:limit]:
         if one.conclusion is None:
-            asked = one.prompt is not None and one.prompt.text.rstrip().endswith(("?", "？", "؟"))
+            asked = one.prompt is not None and one.prompt.text.rstrip().endswith(_QUESTION_MARKS)
             if one.last_of_session and asked and one.prompt is not None:
                 yield one.prompt.text, one.prompt
             continue

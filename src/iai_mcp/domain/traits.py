@@ -1,11 +1,12 @@
 """What ranking wants to know about a turn without reading it again."""
 
+import json
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import islice
 
 from iai_mcp.domain.answer_kinds import READ_WORDS, Kinds, held_by
-from iai_mcp.domain.exchanges import turning
+from iai_mcp.domain.exchanges import said_within, turning
 from iai_mcp.domain.passages import passages
 from iai_mcp.domain.rulings import rules
 from iai_mcp.domain.standing import Standing, StandingWish, may_state_a_wish, standing_wish
@@ -13,7 +14,7 @@ from iai_mcp.domain.words import indexed_pieces, words
 
 # Raised when any of the fields below, or what goes into the word index, is made differently:
 # stores then bring their rows up to date in the background.
-TRAITS_VERSION = 6
+TRAITS_VERSION = 7
 
 _QUESTION_MARKS = ("?", "？", "؟")
 # More wishes in one turn than this are a document, not a conversation.
@@ -34,6 +35,7 @@ class Fact(IntEnum):
     CHANGE = 64  # it says that something is otherwise than before
     TURNING = 128  # it proposes something, or is a short answer
     RULES = 256  # a person says how things are to be done
+    WITHIN = 512  # a person says it while the work on their prompt goes on
 
 
 WISH = Fact.INSTRUCTION | Fact.PREFERENCE  # one that goes on being wished
@@ -53,6 +55,7 @@ class Traits:
     spoken: bool  # by a person
     turning: bool  # see `domain.exchanges.turning`
     rules: bool  # how things are to be done
+    within: bool = False  # see `domain.exchanges.said_within`
 
     @property
     def facts(self) -> int:
@@ -66,10 +69,12 @@ class Traits:
             + self.holds.change * Fact.CHANGE
             + self.turning * Fact.TURNING
             + self.rules * Fact.RULES
+            + self.within * Fact.WITHIN
         )
 
 
-def traits_of(text: str, role: str) -> Traits:
+def traits_of(text: str, role: str, meta: str = "") -> Traits:
+    """`meta` as stores keep it: JSON, or nothing."""
     wishes = standing_wishes(text, role)
     kinds = {wish.kind for wish in wishes}
     standing = Standing.INSTRUCTION if Standing.INSTRUCTION in kinds else None
@@ -93,6 +98,7 @@ def traits_of(text: str, role: str) -> Traits:
         spoken=role != "assistant",
         turning=turning(text, role),
         rules=role == "user" and rules(text),
+        within=bool(meta) and said_within(role, json.loads(meta)),
     )
 
 

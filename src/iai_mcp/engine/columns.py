@@ -24,7 +24,7 @@ _PAGE = 4_096  # rows taken in while readers wait
 _SCANNED = 1 << 16  # rows looked through at once for the latest of something
 _FACTS_KEPT = 8
 _MASKS_KEPT = 4  # one byte a memory: a question, and the rules of its projects
-_PROMPT = "user"  # the role that begins an exchange
+_PROMPT = "user"  # the role that begins an exchange, unless it is said within one
 
 _COLUMNS: dict[str, type[np.generic]] = {
     "keys": np.int64,
@@ -168,7 +168,10 @@ class Columns:
             for one in renewed:
                 for row in self._view().rows_of(np.array([one.key], dtype=np.int64)):
                     self._columns["length"][row] = one.length
+                    changed = int(self._columns["facts"][row]) ^ one.facts
                     self._columns["facts"][row] = one.facts
+                    if changed & Fact.WITHIN and self._columns["alive"][row]:
+                        self._lead(int(row))
                     self._changes += 1
                     self._lost += 1
 
@@ -307,7 +310,8 @@ class Columns:
         last = np.append(first[1:], True)
         self._last_of.update(zip(own[last].tolist(), rows[last].tolist(), strict=True))
         # The head is that of the turn before, up to one that begins an exchange.
-        begins = ~linked | (columns["role"][rows] == self._numbers["role"].get(_PROMPT, NOBODY))
+        prompts = columns["role"][rows] == self._numbers["role"].get(_PROMPT, NOBODY)
+        begins = ~linked | (prompts & ~having(columns["facts"][rows], Fact.WITHIN))
         heads = np.where(begins, rows, head[left])
         known = np.where(first | begins, np.arange(len(rows)), 0)
         head[rows] = heads[np.maximum.accumulate(known)]
@@ -355,16 +359,21 @@ class Columns:
     def _lead(self, row: int) -> None:
         """Give the row and what follows it, up to the next prompt, the head of their exchange."""
         before, after, head = (self._columns[name] for name in ("before", "after", "head"))
-        role, prompt = self._columns["role"], self._numbers["role"].get(_PROMPT)
         while row != NOBODY:
             left = int(before[row])
-            first = row if left == NOBODY or role[row] == prompt else int(head[left])
+            first = row if left == NOBODY or self._begins(row) else int(head[left])
             if head[row] == first and after[row] != NOBODY and head[after[row]] == first:
                 return  # and so have all that follow
             head[row] = first
             row = int(after[row])
-            if row != NOBODY and role[row] == prompt:
+            if row != NOBODY and self._begins(row):
                 return
+
+    def _begins(self, row: int) -> bool:
+        """Whether an exchange begins with it: a prompt that is not said within another one."""
+        if self._columns["role"][row] != self._numbers["role"].get(_PROMPT):
+            return False
+        return not int(self._columns["facts"][row]) & Fact.WITHIN
 
     def _make_room(self, needed: int) -> None:
         old = self._columns

@@ -96,7 +96,9 @@ def turns(view: View, within: Mask, heads: Sequence[int]) -> list[ExchangeTurns]
     each = [_with_neighbours(view, row, len(within)) for row in rows.tolist()]
     every = np.array([row for rows in each for row in rows], np.int64)
     facts = view.facts[every]
-    spoken, turning = (having(facts, fact).tolist() for fact in (Fact.SPOKEN, Fact.TURNING))
+    spoken, turning, inside_it = (
+        having(facts, fact).tolist() for fact in (Fact.SPOKEN, Fact.TURNING, Fact.WITHIN)
+    )
     length, keys = view.length[every].tolist(), view.keys[every].tolist()
     own_head = np.repeat(rows, [len(own) for own in each])
     inside = (within[every] & (view.head[every] == own_head)).tolist()
@@ -104,8 +106,8 @@ def turns(view: View, within: Mask, heads: Sequence[int]) -> list[ExchangeTurns]
     start = 0
     for own in each:
         part = slice(start, start := start + len(own))
-        told = zip(keys[part], kinds(spoken[part], length[part], turning[part]), strict=True)
-        kept = list(compress(told, inside[part]))
+        own_kinds = kinds(spoken[part], length[part], turning[part], inside_it[part])
+        kept = list(compress(zip(keys[part], own_kinds, strict=True), inside[part]))
         if len(kept) > _MOST_TURNS:
             kept = [*kept[: _MOST_TURNS // 2], *kept[-_MOST_TURNS // 2 :]]
         found.append(ExchangeTurns(tuple(key for key, _ in kept), tuple(kind for _, kind in kept)))

@@ -9,6 +9,12 @@ import time
 
 from iai_mcp.protocol.compact_json import loads
 from iai_mcp.protocol.markers import without_injected
+from iai_mcp.protocol.notices import (
+    behind_blanks,
+    behind_envelope,
+    behind_notice,
+    without_notices,
+)
 
 try:
     from _blake2 import blake2b  # `hashlib` would load OpenSSL for the same function
@@ -37,8 +43,6 @@ _ALONE = ("Operation stopped by hook",)
 _ENVELOPES = (
     "ide_opened_file",
     "ide_selection",
-    "task-notification",
-    "teammate-message",
     "hook_context",
     "session_context",
     "state_snapshot",
@@ -46,8 +50,6 @@ _ENVELOPES = (
     "user_instructions",
     "system_reminder",
 )
-# What hosts write behind an envelope, in a line of its own.
-_TAILS = ("Read the output file to retrieve the result:", "Full transcript available at:")
 
 
 def turn(
@@ -105,32 +107,20 @@ def is_wrapper(text: str) -> bool:
     head = text.lstrip()
     if head.startswith(_WRAPPERS) or head.rstrip() in _ALONE:
         return True
-    return head.startswith("<") and is_envelopes(head)
+    return not without_notices(text) or (head.startswith("<") and is_envelopes(head))
 
 
 def is_envelopes(text: str, names: tuple[str, ...] = _ENVELOPES) -> bool:
     """Whether `text` is `<name …>…</name>` of these, one or more, and nothing else."""
-    at, length = 0, len(text)
-    while at < length:
-        if text[at].isspace():
-            at += 1
-        elif text.startswith(_TAILS, at):
-            line_end = text.find("\n", at)
-            at = length if line_end < 0 else line_end
-        else:
-            at = _behind_envelope(text, at, names)
-            if not at:
-                return False
+    at = behind_blanks(text, 0)
+    while at < len(text):
+        at = behind_envelope(text, at, names) or (
+            behind_notice(text, at) if names is _ENVELOPES else 0
+        )
+        if not at:
+            return False
+        at = behind_blanks(text, at)
     return True
-
-
-def _behind_envelope(text: str, at: int, names: tuple[str, ...]) -> int:
-    """Where the envelope that begins at `at` has ended; 0 where none does."""
-    for name in names:
-        if text.startswith((f"<{name}>", f"<{name} "), at):
-            end = text.find(f"</{name}>", at)
-            return 0 if end < 0 else end + len(f"</{name}>")
-    return 0
 
 
 def blocks_text(
@@ -141,7 +131,7 @@ def blocks_text(
     Blocks that are no text are no conversation; nor are a user's blocks that the host wrote.
     """
     if isinstance(content, str):
-        return "" if of_user and is_wrapper(content) else content
+        return _of_person(content) if of_user else content
     if not isinstance(content, list):
         return None
     said: list[str] = []
@@ -153,9 +143,16 @@ def blocks_text(
         words = block.get("text")
         if block["type"] not in kinds or not isinstance(words, str) or not words:
             continue
-        if not (of_user and is_wrapper(words)):
+        if of_user:
+            words = _of_person(words)
+        if words:
             said.append(words)
     return "\n".join(said) if known else None
+
+
+def _of_person(text: str) -> str:
+    """What of a user's text a person said."""
+    return "" if is_wrapper(text) else without_notices(text)
 
 
 def cue_of(text: str) -> str:

@@ -202,20 +202,26 @@ def events_of(call: Call, result: Result, setting: Setting) -> list[Event]:
     return done
 
 
-def rejected(call: Call | None, words: str) -> Record:
-    """The note that goes with what a person said when they refused a call: what it was."""
+def rejected(call: Call | None) -> Record:
+    """The note that goes with what a person said when they refused a call: what it was, if that is known."""
     about = "" if call is None else command_of(call.input) or _path(call.input)
-    return {"rejected": encodable(about[:_LONGEST_NOTE])} if about and words else {}
+    return {"rejected": encodable(about[:_LONGEST_NOTE])}
 
 
 def exchange(
     call: Call, answers: "list[tuple[str, str]]", setting: Setting, ts: object
 ) -> list[Event]:
-    """The host's own question to the person, and what they answered: both were said."""
+    """The host's own questions to the person, each with what they answered: both were said.
+
+    All but the first question have the time of the answers, so that each stands before its own.
+    """
     said: list[Event] = []
     for number, (question, answer) in enumerate(answers):
         mark = f"{call.id}/{number}" if number else call.id
-        for role, words, moment in (("assistant", question, call.ts), ("user", answer, ts)):
+        for role, words, moment in (
+            ("assistant", question, ts if number else call.ts),
+            ("user", answer, ts),
+        ):
             event = turn(
                 setting.host,
                 role,
@@ -228,8 +234,11 @@ def exchange(
                 agent_id=setting.agent_id,
                 agent_name=setting.agent_name,
             )
-            if event is not None:
-                said.append(event)
+            if event is None:
+                continue
+            if role == "user":
+                event["meta"] = {"answers": encodable(question[:_LONGEST_NOTE])}
+            said.append(event)
     return said
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from iai_mcp.domain.briefing_text import Briefing, CountTokens, Source, heading_of
 from iai_mcp.domain.memories import Memory, is_from
 from iai_mcp.domain.quoting import in_line, quotation
-from iai_mcp.domain.recap import Ended, about_that, exchange_of, interrupted, unsaid
+from iai_mcp.domain.recap import Ended, about_that, begins, exchange_of, interrupted, unsaid
 from iai_mcp.domain.relevance import (
     Match,
     Mode,
@@ -171,7 +171,7 @@ class PromptInjection:
         )
         if reach < _AROUND:
             for side, own in zip(sides, (before, after), strict=True):
-                if len(side) == reach and not any(turn.role == "user" for turn in own):
+                if len(side) == reach and not any(map(begins, own)):
                     return None
         return exchange_of(memory, before, after)
 

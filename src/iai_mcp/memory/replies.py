@@ -10,14 +10,14 @@ from iai_mcp.domain.units import units
 from iai_mcp.ports.memories import Memories
 
 _READ_OF_EACH = 100_000  # characters
-_REQUEST = 50  # characters of the prompt that a conclusion answers: each hit pays for them
+REQUEST = 50  # characters of the prompt that a conclusion answers: each hit pays for them
 _OFFER = 70  # characters of what "yes" means
 _END = 1_500  # characters in which a proposal is looked for
 
 
 def request(prompt: Memory, memories: Memories, *, answers: bool) -> str:
     """A prompt as what answers it names it; with the proposal that it means, if it is a short answer."""
-    said = shortened(prompt.text, _REQUEST)
+    said = shortened(prompt.text, REQUEST)
     if not answers and not says_only_yes(prompt.text):
         return said
     before, _ = memories.neighbours(prompt, 1, _READ_OF_EACH)
@@ -41,7 +41,7 @@ def reply(prompt: Memory, memories: Memories) -> tuple[Memory, str] | None:
         return None
     if broken_off(after[0].text) and not answers:
         return None
-    said = shortened(prompt.text, _REQUEST)
+    said = shortened(prompt.text, REQUEST)
     return after[0], _with_its_offer(said, before) if answers else said
 
 

@@ -31,18 +31,27 @@ class ForgetWork:
     clock: Clock
 
     def __call__(self, selection: Selection) -> list[str]:
-        """The ids that went."""
-        keys = self._matches(selection)
+        """The ids that went. What another session repeats stays with that."""
+        keys, stay = self._matches(selection)
         gone: list[str] = []
         for start in range(0, len(keys), _AT_ONCE):
             gone += self.works.forget(keys[start : start + _AT_ONCE], self.clock.now())
+        for start in range(0, len(stay), _AT_ONCE):
+            self.works.leave(stay[start : start + _AT_ONCE], selection.about.session_id)
         return gone
 
     def rehearsed(self, selection: Selection) -> list[Record]:
         """What would go."""
-        return self.works.get(self._matches(selection))
+        return self.works.get(self._matches(selection)[0])
 
-    def _matches(self, selection: Selection) -> list[int]:
+    def _matches(self, selection: Selection) -> tuple[list[int], list[int]]:
+        """The keys of what is to go, and of what another session has as well."""
+        found, session = self._selected(selection), selection.about.session_id
+        stay = self.works.in_other_sessions(found, session) if session else []
+        kept = set(stay)
+        return [key for key in found if key not in kept], stay
+
+    def _selected(self, selection: Selection) -> list[int]:
         if selection.about.role not in ("", "tool"):
             return []
         scope = self.access.scope(selection.about, selection.caller, all_of_the_owners=True)

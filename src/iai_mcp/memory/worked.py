@@ -12,11 +12,12 @@ from iai_mcp.domain.filling import Picked, Spoken, fill, worth_looking_at
 from iai_mcp.domain.memories import Memory, as_in
 from iai_mcp.domain.narration import broken_off
 from iai_mcp.domain.ranking.reasons import told
+from iai_mcp.domain.shown_text import shortened
 from iai_mcp.domain.standing import may_state_a_wish, standing_wish
 from iai_mcp.domain.units import units
 from iai_mcp.memory import payload
 from iai_mcp.memory.question import Hit, Question
-from iai_mcp.memory.replies import request
+from iai_mcp.memory.replies import REQUEST, request
 from iai_mcp.memory.room import Shown
 from iai_mcp.ports.memories import Memories, Scope
 
@@ -24,6 +25,7 @@ _BY_PEOPLE = (TurnKind.PROMPT, TurnKind.ANSWER, TurnKind.PASTE)
 _READ_WHOLE = 2  # exchanges
 _FINDINGS = 4  # that are read of one exchange, the last ones: the end says most of it again
 _READ_OF_EACH = 100_000  # characters
+_QUESTION = 160  # characters of the host's question that a person answers
 _WISH = 1_500  # characters: a longer prompt is not a ruling, though one may stand in it
 _KEPT = 4_096  # prompts of which is known whether they rule
 
@@ -98,8 +100,9 @@ class WorkShown:
             found = []
             for pick in picked:
                 prompt = work.exchanges[pick.exchange].keys[0]
-                found.append(made(pick, prompt not in told))
-                told.add(prompt)  # once for all that answers it
+                answers = bool(spoken[pick.key].question)
+                found.append(made(pick, answers or prompt not in told))
+                told |= set() if answers else {prompt}  # once for all that answers it
             return found
 
         picked = fill(
@@ -114,7 +117,7 @@ class WorkShown:
         return [hit for hit, _ in hits(picked)]
 
     def _drafts(self, exchange: RankedExchange, work: Worked) -> Iterator[tuple[int, Hit]]:
-        reason, asked = told(exchange.parts), self._request(exchange, work)
+        reason, prompt = told(exchange.parts), self._prompt(exchange, work)
         for key in _worth_reading(exchange):
             if key in work.turns:
                 yield (
@@ -125,7 +128,7 @@ class WorkShown:
                         reason=reason,
                         parts=exchange.parts if self.asked.explain else None,
                         cosine=exchange.cosine,
-                        request="" if key == exchange.keys[0] else asked,
+                        request=self._request(key, prompt, exchange, work),
                     ),
                 )
 
@@ -142,15 +145,36 @@ class WorkShown:
             around=payload.around_hit(hit) + payload.EXCERPT,
             wish=person and _ruling.of(memory.text, _states_a_wish),
             asks=person and memory.text.rstrip().endswith(("?", "？", "؟")),
+            question=_question(memory),
             elsewhere=payload.elsewhere(memory),
         )
 
-    def _request(self, exchange: RankedExchange, work: Worked) -> str:
-        """The prompt that its turns answer; with the proposal that it means, if it is a short answer."""
+    def _request(self, key: int, prompt: str, exchange: RankedExchange, work: Worked) -> str:
+        """What a turn answers: the prompt, and how it was corrected since; or the question of the host."""
+        before = exchange.keys[: exchange.keys.index(key)]
+        if question := _question(work.turns[key]):
+            return shortened(question, _QUESTION)
+        if not before:
+            return ""
+        within = [work.turns[one] for one in before[1:] if one in work.turns]
+        parts = [prompt]
+        parts += [shortened(one.text, REQUEST) for one in within if "rejected" in one.meta][-1:]
+        if not any(parts):
+            parts = [f"{_question(one)} … {one.text}" for one in within if _question(one)][-1:]
+        return " … ".join(filter(None, parts))
+
+    def _prompt(self, exchange: RankedExchange, work: Worked) -> str:
+        """The prompt that it begins with; with the proposal that it means, if it is a short answer."""
         first, kind = exchange.keys[0], exchange.kinds[0]
         if kind not in _BY_PEOPLE or first not in work.turns:
             return ""
         return request(work.turns[first], self.memories, answers=kind is TurnKind.ANSWER)
+
+
+def _question(memory: Memory) -> str:
+    """The question of the host that a person answers."""
+    asked = memory.meta.get("answers")
+    return asked if memory.role == "user" and isinstance(asked, str) else ""
 
 
 def _hit(pick: Picked, draft: Hit, work: Worked, *, asked: bool) -> Hit:

@@ -27,6 +27,7 @@ class Works(Protocol):
     def add(self, works: Sequence[CleanWork], asked: Sequence[str]) -> list[Stored]:
         """Store all of it durably in one transaction, each at most once, in order.
 
+        What is stored already belongs to the session that repeats it, too, unless it was taken out of it.
         `asked` are the words of the request that each served: it is found by them, too. What was
         forgotten is not brought back.
         """
@@ -95,6 +96,14 @@ class Works(Protocol):
 
     def after(self, key: int, limit: int) -> list[Record]:
         """The next `limit`, in order of arrival."""
+        ...
+
+    def in_other_sessions(self, keys: Sequence[int], session: str) -> list[int]:
+        """Which of `keys` belong to a session beside that one, ascending."""
+        ...
+
+    def leave(self, keys: Sequence[int], session: str) -> None:
+        """Take work out of one of its sessions for good, where it belongs to others, too."""
         ...
 
     def forget(self, keys: Sequence[int], at: int) -> list[str]:

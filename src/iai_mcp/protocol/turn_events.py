@@ -6,11 +6,12 @@ from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant, instant
 from iai_mcp.domain.memories import NewTurn, encodable
 from iai_mcp.domain.work import KINDS, NewWork, read_done
+from iai_mcp.protocol.notices import without_notices
 from iai_mcp.protocol.params import Params, meta_json
 
 
 def read_turn(raw: object, shared: NewTurn) -> NewTurn | None:
-    """The turn that an event describes; None for a blank one.
+    """The turn that an event describes; None for a blank one, and for what no person said in their place.
 
     What it does not say about its session, place and host is as in `shared`.
 
@@ -20,12 +21,14 @@ def read_turn(raw: object, shared: NewTurn) -> NewTurn | None:
     if not isinstance(raw, Mapping):
         raise InvalidInput("an event must be an object")
     event = Params(raw)
-    text = event.text("text", "")
+    text, role = event.text("text", ""), event.text("role", "user") or "user"
+    if role == "user":
+        text = without_notices(text)
     if not text.strip():
         return None
     return NewTurn(
         text=text,
-        role=event.text("role", "user") or "user",
+        role=role,
         at=lenient_instant(event.raw("ts")),
         session_id=event.text("session_id", "") or shared.session_id,
         id=_turn_id(event.raw("id")),

@@ -90,3 +90,14 @@ def test_a_word_that_something_stands_in_for_is_not_unseen() -> None:
 
     assert words.unseen == pytest.approx(1 / 8)
     assert CueWords().unseen == 0.0
+
+
+def test_what_is_said_while_the_work_goes_on_ends_nothing() -> None:
+    told = kinds(
+        [True, False, True, False, False, True, False],
+        [6, 3, 9, 6, 7, 1, 12],
+        [False, False, False, False, True, False, False],
+        [False, False, True, False, False, True, False],
+    )
+
+    assert told == [PROMPT, NARRATION, PROMPT, NARRATION, NARRATION, ANSWER, CONCLUSION]

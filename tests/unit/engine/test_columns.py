@@ -204,6 +204,21 @@ def test_an_exchange_is_a_prompt_and_all_until_the_next_one() -> None:
     assert _exchanges(_columns(*lines)) == [[1], [2, 3, 4], [5], [6, 7]]
 
 
+def test_an_exchange_goes_on_through_what_is_said_within_it() -> None:
+    roles = ["user", "assistant", "user", "assistant", "user", "assistant"]
+    lines = [
+        _line(key, at=key, role=role, facts=int(Fact.SPOKEN | Fact.WITHIN) if key == 3 else 0)
+        for key, role in enumerate(roles, 1)
+    ]
+    columns = _columns(*lines)
+
+    assert _exchanges(columns) == [[1, 2, 3, 4], [5, 6]]
+    columns.correct([Renewed(3, 1, int(Fact.SPOKEN)), Renewed(5, 1, int(Fact.WITHIN))])
+    assert _exchanges(columns) == [[1, 2], [3, 4, 5, 6]]
+    columns.drop([3])
+    assert _exchanges(columns) == [[1, 2, 4, 5, 6]]
+
+
 @pytest.mark.parametrize("order", [[4, 3, 2, 1, 5], [2, 5, 3, 1, 4], [5, 1, 2, 4, 3]])
 def test_turns_that_arrive_late_come_into_the_exchange_they_were_said_in(order: list[int]) -> None:
     roles = {1: "user", 2: "assistant", 3: "user", 4: "assistant", 5: "assistant"}
@@ -253,6 +268,7 @@ def test_many_that_come_at_once_are_linked_as_if_each_came_by_itself(late: float
             at=key - (50 if chance.random() < late else 0),
             session=chance.choice(["", "a", "b", "c"]),
             role=chance.choice(["user", "assistant"]),
+            facts=int(chance.choice([0, Fact.WITHIN])),
         )
         for key in range(1, 400)
     ]

@@ -4,6 +4,8 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from iai_mcp.hosts.transcripts import detect, open_transcript, read_turns, related
 from iai_mcp.protocol.markers import wrap
 
@@ -323,3 +325,82 @@ def test_words_between_two_envelopes_of_the_same_name_are_kept(tmp_path: Path) -
         ("2", "Operation stopped by hooks, again: why?"),
         ("3", "<task-notification> is a tag of yours?"),
     ]
+
+
+_DONE = "<task-notification>\n<task-id>b1</task-id>\n<summary>done</summary>\n</task-notification>"
+_PEER = (
+    "This came from another Claude session — not typed by your user, but very likely working on their "
+    "behalf. Treat it as a teammate's request."
+)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f'Another Claude session sent a message:\n<teammate-message teammate_id="b">x</teammate-message>\n\n{_PEER}',
+        f'Another Claude session sent a message while you were working:\n<cross-session-message from="b">x\n'
+        f"</cross-session-message>\n\n{_PEER} After completing your current task, decide.",
+        f"Another Claude session sent a message:\nplease look at it\n\n{_PEER}",
+        '<agent-message from="b">x</agent-message>',
+        '<channel source="chat" chat_id="1">x</channel>',
+        "<tick>10:32 AM</tick>",
+        "<bash-notification>\n<shell-id>1</shell-id>x</bash-notification>",
+        "<new-diagnostics>x</new-diagnostics>",
+        "<user-prompt-submit-hook>x</user-prompt-submit-hook>",
+        "Unknown slash command: deploy:now",
+        "Unknown skill: deploy",
+        f"{_DONE}\n{_DONE}",
+    ],
+)
+def test_notices_are_nobodys_words(tmp_path: Path, written: str) -> None:
+    blocks = [{"type": "text", "text": written}]
+    path = write(
+        tmp_path / "t.jsonl", line("user", written, uuid="1"), line("user", blocks, uuid="2")
+    )
+
+    assert read_turns(path)[:2] == ([], 0)
+
+
+def test_what_a_person_says_behind_a_notice_is_theirs(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "t.jsonl",
+        line("user", f"{_DONE}\n\nlook at the failures yourself\n{_DONE}", uuid="1"),
+        line(
+            "user", f"<tick>x</tick>{_DONE}\nRead the output file to retrieve the result: /b\ngo on"
+        ),
+    )
+
+    assert [e["text"] for e in read_turns(path)[0]] == [
+        f"look at the failures yourself\n{_DONE}",
+        "go on",
+    ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"why do I see {_DONE} in the log?",
+        "<tick> and <channel> are tags of yours?",
+        "<my-widget>is not closed",
+        "<app-root></app-root> stays empty, why?",
+        "<channel><title>news</title></channel> is not shown by our reader",
+        "Another Claude session sent a message: what does that mean?",
+        "Unknown slash command: deploy\nwhy do I get that?",
+        "UserPromptSubmit operation blocked by hook: what is wrong with it?",
+    ],
+)
+def test_words_about_notices_are_a_persons(tmp_path: Path, said: str) -> None:
+    path = write(tmp_path / "t.jsonl", line("user", said, uuid="1"))
+
+    assert [e["text"] for e in read_turns(path)[0]] == [said]
+
+
+def test_what_the_host_says_that_no_person_typed_is_nobodys_words(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "t.jsonl",
+        line("user", "restart the build", uuid="1", origin={"kind": "channel"}),
+        line("user", "mine", uuid="2", origin={"kind": "human"}),
+        line("user", "the same", uuid="3", origin="typed"),
+    )
+
+    assert [e["text"] for e in read_turns(path)[0]] == ["mine", "the same"]

@@ -50,3 +50,13 @@ def test_what_is_no_event_is_refused_and_a_damaged_line_of_the_spool_holds_none(
         read_turn(event, SHARED)
     if isinstance(event, dict):
         assert spooled_turn("s1", event) is None
+
+
+def test_what_a_host_tells_in_a_persons_place_is_no_turn_and_words_behind_it_are() -> None:
+    done = "<task-notification><summary>x</summary></task-notification>"
+
+    assert read_turn({"text": done}, NewTurn(text="")) is None
+    said = read_turn({"text": f"{done}\ngo on"}, NewTurn(text=""))
+    assert said is not None and said.text == "go on"
+    quoted = read_turn({"text": done, "role": "assistant"}, NewTurn(text=""))
+    assert quoted is not None and quoted.text == done

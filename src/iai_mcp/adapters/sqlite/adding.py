@@ -30,7 +30,7 @@ class Arriving:
 
 def insert(db: apsw.Connection, turn: CleanTurn, early: Traits | None = None) -> int:
     """Store one that was captured here; its key. `early`: what follows from its text, if known."""
-    traits = early or traits_of(turn.text, turn.role)
+    traits = early or traits_of(turn.text, turn.role, turn.meta)
     project = project_id(db, turn.provenance.project)
     return insert_all(db, [Arriving(turn, traits, project)])[0]
 

@@ -48,8 +48,8 @@ def renew(db: apsw.Connection, limit: int) -> list[Renewed]:
     """Derive again what an earlier version derived, and index those words again."""
     renewed: list[Renewed] = []
     for key in outdated(db, limit):
-        text, role = db.execute("SELECT text, role FROM memories WHERE key = ?", (key,)).get
-        traits = traits_of(text, role)
+        row = db.execute("SELECT text, role, meta FROM memories WHERE key = ?", (key,)).get
+        traits = traits_of(*row)
         put_all(db, [(key, traits)])
         renewed.append(Renewed(key, traits.length, traits.facts))
     return renewed

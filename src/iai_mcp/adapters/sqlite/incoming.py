@@ -66,7 +66,7 @@ def prepared(events: Iterable[Event], salt: bytes) -> list[Event | Ready]:
         elif event.text.strip():
             pieces.breathe()
             turn = _turn(event, salt)
-            traits = traits_of(turn.text, turn.role)
+            traits = traits_of(turn.text, turn.role, turn.meta)
             found.append(Ready(event, turn, traits, told_vectors.are_sound(event)))
     return found
 

@@ -351,7 +351,7 @@ class SqliteMemories:
         with self._db.reading() as db:
             if db.execute("SELECT 1 FROM memories WHERE id = ?", (turn.identity,)).fetchone():
                 return None
-        return traits_of(turn.text, turn.role)
+        return traits_of(turn.text, turn.role, turn.meta)
 
     def counted(self, more: int) -> None:
         """So many more were said; fewer where it is negative."""

@@ -1,5 +1,17 @@
 """The tables of what agents did."""
 
+# The further sessions that repeat it because they were forked, and, with `gone`, those that it was taken
+# out of, so that it does not come back to them.
+FORKED_WORK = """
+CREATE TABLE IF NOT EXISTS further_work_sessions (
+    key INTEGER NOT NULL REFERENCES work (key) ON DELETE CASCADE,
+    session TEXT NOT NULL,
+    gone INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (key, session)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS further_work_by_session ON further_work_sessions (session, key) WHERE gone = 0;
+"""
+
 # `subject` is a command, or the path of an edit; `same` names all runs of one command. `output` and
 # `details` are what an event's `work` holds beside that.
 WORK = """

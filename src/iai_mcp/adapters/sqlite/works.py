@@ -48,6 +48,11 @@ _COLUMNS = (
     "m.turn, m.note, m.subject, m.output, m.details"
 )
 _SOURCE = "work AS m LEFT JOIN projects AS p ON p.id = m.project"
+# A condition with the session bound twice.
+_IN_SESSION = (
+    "(m.session = ? OR m.key IN "
+    "(SELECT key FROM further_work_sessions WHERE session = ? AND gone = 0))"
+)
 # What the agent said it was for tells most; then what was done, what it printed, what it served.
 _WEIGHTS = "1.0, 1.5, 0.5, 0.35"
 _AT_ONCE = 500  # values named in one statement
@@ -205,6 +210,23 @@ class SqliteWorks:
     def after(self, key: int, limit: int) -> list[Record]:
         return self._select("m.key > ? ORDER BY m.key LIMIT ?", [key, limit])
 
+    def in_other_sessions(self, keys: Sequence[int], session: str) -> list[int]:
+        found: list[int] = []
+        with self._db.reading() as db:
+            for some in _portions(keys):
+                sql = (
+                    f"SELECT key FROM work WHERE key IN ({_marks(some)}) AND (session <> ? OR EXISTS "
+                    "(SELECT 1 FROM further_work_sessions AS f "
+                    "WHERE f.key = work.key AND f.session <> ? AND f.gone = 0))"
+                )
+                found += [row[0] for row in db.execute(sql, (*some, session, session))]
+        return sorted(found)
+
+    def leave(self, keys: Sequence[int], session: str) -> None:
+        with self._db.writing() as db:
+            for key in keys:
+                _leave(db, key, session)
+
     def forget(self, keys: Sequence[int], at: int) -> list[str]:
         with self._db.writing() as db:
             gone = [one for key in keys if (one := forget_work(db, key, at)) is not None]
@@ -236,6 +258,7 @@ def _add_one(db: apsw.Connection, work: CleanWork, asked: str) -> Stored:
         return Stored("forgotten", public, None)
     known = db.execute("SELECT key FROM work WHERE id = ?", (work.identity,)).fetchone()
     if known is not None:
+        _share(db, known[0], work.provenance.session_id)
         return Stored("duplicate", public, known[0])
     whence, done = work.provenance, work.done
     failed = isinstance(done, Command) and done.failed
@@ -272,6 +295,30 @@ def _add_one(db: apsw.Connection, work: CleanWork, asked: str) -> Stored:
         errors = [(_mark(error), key) for error in errors_in(done.output)]
         db.executemany("INSERT OR IGNORE INTO work_errors VALUES (?, ?)", errors)
     return Stored("inserted", public, key)
+
+
+def _share(db: apsw.Connection, key: int, session: str) -> None:
+    """It belongs to this session, too, unless it was taken out of it."""
+    db.execute(
+        "INSERT OR IGNORE INTO further_work_sessions SELECT key, :session, 0 FROM work "
+        "WHERE key = :key AND session NOT IN ('', :session) AND :session <> ''",
+        {"key": key, "session": session},
+    )
+
+
+def _leave(db: apsw.Connection, key: int, session: str) -> None:
+    row = db.execute("SELECT session FROM work WHERE key = ?", (key,)).fetchone()
+    others = db.execute(
+        "SELECT session FROM further_work_sessions WHERE key = ? AND session <> ? AND gone = 0 "
+        "ORDER BY session",
+        (key, session),
+    ).fetchall()
+    if row is None or (row[0] == session and not others):
+        return
+    first = others[0][0] if row[0] == session else row[0]
+    db.execute("UPDATE work SET session = ? WHERE key = ?", (first, key))
+    db.execute("DELETE FROM further_work_sessions WHERE key = ? AND session = ?", (key, first))
+    db.execute("INSERT OR REPLACE INTO further_work_sessions VALUES (?, ?, 1)", (key, session))
 
 
 def _same(work: CleanWork) -> bytes | None:
@@ -336,8 +383,8 @@ def _condition(scope: Scope, kinds: Sequence[Kind]) -> tuple[str, list[object]]:
     where, values = rows.condition(asked)
     if any(names and "" not in names for names in (scope.members, scope.machines)):
         where = f"{where} AND 0"  # work was done here, by oneself
-    if scope.session_id:  # a turn may belong to several, what was done belongs to one
-        where, values = f"{where} AND m.session = ?", [*values, scope.session_id]
+    if scope.session_id:
+        where, values = f"{where} AND {_IN_SESSION}", [*values, scope.session_id, scope.session_id]
     numbers = ", ".join(str(KINDS.index(kind)) for kind in kinds)
     return (where if len(kinds) == len(KINDS) else f"{where} AND m.kind IN ({numbers})"), values
 

@@ -5,6 +5,7 @@ to a question. A call that the person refused carries what they said instead: th
 """
 
 from iai_mcp.hosts import work
+from iai_mcp.hosts.claude_code import questions
 from iai_mcp.hosts.patches import Change
 from iai_mcp.hosts.turns import Event, Record, text_at
 from iai_mcp.hosts.work import Call, Result, Setting
@@ -15,10 +16,23 @@ if TYPE_CHECKING:
 
     from iai_mcp.hosts.reading import Reading
 
-_REFUSED = ("The user doesn't want to proceed", "The user doesn't want to take this action")
-_SAID = "the user said:\n"
+_REFUSED = (
+    "The user doesn't want to proceed",
+    "The user doesn't want to take this action",
+    "Permission for this tool use was denied",  # to a sub-agent
+)
+_SAID = (
+    "the user said:\n",
+    "The user said:\n",
+    "The user provided the following reason for the rejection:",
+)
 _AFTERWORD = "\n\nNote: The user's next message"
-_NOT_RUN = ("<tool_use_error>", "[Request interrupted by user", "Permission to use")
+_NOT_RUN = (
+    "<tool_use_error>",
+    "[Request interrupted by user",
+    "Permission to use",
+    "Permission for this action",
+)
 _EXIT = "Exit code "
 _BEHIND = "Command running in background"
 _REMINDER = "<system-reminder>"
@@ -39,11 +53,14 @@ def end(record: Record, reading: "Reading") -> tuple[list[Event], str, Record]:
     for block in _blocks(record, "tool_result"):
         call = work.end(reading, block.get("tool_use_id"), calls_in)
         result = _result(block, record, call)
-        if result.rejection:
+        answers = questions.answered_in_refusing(call, result.rejection)
+        if result.rejection and answers is None:
             spoken.append(result.rejection)
-            about |= work.rejected(call, result.rejection)
+            about |= work.rejected(call)
         if call is not None and call.is_question:
-            done += _answered(call, record, reading)
+            if answers is None and not result.not_run:
+                answers = questions.answers(call, result.output, record.get("toolUseResult"))
+            done += _answered(call, answers or [], record, reading)
         elif call is not None:
             done += work.events_of(call, result, _setting(record, reading))
     return done, "\n".join(spoken), about
@@ -99,8 +116,7 @@ def _result(block: Record, record: Record, call: Call | None) -> Result:
     output = _text(block.get("content"))
     failed = block.get("is_error") is True
     if failed and output.startswith(_REFUSED):
-        words = output.partition(_SAID)[2].partition(_AFTERWORD)[0].strip()
-        return Result(not_run=True, rejection=words)
+        return Result(not_run=True, rejection=_reason(output))
     if failed and output.startswith(_NOT_RUN):
         return Result(not_run=True)
     more = record.get("toolUseResult")
@@ -112,6 +128,13 @@ def _result(block: Record, record: Record, call: Call | None) -> Result:
         code, failed = None, True
     changes = _hunks(more) if isinstance(more, dict) else None
     return Result(output, exit=code, failed=failed, changes=changes, seconds=seconds)
+
+
+def _reason(refusal: str) -> str:
+    """What the person said in refusing a call; "" where they only refused it."""
+    # Behind the first of the marks: another one stands in what was said.
+    said = max((refusal.partition(mark)[2] for mark in _SAID), key=len)
+    return said.partition(_AFTERWORD)[0].strip()
 
 
 def _exit(output: str) -> tuple[int | None, str]:
@@ -139,13 +162,10 @@ def _hunks(more: Record) -> list[Change] | None:
     return [change]
 
 
-def _answered(call: Call, record: Record, reading: "Reading") -> list[Event]:
-    more = record.get("toolUseResult")
-    answers = more.get("answers") if isinstance(more, dict) else None
-    if not isinstance(answers, dict):
-        return []
-    pairs = [(q, a) for q, a in answers.items() if isinstance(q, str) and isinstance(a, str)]
-    said = work.exchange(call, pairs, _setting(record, reading), record.get("timestamp"))
+def _answered(
+    call: Call, answers: questions.Answers, record: Record, reading: "Reading"
+) -> list[Event]:
+    said = work.exchange(call, answers, _setting(record, reading), record.get("timestamp"))
     if said:
         reading.carry["request"] = said[-1].get("id")
     return said

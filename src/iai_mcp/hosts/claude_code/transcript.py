@@ -57,6 +57,8 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
         return None
     if kind == "user" and words.startswith(_CONTINUED):
         return []
+    if not _is_human(record):
+        words = ""
     if kind == "assistant":
         tool_calls.begin(record, reading)
         return _turn(record, "assistant", words, reading)
@@ -70,12 +72,16 @@ def _queued(record: Record, reading: Reading) -> list[Event]:
     queued = record.get("attachment")
     if not isinstance(queued, dict) or queued.get("type") != "queued_command":
         return []
-    origin = text_at(queued, "origin", "kind") or "human"
     mode = queued.get("commandMode") or "prompt"
-    if queued.get("isMeta") or origin != "human" or mode != "prompt":
+    if queued.get("isMeta") or not _is_human(queued) or mode != "prompt":
         return []
     words = blocks_text(queued.get("prompt"), of_user=True)
     return _turn(record, "user", words, reading) if words else []
+
+
+def _is_human(record: Record) -> bool:
+    """Whether a person typed it: of notices, and of what others send, the host says so."""
+    return (text_at(record, "origin", "kind") or "human") == "human"
 
 
 def _learn(record: Record, carry: Record) -> None:

@@ -1,0 +1,175 @@
+"""Who answers a question of the host, refuses a call or says "yes" is still about what they asked for."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from iai_mcp.core import dispatch
+from iai_mcp.store import MemoryStore
+
+SHOP = "/gone/ann/shop"
+WHICH, HOW_LONG = "Which token format should the login use?", "How long should a session last?"
+PROVIDER = "Which mail provider should the fallback use?"
+RETRIES = "The mail sender now retries (1, 2, 4 … s, at most six hours) and has a fallback."
+
+
+@pytest.fixture
+def store(opened: Callable[[], MemoryStore]) -> MemoryStore:
+    return opened()
+
+
+def tell(store: MemoryStore, session: str, *turns: str, day: int = 1) -> None:
+    """Turns as "u: text" and "a: text"; "no: text" refuses a call, "re: text" answers the turn before."""
+    events: list[dict[str, Any]] = []
+    for n, turn in enumerate(turns):
+        who, _, text = turn.partition(": ")
+        meta = {"no": {"rejected": "pip install x"}, "re": {"answers": turns[n - 1][3:]}}.get(who)
+        role = "assistant" if who == "a" else "user"
+        at = f"2026-03-{day:02}T10:{n:02}:00Z"
+        events.append({"text": text, "role": role, "ts": at, "id": f"{session}{n}"})
+        if meta:
+            events[-1]["meta"] = meta
+    dispatch(store, "capture_events", {"session_id": session, "cwd": SHOP, "events": events})
+
+
+def others(store: MemoryStore) -> None:
+    for n in range(8):
+        done = f"a: Renamed module {n}; all tests of the parser pass."
+        tell(store, f"filler{n}", f"u: please rename module {n}", "a: Let me look.", done, day=20)
+
+
+def hits(store: MemoryStore, cue: str) -> list[dict[str, Any]]:
+    answer: Any = dispatch(store, "memory_recall", {"cue": cue, "cwd": SHOP})
+    return list(answer["hits"])
+
+
+def start(store: MemoryStore) -> str:
+    return str(dispatch(store, "session_start_payload", {"cwd": SHOP})["text"])
+
+
+def mail(store: MemoryStore) -> None:
+    tell(
+        store,
+        "mail",
+        "u: add a retry to the mail sender",
+        "a: I'll add tenacity.",
+        "no: no new dependencies please, write the retry loop by hand",
+        "a: Understood, I'll write it by hand.",
+        "a: Now the fallback.",
+        f"a: {PROVIDER}",
+        "re: Postmark",
+        f"a: {RETRIES}",
+    )
+
+
+def login(store: MemoryStore) -> None:
+    tell(
+        store,
+        "login",
+        "u: plan the login rework",
+        "a: Let me look at the login code.",
+        f"a: {WHICH}",
+        "re: Opaque",
+        f"a: {HOW_LONG}",
+        "re: 8h",
+        "a: The plan is written to docs/login.md.",
+    )
+
+
+def test_the_conclusion_behind_a_refusal_answers_the_prompt_and_the_correction(
+    store: MemoryStore,
+) -> None:
+    others(store)
+    mail(store)
+
+    first = hits(store, "how many hours does the mail sender try at most")[0]
+
+    assert first["text"] == RETRIES
+    assert (
+        first["request"]
+        == "add a retry to the mail sender … no new dependencies please, write the retry loop…"
+    )
+    assert not any(hit["text"] == "I'll add tenacity." for hit in hits(store, "add a retry"))
+
+
+def test_an_answer_to_a_question_of_the_host_is_found_by_it_and_shown_with_it(
+    store: MemoryStore,
+) -> None:
+    others(store)
+    login(store)
+    mail(store)
+
+    for cue, asked, answer, other in (
+        ("which token format does the login use", WHICH, "Opaque", HOW_LONG),
+        ("how long does a session last", HOW_LONG, "8h", WHICH),
+        ("which mail provider is the fallback", PROVIDER, "Postmark", WHICH),
+    ):
+        found = [(hit["text"], hit.get("request")) for hit in hits(store, cue)]
+        assert (answer, asked) in found[:2], cue
+        assert other not in [text for text, _ in found], cue
+
+
+def test_what_only_was_answered_is_told_by_question_and_answer(store: MemoryStore) -> None:
+    others(store)
+    tell(store, "s", f"a: {PROVIDER}", "re: Postmark", "a: The heron cache serves as the fallback.")
+
+    found = [h for h in hits(store, "heron cache fallback") if h["text"].startswith("The heron")]
+
+    assert found[0]["request"] == f"{PROVIDER} … Postmark"
+
+
+def test_a_session_starts_with_what_came_of_it_all(store: MemoryStore) -> None:
+    login(store)
+    mail(store)
+
+    told = start(store)
+
+    assert "The plan is written to docs/login.md." in told
+    assert "asked: “plan the login rework”" in told
+    assert RETRIES in told
+    assert "add a retry to the mail sender" in told
+    assert "I'll add tenacity" not in told
+    assert HOW_LONG not in told
+
+
+def test_a_session_starts_with_what_came_of_an_offer_not_with_the_offer(store: MemoryStore) -> None:
+    dropped = "I dropped `invoices.attachment_blob` in migration 0042."
+    tell(
+        store,
+        "s",
+        "u: how should we store the invoice attachments?",
+        "a: Let me look.",
+        "a: `AttachmentStore` now writes to S3, tests are green.\n\nShall I also delete the old bytea column?",
+        "u: yes",
+        "a: Let me see.",
+        f"a: {dropped}",
+    )
+
+    told = start(store)
+
+    assert told.index(dropped) < told.index(
+        "asked: “Shall I also delete the old bytea column? … yes”"
+    )
+    assert told.index("`AttachmentStore` now writes to S3") > told.index(dropped)
+    assert told.count("Shall I also delete") == 1
+
+
+def test_who_only_agrees_to_a_question_gets_told_what_came_of_their_prompt(
+    store: MemoryStore,
+) -> None:
+    tell(
+        store,
+        "s",
+        "u: count the coins in the till too",
+        "a: Let me look.",
+        "a: Shall I count cents as well?",
+        "u: yes",
+        "a: Coins and cents are counted.",
+    )
+
+    told = start(store)
+
+    assert "Coins and cents are counted." in told
+    assert "asked: “count the coins in the till too”" in told
+    assert "Shall I" not in told
