@@ -1,7 +1,7 @@
 """Whether anything that was found is really about the cue: something always comes, and should say so."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from iai_mcp.domain.cue.times import MONTHS, WEEKDAYS
@@ -27,6 +27,10 @@ _BAR_OF_WORDS = 0.35  # where there is no model: the share of what the cue's wor
 # who is named, at the time that is named, a wish about the matter.
 _TELLING = ("exact", "who", "time", "standing")
 _TELLING_FROM = 0.5
+# What no longer holds is named beside the hits only where it is about the cue by itself: by as much of the cue's
+# rarity as makes a hit where there is no model. Where nothing else can tell, a word of four is enough.
+_TELLING_OF_THE_OUTDATED = ("exact", "time")
+_A_WORD_OF_FOUR = 0.2
 
 _NAME = re.compile(r"(?<![.?!:]\s)(?<!^)\b[A-Z]\w+|\b\w*[A-Z]\w*[A-Z]\w*", re.MULTILINE)
 _CALENDAR = frozenset((*MONTHS, *WEEKDAYS))
@@ -60,6 +64,16 @@ def about_the_talk(found: Evidence, parts: Iterable[tuple[str, float]]) -> bool:
     if found.cosine is None:
         return found.words >= _BAR_OF_WORDS
     return found.cosine + _WORDS * found.words >= _BAR_OF_TALK
+
+
+def about_what_is_outdated(found: Evidence, parts: Mapping[str, float], *, near: bool) -> bool:
+    """Whether something that no longer holds is about the cue; `near` to the first hits by its score."""
+    if any(parts.get(name, 0.0) >= _TELLING_FROM for name in _TELLING_OF_THE_OUTDATED):
+        return True
+    if found.cosine is None:
+        return found.words >= _A_WORD_OF_FOUR
+    alike = found.cosine + _WORDS * found.words >= _BAR_OF_TALK
+    return (near and alike) or found.words >= _BAR_OF_WORDS
 
 
 def names_the_unknown(cue: str, known: CueWords) -> bool:

@@ -2,7 +2,13 @@
 
 import pytest
 
-from iai_mcp.domain.closeness import Evidence, about_the_talk, about_the_work, names_the_unknown
+from iai_mcp.domain.closeness import (
+    Evidence,
+    about_the_talk,
+    about_the_work,
+    about_what_is_outdated,
+    names_the_unknown,
+)
 from iai_mcp.domain.exchanges import CueWord, CueWords, StandIn
 
 HEARD = CueWords([CueWord("deploi", 3.0, 4), CueWord("script", 2.0, 9)])
@@ -72,3 +78,24 @@ def test_what_is_quoted_named_or_wished_is_close_whatever_the_cosine() -> None:
     assert not about_the_talk(far, {"meaning": 3.0}.items())
     assert about_the_talk(far, {"who": 2.0}.items())
     assert about_the_talk(far, {"standing": 2.0}.items())
+
+
+@pytest.mark.parametrize(
+    ("cosine", "words", "near", "named"),
+    [
+        (0.45, 0.0, True, True),
+        (0.45, 0.0, False, False),  # far behind what was found
+        (0.2, 0.1, True, False),  # a candidate only because little was said
+        (0.2, 0.5, False, True),
+        (None, 0.25, False, True),
+        (None, 0.1, True, False),
+    ],
+)
+def test_what_no_longer_holds_is_named_where_it_is_about_the_cue_itself(
+    cosine: float | None, words: float, near: bool, named: bool
+) -> None:
+    assert about_what_is_outdated(Evidence(cosine, words), {}, near=near) is named
+
+
+def test_what_no_longer_holds_is_named_where_it_is_quoted_letter_by_letter() -> None:
+    assert about_what_is_outdated(Evidence(0.1, 0.0), {"exact": 2.0}, near=False)
