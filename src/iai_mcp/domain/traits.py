@@ -13,7 +13,7 @@ from iai_mcp.domain.words import indexed_pieces, words
 
 # Raised when any of the fields below, or what goes into the word index, is made differently:
 # stores then bring their rows up to date in the background.
-TRAITS_VERSION = 6
+TRAITS_VERSION = 7
 
 _QUESTION_MARKS = ("?", "？", "؟")
 # More wishes in one turn than this are a document, not a conversation.

@@ -110,8 +110,8 @@ def test_rules_of_people_are_told_once_and_in_their_newest_version() -> None:
     ]
     assert rules_of(memories) == [
         "From now on, end all function names with '_y'.",
-        "always run the linter before committing",
         "I prefer tabs over spaces.",
+        "always run the linter before committing",
     ]
 
 
@@ -123,8 +123,8 @@ def test_a_turn_that_states_an_outdated_rule_is_no_source_of_rules() -> None:
     ]
     assert rules_of(memories) == [
         "From now on, end all function names with '_y'.",
-        "Never push to main.",
         "I prefer tabs over spaces.",
+        "Never push to main.",
     ]
 
 

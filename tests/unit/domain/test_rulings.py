@@ -69,6 +69,26 @@ def test_a_sentence_rules_on_each_of_its_values_by_itself() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    ["From now on, use `y_` not `x_` as the prefix", "prefix names with y_, not x_", "not x_, y_"],
+)
+def test_a_value_that_is_given_up_is_not_ordered(sentence: str) -> None:
+    found = ruling(sentence)
+
+    assert found is not None
+    assert [order.value for order in found.orders] == ["y_"]
+    assert found.denied == {"x_"}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["write the readme in English", "add three tabs to the settings page", "use tabs here"],
+)
+def test_a_known_value_in_what_is_asked_for_once_is_no_rule(sentence: str) -> None:
+    assert ruling(sentence) is None
+
+
 def test_a_pronoun_stands_for_what_the_sentence_before_was_about() -> None:
     (found,) = [
         one
