@@ -14,6 +14,7 @@ from iai_mcp.domain.ruling_words import stem
 from iai_mcp.domain.rulings import LONGEST_PROMPT, Order, Ruling, replaced
 
 _FEWEST_WORDS = 2
+_NOTHING_ELSE = 0.8  # of the letters of a turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,14 @@ class Rule:
 @dataclass(frozen=True, slots=True)
 class Register:
     """`holding` is newest first. `successors` leads from a turn to the one that replaces all it ruled;
-    `newer` from a turn to every one that replaces a part of it."""
+    `newer` from a turn to every one that replaces a part of it. `only_rules` are turns that say nothing
+    else than what is wanted for good, `outdated` the ids of those that were replaced."""
 
     holding: tuple[Rule, ...] = ()
     successors: dict[int, int] = field(default_factory=dict)
     newer: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    only_rules: frozenset[int] = frozenset()
+    outdated: frozenset[str] = frozenset()
 
 
 def may_rule(memory: Memory) -> bool:
@@ -56,11 +60,21 @@ def register(said: Iterable[tuple[Memory, Sequence[Ruling]]]) -> Register:
             continue  # a remark beside the rules keeps no turn from being replaced
         ends = None if later is None else rules[later].memory.key
         whole[key] = ends if ends is None or key not in whole or whole[key] is not None else None
+    successors = {key: last for key, last in whole.items() if last is not None and last != key}
     return Register(
         tuple(reversed(_restated(holding))),
-        {key: last for key, last in whole.items() if last is not None and last != key},
+        successors,
         {key: tuple(sorted(keys - {key})) for key, keys in newer.items() if keys - {key}},
+        frozenset(memory.key for memory, found in in_order if _says_only(found, memory.text)),
+        frozenset(memory.id for memory, _ in in_order if memory.key in successors),
     )
+
+
+def _says_only(rulings: Sequence[Ruling], text: str) -> bool:
+    """Whether a text is made of these rules, but for a word of praise or two."""
+    if not all(ruling.firm for ruling in rulings):
+        return False
+    return sum(len(ruling.sentence) for ruling in rulings) >= _NOTHING_ELSE * len(text.strip()) > 0
 
 
 def _restated(rules: Sequence[Rule]) -> list[Rule]:

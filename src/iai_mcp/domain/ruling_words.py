@@ -118,6 +118,21 @@ EXPLAINS = re.compile(
     r"|is (?:to|a|an|our|just)) )",
     re.IGNORECASE,
 )
+# Which of some options is taken, and what would follow from taking one.
+PICKS = re.compile(
+    _LEAD
+    + r"(?:(?:let['’]?s|lets|i['’]?d|i would|i|we|we['’]?ll) )?(?:do|go (?:with|for)|take|use|try|pick|choose|prefer|want|like|have)?\s*"
+    r"(?:(?:the )?(?:option|variant|number|approach|plan|idea|choice|no\.?|nr\.?|#)\s*)?"
+    r"(?:#?\d{1,2}|[a-f]\b|(?:the )?(?:first|second|third|fourth|last|former|latter|other)(?: (?:one|option|approach|idea))?"
+    r"|both|all(?: of (?:them|it|these))?|either)"
+    r"(?:(?:,? (?:and|or|then|\+) |, ?)(?:#?\d{1,2}|[a-f])\b)*(?: (?:then|please|now|first|instead|for now))*\W*$",
+    re.IGNORECASE,
+)
+SUPPOSES = re.compile(
+    r"^\W*if (?:we|you|i|they) (?:do|did|go (?:with|for)|choose|keep|want|need|change|use) (?:this|that|so|it)\b[^,]{0,40},"
+    r"|^\W*if (?:so|not|yes|that['’]?s the case),",
+    re.IGNORECASE,
+)
 ASKED = re.compile(
     r"[?？؟][\"')\]]*\s*$|^\W*(?:can|could|would|do|does|did|is|are|should|shall|what|why|how|where|which) (?:you|we|i|it|the|this|that|there|they)\b",
     re.IGNORECASE,
@@ -147,7 +162,7 @@ GIVEN_UP = re.compile(
 )
 FORBIDS = re.compile(
     r"\b(?:never|(?:do|does|should|must|may|can)(?: not|n['’]t)|cannot|stop|avoid|nie|niemals|jamais|nunca)\b"
-    r"(?! (?:forget|hesitate|only|just|worry))|不要|禁止|不许|别",
+    r"(?! (?:forget|hesitate|only|just|worry))|不要|禁止|不许|别|不懂|不会",
     re.IGNORECASE,
 )
 # A rule beside another, or for a part of what the other is about: the other goes on to hold.
@@ -196,7 +211,7 @@ USED = re.compile(
 )
 # A sentence rules on each of its values by itself: "start with 'x_' and end with '_d'".
 CLAUSE = re.compile(
-    r"[,;:]\s+|\s+(?:and|but|followed by|as an? \w+|regardless of|so that|in order to"
+    r"[,;:]\s+|[，；：。]|\s+(?:and|but|followed by|as an? \w+|regardless of|so that|in order to"
     r"|to (?:indicate|help|make|ensure|keep|maintain|improve))\s+",
     re.IGNORECASE,
 )
@@ -252,7 +267,7 @@ ab jetzt sofort künftig immer nie bitte nicht mehr statt verwende verwenden ben
 """
 # What rulings are made of in a script without blanks: alone between values, or wherever it stands.
 _MADE_OF_SIGNS = re.compile(
-    r"以后|今后|从现在(?:开始|起)?|现在|还是|改回|改用|改成|换成|换回|一律|统一|全部|总是|必须|务必|使用|不要|不再|别再"
+    r"对了|就行|就好|以后|今后|从现在(?:开始|起)?|现在|还是|改回|改用|改成|换成|换回|一律|统一|全部|总是|必须|务必|使用|不要|不再|别再"
     r"|(?<![\u4e00-\u9fff])[用写成为吧了都请要的](?![\u4e00-\u9fff])"
 )
 

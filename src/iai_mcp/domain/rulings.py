@@ -29,6 +29,7 @@ _QUOTED = (">", "+", "|", "```", "---", "$ ")
 _NOD = re.compile(r"^(?:\w+(?: \w+)?[.!] )+(?=\w+ \w+)")  # "Great. Exactly!"
 _FEWEST_WORDS = 2
 _MOST_OF_ONE = 8
+_NO_RULE = (said.ASKED, said.EXPLAINS, said.PICKS, said.SUPPOSES)
 
 # Of the words of two orders, where no thing is in only one of them; more where both name none.
 _SHARED, _SHARED_WITHOUT_A_THING = 0.5, 0.75
@@ -152,7 +153,7 @@ class _Tone(NamedTuple):
 def _tone(sentence: str) -> _Tone | None:
     if len(sentence) > _LONGEST or count(sentence) < _FEWEST_WORDS:
         return None
-    if said.ASKED.search(sentence) or said.EXPLAINS.search(sentence):
+    if any(pattern.search(sentence) for pattern in _NO_RULE):
         return None
     wish = bool(said.FOR_GOOD.search(sentence) or standing_wish(sentence))
     as_we_do = bool(said.AS_WE_DO.search(sentence))

@@ -237,3 +237,13 @@ def test_every_section_gets_its_share() -> None:
     last = [briefing.Point("omega", said("o"), "left open")]
     made = compose("P.", [Section("First", first, 0.5), Section("Last", last, 0.2)], [], 200, words)
     assert "omega" in made.text
+
+
+def test_a_habit_whose_rule_was_replaced_since_is_not_known_any_more() -> None:
+    old = said("Use flake8 for linting in this repo.")
+    new = said("From now on use ruff instead of flake8 for linting.")
+    found = register((one, rulings(one.text)) for one in (old, new))
+    habit = replace(said("Use flake8 for linting.", tier="procedural"), derived=True)
+    of_old = replace(habit, meta={"sources": [new.id, old.id]})
+    of_new = replace(habit, meta={"sources": [old.id, new.id]})
+    assert briefing.not_outlived([of_old, of_new], found) == [of_new]

@@ -59,6 +59,27 @@ def test_a_question_a_nod_or_a_report_rules_nothing(sentence: str) -> None:
     assert ruling(sentence) is None
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "let's do 1",
+        "ok, let's go with the second one",
+        "I'd go for 1 and 3",
+        "let's use both then",
+        "(if we do that, we also need to add a flag for it)",
+    ],
+)
+def test_who_picks_an_option_or_supposes_something_rules_nothing(sentence: str) -> None:
+    assert ruling(sentence) is None
+
+
+@pytest.mark.parametrize(
+    "sentence", ["let's use 2 spaces for indentation", "if you add a flag, you must document it"]
+)
+def test_a_number_or_an_if_alone_takes_no_rule_away(sentence: str) -> None:
+    assert ruling(sentence) is not None
+
+
 def test_a_sentence_rules_on_each_of_its_values_by_itself() -> None:
     found = ruling("Start function names with 'x_' and end them with '_d'.")
 
