@@ -34,7 +34,9 @@ _BIDDING = (
 )
 # Nobody says so of this once.
 FOR_GOOD = re.compile(
-    r"(?:^\W*|[,;:.] ?|\b(?:you|we|should|must|to|please|also|i|of) )(?:always|never)\b",
+    r"(?:^\W*|[,;:.] ?|\b(?:you|we|should|must|to|please|also|i|of) )(?:always|never)\b"
+    r"|^\W*(?:please )?(?:no|don['’]t|do not)\b.{3,60}\b(?:without|unless)\b.{0,12}\b(?:ask(?:ing|ed)?|ok|permission|approval|review)\b"
+    r"|\b(?:kein\w*|nicht)\b.{3,60}\bohne\b.{0,24}\b(?:zu fragen|rückfrage|absprache)\b",
     re.IGNORECASE,
 )
 # What holds for good, in words that say so.
@@ -192,6 +194,12 @@ HAS_TO_BE = re.compile(
     re.IGNORECASE,
 )
 THIS_ONCE = re.compile(r"\b(?:here|this|that|these|those|it)\b", re.IGNORECASE)
+CHOOSES = re.compile(
+    _LEAD
+    + _BIDDING
+    + r"us(?:e|ing) (?:the )?[`'\"]?[\w.+/@-]+[`'\"]?,? (?:and not|not|instead of|rather than) (?:the )?[`'\"]?[\w.+/@-]+[`'\"]?,? (?:for|in|when)\b",
+    re.IGNORECASE,
+)
 USED_ALL_OVER = re.compile(
     _LEAD
     + _BIDDING

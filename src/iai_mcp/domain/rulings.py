@@ -81,7 +81,8 @@ class Ruling:
     def firm(self) -> bool:
         """Whether it is a rule of the work and no talk about it: it says what to do with what."""
         known = self.things or in_another_script(self.sentence)  # of which no things are known
-        return self.standing and bool(self.orders or (self.wish and known))
+        chosen = self.used and self.denied and self.things  # "use ruff, not flake8, for linting"
+        return self.standing and bool(self.orders or (self.wish and known) or chosen)
 
 
 def rulings(text: str) -> list[Ruling]:
@@ -176,7 +177,7 @@ def replaced(old: Order, new: Order) -> bool:
 def _orders(sentence: str, before: str) -> Iterator[Order]:
     """What a sentence rules clause by clause; what a clause leaves out stands in those before it."""
     topic, places = frozenset[str](), frozenset[str]()
-    for clause in _clauses(sentence):
+    for clause in clauses(sentence):
         subject, found = about(clause), list(said.VALUE.finditer(clause))
         things, its = subject & said.THINGS, said.ITS.search(clause)
         if said.TOPIC.search(clause) and not found:
@@ -211,7 +212,7 @@ def _is_denied(clause: str, value: re.Match[str]) -> bool:
 def _denied(sentence: str) -> frozenset[str]:
     return frozenset(
         known(_bare(match))[1]
-        for clause in _clauses(sentence)
+        for clause in clauses(sentence)
         for match in said.VALUE.finditer(clause)
         if _is_denied(clause, match)
     )
@@ -225,7 +226,7 @@ def _settles(sentence: str) -> bool:
     """Whether it says which of a few known values is to be used, and not for this once."""
     found = [
         (known(_bare(match))[0] or ("affix" if _is_affix(match) else ""), _is_denied(clause, match))
-        for clause in _clauses(sentence)
+        for clause in clauses(sentence)
         for match in said.VALUE.finditer(clause)
     ]
     kinds = {kind for kind, denied in found if kind and not denied}
@@ -242,7 +243,8 @@ def _is_added(clause: str, value: re.Match[str]) -> bool:
     return bool(said.ADDS.search(clause)) or bool(kind and stem(kind[1].lower()) in said.THINGS)
 
 
-def _clauses(sentence: str) -> list[str]:
+def clauses(sentence: str) -> list[str]:
+    """The parts of a sentence that rule by themselves."""
     at, found = 0, []
     sentence = said.EXAMPLE.sub("", sentence)
     for part in said.CLAUSE.finditer(sentence):
@@ -254,6 +256,8 @@ def _clauses(sentence: str) -> list[str]:
 def _is_standing(sentence: str) -> bool:
     if _has(said.STANDS_WITH, said.STANDING, sentence):
         return True
+    if said.CHOOSES.match(sentence):
+        return said.THIS_ONCE.search(sentence) is None
     patterns = (said.FOR_ALL, said.FRONTED, said.USED_ALL_OVER)
     return any(pattern.match(sentence) for pattern in patterns)
 
