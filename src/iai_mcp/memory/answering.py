@@ -29,6 +29,8 @@ _SIDES = len('"before": [], "after": [], ')
 _EXCERPT = 50_000  # bytes of a whole turn that no answer can hold, at most
 # Of one kind of hits beside the other: so much less is too unlikely to answer.
 _FAR_BEHIND = 2.5
+_JUST_BEFORE = 1e-4  # points: what took a place comes before what came of the old
+_NOD = 200  # characters
 _SUCCESSOR = "it supersedes what was found"
 _LATER_RULE = "a later rule on what was found"
 # Digests are looked for among those of the best hits, and only a few come along.
@@ -158,9 +160,10 @@ class Answering:
         if not superseded:
             return found, work
         gone = {one.memory.key for one in superseded}
-        kept = sorted([*found.kept, *valid], key=lambda one: -one.score)
+        before = [replace(one, score=one.score + _JUST_BEFORE) for one in valid]
+        kept = sorted([*found.kept, *before], key=lambda one: -one.score)
         held = replace(found, kept=kept, superseded=[*found.superseded, *superseded])
-        return held, work.without(gone)
+        return held, work.without(gone | _nods_to(gone, work))
 
     def _fitted(self, drafts: Sequence[Hit], room: int, *, needed: bool) -> list[Hit]:
         """Those that fit, each with as much of its text as its share of the room holds; one if needed."""
@@ -403,6 +406,16 @@ class Answering:
         """Without what is closed to whoever asks."""
         closed = self.scope.not_projects
         return [memory for memory in found if memory.provenance.project not in closed]
+
+
+def _nods_to(gone: Collection[int], work: Worked) -> set[int]:
+    """What was only said to prompts that no longer hold: "Will do." tells nothing without them."""
+    found: set[int] = set()
+    for exchange in work.exchanges:
+        answers = [work.turns[key] for key in exchange.keys[1:] if key in work.turns]
+        if exchange.keys[0] in gone and sum(len(one.text) for one in answers) <= _NOD:
+            found.update(one.key for one in answers)
+    return found
 
 
 def _speakers(exchanges: Sequence[RankedExchange], work: Worked) -> list[Memory]:

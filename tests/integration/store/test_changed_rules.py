@@ -121,3 +121,20 @@ def test_a_rule_that_was_put_right_is_told_no_more(store: MemoryStore) -> None:
 
     told = dispatch(store, "session_start_payload", {"project": "/p"})
     assert OLD not in str(told["text"])
+
+
+def test_what_was_only_nodded_to_an_outdated_rule_does_not_answer(store: MemoryStore) -> None:
+    for day, rule, nod in ((1, OLD, "Will do."), (2, NEW, "Changed.")):
+        said = (("user", rule), ("assistant", "Let me look."), ("assistant", nod))
+        events = [
+            {"text": text, "role": role, "ts": f"2026-01-{day:02}T09:0{n}:00Z"}
+            for n, (role, text) in enumerate(said)
+        ]
+        call = {"session_id": f"work {day}", "events": events, "project": "/p"}
+        dispatch(store, "capture_events", call)
+
+    hits, anti = ask(store)
+
+    assert hits[0] == NEW
+    assert "Will do." not in hits
+    assert list(anti) == [OLD]
