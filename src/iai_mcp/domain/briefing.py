@@ -77,6 +77,16 @@ def holding(memories: Iterable[Memory]) -> list[Memory]:
     return list(seen.values())
 
 
+def not_outlived(memories: Iterable[Memory], register: Register) -> list[Memory]:
+    """Without habits that repeat a rule which was replaced after it was said last."""
+    return [one for one in memories if _last_source(one) not in register.outdated]
+
+
+def _last_source(memory: Memory) -> str:
+    sources = memory.meta.get("sources") if memory.derived else None
+    return str(sources[-1]) if isinstance(sources, list) and sources else ""
+
+
 def lasting(memories: Iterable[Memory]) -> list[Point]:
     """What was pinned or kept for good, then habits; newest first. Topics only repeat what was said."""
     kept = newest(

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from iai_mcp.domain.cue.times import MONTHS, WEEKDAYS
@@ -35,6 +35,10 @@ _PLACES = 200  # of each word in one text
 # who is named, at the time that is named, a wish about the matter.
 _TELLING = ("exact", "who", "time", "standing")
 _TELLING_FROM = 0.5
+# What no longer holds is named beside the hits only where it is about the cue by itself: by as much of the cue's
+# rarity as makes a hit where there is no model. Where nothing else can tell, a word of four is enough.
+_TELLING_OF_THE_OUTDATED = ("exact", "time")
+_A_WORD_OF_FOUR = 0.2
 
 _NAME = re.compile(r"(?<![.?!:]\s)(?<!^)\b[A-Z]\w+|\b\w*[A-Z]\w*[A-Z]\w*", re.MULTILINE)
 _CALENDAR = frozenset((*MONTHS, *WEEKDAYS))
@@ -96,6 +100,16 @@ def _says(text: str, cue: CueMatcher, needed: int) -> bool:
         if cue.overlap(passage) >= _SAID and len({one.word for one in passage}) >= needed:
             return True
     return False
+
+
+def about_what_is_outdated(found: Evidence, parts: Mapping[str, float], *, near: bool) -> bool:
+    """Whether something that no longer holds is about the cue; `near` to the first hits by its score."""
+    if any(parts.get(name, 0.0) >= _TELLING_FROM for name in _TELLING_OF_THE_OUTDATED):
+        return True
+    if found.cosine is None:
+        return found.words >= _A_WORD_OF_FOUR
+    alike = found.cosine + _WORDS * found.words >= _BAR_OF_TALK
+    return (near and alike) or found.words >= _BAR_OF_WORDS
 
 
 def names_the_unknown(cue: str, known: CueWords) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from iai_mcp.domain.digest import sentences
 from iai_mcp.domain.nearness import terms
+from iai_mcp.domain.rulings import ruling
 from iai_mcp.domain.standing import standing_wish
 
 LOOKED_AT = 4000
@@ -29,6 +30,8 @@ _CORRECTED = re.compile(
     r"|not \w+[,;] (?:but|use)|i (?:said|told you|meant)\b|again[,:] |nein, |non, )",
     re.IGNORECASE,
 )
+# Marks before terms: what is wanted, and what is given up for it. They are compared, not counted.
+_WANTED, _GIVEN_UP = "=", "≠"
 _QUOTED_COMMAND = re.compile(r"`([^`\n]{3,120})`|^\s*\$ ([^\n]{3,120})$", re.MULTILINE)
 _PROGRAMS = """
 make just npm npx pnpm yarn bun node deno pip pipx uv poetry python python3 pytest tox nox ruff mypy cargo
@@ -62,8 +65,26 @@ def alike(kind: str, one: Sequence[str], other: Sequence[str]) -> bool:
     """Whether two observations of a kind are about the same thing."""
     if kind == "command":
         return tuple(one) == tuple(other)
-    a, b = set(one), set(other)
-    return bool(a & b) and len(a & b) >= _ALIKE * len(a | b) and ("!" in a) == ("!" in b)
+    a, b = set(telling(one)), set(telling(other))
+    if not a & b or len(a & b) < _ALIKE * len(a | b) or ("!" in one) != ("!" in other):
+        return False
+    return not (_differ(one, other) or _differ(other, one))
+
+
+def telling(observed: Sequence[str]) -> list[str]:
+    """The words of an observation, without the marks on some of them."""
+    return [term for term in observed if not term.startswith((_WANTED, _GIVEN_UP))]
+
+
+def _differ(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether one wants what the other does not speak of or gives up: "use ruff", "use black"."""
+    wanted = _wants(one)
+    given_up = {term[1:] for term in other if term.startswith(_GIVEN_UP)}
+    return bool(wanted & given_up or (_wants(other) and wanted - {*telling(other), *_wants(other)}))
+
+
+def _wants(observed: Sequence[str]) -> set[str]:
+    return {term[1:] for term in observed if term.startswith(_WANTED)}
 
 
 def habit_text(kind: str, sentences_said: Sequence[str], first: str, last: str) -> str:
@@ -86,9 +107,17 @@ def _wishes(text: str) -> Iterator[Observation]:
 
 
 def _about(sentence: str) -> tuple[str, ...]:
-    telling = {term for term in terms(sentence) if term not in _WISHING}
+    found = {term for term in terms(sentence) if term not in _WISHING}
     against = {"!"} if _AGAINST.search(sentence) else set()
-    return tuple(sorted(telling | against)) if telling else ()
+    return tuple(sorted(found | against | _values(sentence))) if found else ()
+
+
+def _values(sentence: str) -> set[str]:
+    ruled = ruling(sentence)
+    if ruled is None:
+        return set()
+    wanted = (ruled.used | {order.value for order in ruled.orders if order.value}) - ruled.denied
+    return {f"{_WANTED}{one}" for one in wanted} | {f"{_GIVEN_UP}{one}" for one in ruled.denied}
 
 
 def _commands(text: str) -> Iterator[Observation]:

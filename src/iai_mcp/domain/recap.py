@@ -86,9 +86,9 @@ class Ended:
             raise ValueError("an exchange of nothing")
         return found
 
-    def without(self, outdated: Collection[int]) -> "Ended | None":
-        """The same without a prompt that states what no longer holds; None if only a nod is left."""
-        if self.prompt is None or self.prompt.key not in outdated:
+    def without(self, told_otherwise: Collection[int]) -> "Ended | None":
+        """The same without a prompt that is told elsewhere or not at all; None if only a nod is left."""
+        if self.prompt is None or self.prompt.key not in told_otherwise:
             return self
         if self.conclusion is None or len(self.conclusion.text) <= _NOD:
             return None

@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 
 from iai_mcp.domain.nearness import terms
+from iai_mcp.domain.plain_values import PLAIN
 
 _LEAD = (
     r"^\W*(?:(?:good|great|ok(?:ay)?|yes|yeah|no|now|so|then|right|perfect|excellent|exactly|wonderful"
@@ -33,7 +34,9 @@ _BIDDING = (
 )
 # Nobody says so of this once.
 FOR_GOOD = re.compile(
-    r"(?:^\W*|[,;:.] ?|\b(?:you|we|should|must|to|please|also|i|of) )(?:always|never)\b",
+    r"(?:^\W*|[,;:.] ?|\b(?:you|we|should|must|to|please|also|i|of) )(?:always|never)\b"
+    r"|^\W*(?:please )?(?:no|don['’]t|do not)\b.{3,60}\b(?:without|unless)\b.{0,12}\b(?:ask(?:ing|ed)?|ok|permission|approval|review)\b"
+    r"|\b(?:kein\w*|nicht)\b.{3,60}\bohne\b.{0,24}\b(?:zu fragen|rückfrage|absprache)\b",
     re.IGNORECASE,
 )
 # What holds for good, in words that say so.
@@ -117,6 +120,21 @@ EXPLAINS = re.compile(
     r"|is (?:to|a|an|our|just)) )",
     re.IGNORECASE,
 )
+# Which of some options is taken, and what would follow from taking one.
+PICKS = re.compile(
+    _LEAD
+    + r"(?:(?:let['’]?s|lets|i['’]?d|i would|i|we|we['’]?ll) )?(?:do|go (?:with|for)|take|use|try|pick|choose|prefer|want|like|have)?\s*"
+    r"(?:(?:the )?(?:option|variant|number|approach|plan|idea|choice|no\.?|nr\.?|#)\s*)?"
+    r"(?:#?\d{1,2}|[a-f]\b|(?:the )?(?:first|second|third|fourth|last|former|latter|other)(?: (?:one|option|approach|idea))?"
+    r"|both|all(?: of (?:them|it|these))?|either)"
+    r"(?:(?:,? (?:and|or|then|\+) |, ?)(?:#?\d{1,2}|[a-f])\b)*(?: (?:then|please|now|first|instead|for now))*\W*$",
+    re.IGNORECASE,
+)
+SUPPOSES = re.compile(
+    r"^\W*if (?:we|you|i|they) (?:do|did|go (?:with|for)|choose|keep|want|need|change|use) (?:this|that|so|it)\b[^,]{0,40},"
+    r"|^\W*if (?:so|not|yes|that['’]?s the case),",
+    re.IGNORECASE,
+)
 ASKED = re.compile(
     r"[?？؟][\"')\]]*\s*$|^\W*(?:can|could|would|do|does|did|is|are|should|shall|what|why|how|where|which) (?:you|we|i|it|the|this|that|there|they)\b",
     re.IGNORECASE,
@@ -131,11 +149,62 @@ AGAINST = re.compile(
     r"\b(?:never|not(?! only| just)|no|(?:do not|don['’]t)(?! (?:forget|hesitate|worry|be afraid|just))|stop|avoid|without|shouldn['’]t|mustn['’]t|nie|niemals|kein\w*|jamais|pas|nunca|никогда|не)\b|不要|别",
     re.IGNORECASE,
 )
-# Quoted, in back ticks, a number, or spelled like a name in code: what a later ruling may put in
-# place of another.
+# Quoted, in back ticks, a number, spelled like a name in code, or known as a value: what a later ruling
+# may put in place of another.
 VALUE = re.compile(
     r"(?<!\w)'([^'\n]{1,40})'(?!\w)|[\"“]([^\"“”\n]{1,40})(?:[\"”]|$)|`([^`\n]{1,60})`|\b(v?\d[\w.]*)\b"
     r"|\b(\w+_\w+|[A-Za-z]*[a-z][A-Z]\w*|(?i:(?:upper|lower|camel|snake|kebab|pascal)[- ]?case))\b"
+    r"|" + PLAIN
+)
+# What stands right before a value that is not to be used, and what forbids the whole clause before one.
+GIVEN_UP = re.compile(
+    r"(?:\b(?:not|prefer\w*\s[^,;]{1,40}\sover|instead of|rather than|no longer|no more|nicht(?: mehr)?|statt|anstatt|keine?|pas|au lieu de|ya no|не)"
+    r"(?: (?:in|with|to|use|using|the|auf|mit|en|на))*|不用|不要用?|不是|别用|而不是)\s*[`'\"“]?$",
+    re.IGNORECASE,
+)
+FORBIDS = re.compile(
+    r"\b(?:never|(?:do|does|should|must|may|can)(?: not|n['’]t)|cannot|stop|avoid|nie|niemals|jamais|nunca)\b"
+    r"(?! (?:forget|hesitate|only|just|worry))|不要|禁止|不许|别|不懂|不会",
+    re.IGNORECASE,
+)
+# A rule beside another, or for a part of what the other is about: the other goes on to hold.
+BESIDE = re.compile(
+    r"\b(?:also|as well|in addition|too|auch|zusätzlich|außerdem|aussi|también|также)\b(?!,)|也|另外",
+    re.IGNORECASE,
+)
+IN_PART = re.compile(
+    r"\b(?:except|unless|apart from|other than|aside from|but not|only (?:in|for|when|if|where)|außer|ausser|nur (?:in|für|bei)"
+    r"|sauf|excepto|salvo|кроме)\b|除了|除非|例外",
+    re.IGNORECASE,
+)
+_WHERE = re.compile(
+    r"(?<!now )(?<!here )\b(?:in|for|on|within|inside|under|when|while|für|bei|im|dans|pour|en|para|для|в)\s+"
+    r"(?:(?:the|all|our|your|my|every|each|any|new|public|private)\s+)*([\w.]+)",
+    re.IGNORECASE,
+)
+# It settles which of a few known values holds, for good: it bids to use one, or says how it has to be.
+BIDS = re.compile(
+    _LEAD
+    + _BIDDING
+    + r"(?:us(?:e|ing)|indent|prefix|suffix|start|end|begin|verwende\w*|nutze\w*|benutze\w*)\b",
+    re.IGNORECASE,
+)
+HAS_TO_BE = re.compile(
+    r"\b(?:must|should|has to|have to|ought to|muss|müssen|soll|sollen|doit|doivent|debe|deben)\b|必须|应该",
+    re.IGNORECASE,
+)
+THIS_ONCE = re.compile(r"\b(?:here|this|that|these|those|it)\b", re.IGNORECASE)
+CHOOSES = re.compile(
+    _LEAD
+    + _BIDDING
+    + r"us(?:e|ing) (?:the )?[`'\"]?[\w.+/@-]+[`'\"]?,? (?:and not|not|instead of|rather than) (?:the )?[`'\"]?[\w.+/@-]+[`'\"]?,? (?:for|in|when)\b",
+    re.IGNORECASE,
+)
+USED_ALL_OVER = re.compile(
+    _LEAD
+    + _BIDDING
+    + r"us(?:e|ing)\b.{2,60}\bin (?:this|the|our) (?:\w+ )?(?:repo(?:sitory)?|project|code ?base)\b",
+    re.IGNORECASE,
 )
 DENIED = re.compile(
     r"\b(?:instead of|rather than|no longer|not|don['’]t use|do not use|stop using|drop|away from"
@@ -150,7 +219,7 @@ USED = re.compile(
 )
 # A sentence rules on each of its values by itself: "start with 'x_' and end with '_d'".
 CLAUSE = re.compile(
-    r"[,;:]\s+|\s+(?:and|but|followed by|as an? \w+|regardless of|so that|in order to"
+    r"[,;:]\s+|[，；：。]|\s+(?:and|but|followed by|as an? \w+|regardless of|so that|in order to"
     r"|to (?:indicate|help|make|ensure|keep|maintain|improve))\s+",
     re.IGNORECASE,
 )
@@ -162,6 +231,7 @@ _SAME_WORD = {
     "begin": "start", "prefix": "start", "preface": "start", "prefac": "start", "suffix": "end",
     "finish": "end", "identifier": "name", "contain": "include", "incorporate": "include",
     "incorporat": "include", "includ": "include", "nam": "name", "parameter": "argument",
+    "indentation": "indent",
 }  # fmt: skip
 # Who speaks of the part need not name the whole: "function argument names", "argument names".
 _PARTS = (
@@ -201,7 +271,13 @@ improve readability readable maintain clarity also additionally great good excel
 wonderful indeed oh secondly firstly first second third lastly likewise similarly follow following adopt
 implement regard specific specifically previous instruction remind forget string regardless purpose across
 project thing another one said say topic point related separate come key must should
+ab jetzt sofort künftig immer nie bitte nicht mehr statt verwende verwenden benutze benutzen nutze nutzen
 """
+# What rulings are made of in a script without blanks: alone between values, or wherever it stands.
+_MADE_OF_SIGNS = re.compile(
+    r"对了|就行|就好|以后|今后|从现在(?:开始|起)?|现在|还是|改回|改用|改成|换成|换回|一律|统一|全部|总是|必须|务必|使用|不要|不再|别再"
+    r"|(?<![\u4e00-\u9fff])[用写成为吧了都请要的](?![\u4e00-\u9fff])"
+)
 
 _REMEMBERED = 8192  # words: the same few thousand come again and again
 
@@ -234,6 +310,14 @@ _AUXILIARY = re.compile(r"\bstart(?:ed|ing)? (?=\w+ing\b)", re.IGNORECASE)
 def about(sentence: str) -> frozenset[str]:
     """What a sentence is about: its telling words without those that every ruling is made of."""
     plain = VALUE.sub(" ", _AUXILIARY.sub(" ", sentence))
+    if not plain.isascii():
+        plain = _MADE_OF_SIGNS.sub(" ", _MADE_OF_SIGNS.sub(" ", plain))
     found = frozenset(stem(term) for term in terms(plain))
     named = frozenset(_SAME_WORD.get(term, term) for term in found) - _MADE_OF
     return named - {whole for part, whole in _PARTS if part in named}
+
+
+def where(clause: str) -> frozenset[str]:
+    """Where or when a clause is to hold: "in yaml", "for tests"."""
+    plain = VALUE.sub(" ", clause)
+    return frozenset(word for found in _WHERE.finditer(plain) for word in about(found[1]))

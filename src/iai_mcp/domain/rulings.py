@@ -14,6 +14,7 @@ from iai_mcp.domain import ruling_words as said
 from iai_mcp.domain.history_language import in_another_script
 from iai_mcp.domain.nearness import terms
 from iai_mcp.domain.passages import passages
+from iai_mcp.domain.plain_values import LANGUAGE, known
 from iai_mcp.domain.ruling_words import about, stem
 from iai_mcp.domain.standing import standing_wish
 from iai_mcp.domain.words import count
@@ -28,6 +29,7 @@ _QUOTED = (">", "+", "|", "```", "---", "$ ")
 _NOD = re.compile(r"^(?:\w+(?: \w+)?[.!] )+(?=\w+ \w+)")  # "Great. Exactly!"
 _FEWEST_WORDS = 2
 _MOST_OF_ONE = 8
+_NO_RULE = (said.ASKED, said.EXPLAINS, said.PICKS, said.SUPPOSES)
 
 # Of the words of two orders, where no thing is in only one of them; more where both name none.
 _SHARED, _SHARED_WITHOUT_A_THING = 0.5, 0.75
@@ -40,6 +42,9 @@ class Order:
     subject: frozenset[str]
     value: str  # "" where it names none
     adds: bool  # one more beside others: a decorator, an import
+    kind: str = ""  # of a few known values, what they are of: "language"
+    plain: bool = False  # named without quotes
+    where: frozenset[str] = frozenset()  # in or for what, of its subject
 
     @property
     def matter(self) -> frozenset[str]:
@@ -61,6 +66,7 @@ class Ruling:
     denied: frozenset[str]
     against: bool
     change: bool
+    in_part: bool = False  # it holds but for something, or only for something
 
     @property
     def things(self) -> frozenset[str]:
@@ -75,7 +81,8 @@ class Ruling:
     def firm(self) -> bool:
         """Whether it is a rule of the work and no talk about it: it says what to do with what."""
         known = self.things or in_another_script(self.sentence)  # of which no things are known
-        return self.standing and bool(self.orders or (self.wish and known))
+        chosen = self.used and self.denied and self.things  # "use ruff, not flake8, for linting"
+        return self.standing and bool(self.orders or (self.wish and known) or chosen)
 
 
 def rulings(text: str) -> list[Ruling]:
@@ -128,9 +135,10 @@ def ruling(sentence: str, before: str = "") -> Ruling | None:
         about(sentence),
         orders,
         _named(said.USED, sentence),
-        _named(said.DENIED, sentence),
+        _named(said.DENIED, sentence) | _denied(sentence),
         bool(said.AGAINST.search(sentence)),
         bool(said.CHANGED.search(sentence) or said.CHANGED.search(before)),
+        bool(said.IN_PART.search(sentence)),
     )
 
 
@@ -146,12 +154,12 @@ class _Tone(NamedTuple):
 def _tone(sentence: str) -> _Tone | None:
     if len(sentence) > _LONGEST or count(sentence) < _FEWEST_WORDS:
         return None
-    if said.ASKED.search(sentence) or said.EXPLAINS.search(sentence):
+    if any(pattern.search(sentence) for pattern in _NO_RULE):
         return None
     wish = bool(said.FOR_GOOD.search(sentence) or standing_wish(sentence))
     as_we_do = bool(said.AS_WE_DO.search(sentence))
     passing = as_we_do or _has(said.PASSES_WITH, said.PASSING, sentence)
-    standing = wish or _is_standing(sentence)
+    standing = wish or _is_standing(sentence) or _settles(sentence)
     return _Tone(wish, standing, passing, as_we_do) if standing or passing else None
 
 
@@ -159,6 +167,8 @@ def replaced(old: Order, new: Order) -> bool:
     """Whether a later order puts another value in the place of an earlier one's."""
     if not old.value or not new.value or old.value == new.value or old.adds or new.adds:
         return False
+    if old.kind != new.kind or (new.plain and new.where - old.subject):
+        return False  # another place for values, or only a part of what the old one is about
     shared, either = old.subject & new.subject, old.subject | new.subject
     alike = _SHARED if old.matter else _SHARED_WITHOUT_A_THING
     return old.matter == new.matter and len(shared) > 1 and len(shared) >= alike * len(either)
@@ -167,7 +177,7 @@ def replaced(old: Order, new: Order) -> bool:
 def _orders(sentence: str, before: str) -> Iterator[Order]:
     """What a sentence rules clause by clause; what a clause leaves out stands in those before it."""
     topic, places = frozenset[str](), frozenset[str]()
-    for clause in _clauses(sentence):
+    for clause in clauses(sentence):
         subject, found = about(clause), list(said.VALUE.finditer(clause))
         things, its = subject & said.THINGS, said.ITS.search(clause)
         if said.TOPIC.search(clause) and not found:
@@ -180,12 +190,51 @@ def _orders(sentence: str, before: str) -> Iterator[Order]:
         does = said.DOES.search(clause) or said.IS_TO.search(clause)
         if things and not does:
             subject |= places  # "start classes with 'A' and methods with 'b'"
-        for match in found:
-            yield Order(subject, _bare(match), _is_added(clause, match))
-        if not found and does and (things or (its and subject & said.THINGS)):
+        ordered = [match for match in found if not _is_denied(clause, match)]
+        for match in ordered:
+            kind, value = known(_bare(match))
+            about_it = subject | {f"~{kind}"} if kind else subject
+            plain = bool(kind) or _is_affix(match)
+            adds = _is_added(clause, match) or bool(said.BESIDE.search(clause))
+            yield Order(about_it, value, adds, kind, plain, said.where(clause))
+        if not ordered and does and (things or (its and subject & said.THINGS)):
             yield Order(subject, "", adds=True)
         topic = (things - said.SAID_OF_THEM) or topic
         places = subject & said.PLACES
+
+
+def _is_denied(clause: str, value: re.Match[str]) -> bool:
+    """Whether the value is one that is not to be used: "not m_", "never end them with '_x'"."""
+    before = clause[: value.start()]
+    return bool(said.GIVEN_UP.search(before) or said.FORBIDS.search(before))
+
+
+def _denied(sentence: str) -> frozenset[str]:
+    return frozenset(
+        known(_bare(match))[1]
+        for clause in clauses(sentence)
+        for match in said.VALUE.finditer(clause)
+        if _is_denied(clause, match)
+    )
+
+
+def _is_affix(value: re.Match[str]) -> bool:
+    return value[0].startswith("_") or value[0].endswith("_")
+
+
+def _settles(sentence: str) -> bool:
+    """Whether it says which of a few known values is to be used, and not for this once."""
+    found = [
+        (known(_bare(match))[0] or ("affix" if _is_affix(match) else ""), _is_denied(clause, match))
+        for clause in clauses(sentence)
+        for match in said.VALUE.finditer(clause)
+    ]
+    kinds = {kind for kind, denied in found if kind and not denied}
+    if not kinds or said.THIS_ONCE.search(sentence):
+        return False
+    if any(denied and kind in kinds for kind, denied in found) or said.HAS_TO_BE.search(sentence):
+        return True
+    return kinds != {LANGUAGE} and bool(said.BIDS.match(sentence))
 
 
 def _is_added(clause: str, value: re.Match[str]) -> bool:
@@ -194,7 +243,8 @@ def _is_added(clause: str, value: re.Match[str]) -> bool:
     return bool(said.ADDS.search(clause)) or bool(kind and stem(kind[1].lower()) in said.THINGS)
 
 
-def _clauses(sentence: str) -> list[str]:
+def clauses(sentence: str) -> list[str]:
+    """The parts of a sentence that rule by themselves."""
     at, found = 0, []
     sentence = said.EXAMPLE.sub("", sentence)
     for part in said.CLAUSE.finditer(sentence):
@@ -206,7 +256,10 @@ def _clauses(sentence: str) -> list[str]:
 def _is_standing(sentence: str) -> bool:
     if _has(said.STANDS_WITH, said.STANDING, sentence):
         return True
-    return bool(said.FOR_ALL.match(sentence) or said.FRONTED.match(sentence))
+    if said.CHOOSES.match(sentence):
+        return said.THIS_ONCE.search(sentence) is None
+    patterns = (said.FOR_ALL, said.FRONTED, said.USED_ALL_OVER)
+    return any(pattern.match(sentence) for pattern in patterns)
 
 
 def _has(words: Sequence[str], pattern: re.Pattern[str], sentence: str) -> bool:
@@ -216,7 +269,7 @@ def _has(words: Sequence[str], pattern: re.Pattern[str], sentence: str) -> bool:
 
 def _named(by: re.Pattern[str], sentence: str) -> frozenset[str]:
     found = (match[1].lower().rstrip(".,") for match in by.finditer(sentence))
-    return frozenset(word for word in found if terms(word))
+    return frozenset(known(word)[1] for word in found if terms(word) or "_" in word)
 
 
 def _bare(match: re.Match[str]) -> str:

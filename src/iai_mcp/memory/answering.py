@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from iai_mcp.domain.closeness import Evidence, about_what_is_outdated
 from iai_mcp.domain.cue_matching import CueMatcher
 from iai_mcp.domain.excerpts import json_bytes
 from iai_mcp.domain.exchanges import RankedExchange
@@ -29,6 +30,8 @@ _SIDES = len('"before": [], "after": [], ')
 _EXCERPT = 50_000  # bytes of a whole turn that no answer can hold, at most
 # Of one kind of hits beside the other: so much less is too unlikely to answer.
 _FAR_BEHIND = 2.5
+_JUST_BEFORE = 1e-4  # points: what took a place comes before what came of the old
+_NOD = 200  # characters
 _SUCCESSOR = "it supersedes what was found"
 _LATER_RULE = "a later rule on what was found"
 # Digests are looked for among those of the best hits, and only a few come along.
@@ -88,6 +91,7 @@ class Answering:
     digests: str  # where they may stand: the knob `consolidated_hits`
     work: WorkShown
     rules: Callable[[str], Register]  # what people rule in a project
+    here: str = ""  # the project one works in; "" where none is preferred
 
     def holding(self, found: Sequence[Found]) -> Holding:
         """What was found, best first, as it holds."""
@@ -99,9 +103,10 @@ class Answering:
         asked = self.asked
         room = asked.budget * payload.BYTES_PER_TOKEN - payload.ANSWER - sentences
         found, work = self._superseding(found, work)
-        old, taken = self._superseded(found.superseded, room)
+        old, taken = self._superseded(self._matching(found, work), room)
         room -= taken
         hits = self._shared(found, work, room // 2 if asked.context else room)
+        old = self._asked_about(old, hits)
         if asked.context:
             hits = self._with_turns_around(hits, room)
         return Answer(
@@ -186,9 +191,10 @@ class Answering:
         if not superseded:
             return found, work
         gone = {one.memory.key for one in superseded}
-        kept = sorted([*found.kept, *valid], key=lambda one: -one.score)
+        before = [replace(one, score=one.score + _JUST_BEFORE) for one in valid]
+        kept = sorted([*found.kept, *before], key=lambda one: -one.score)
         held = replace(found, kept=kept, superseded=[*found.superseded, *superseded])
-        return held, work.without(gone)
+        return held, work.without(gone | _nods_to(gone, work))
 
     def _fitted(self, drafts: Sequence[Hit], room: int, *, needed: bool) -> list[Hit]:
         """Those that fit, each with as much of its text as its share of the room holds; one if needed."""
@@ -199,6 +205,38 @@ class Answering:
             replace(hit, shown=self._cut(hit.memory, own, alone=alone))
             for hit, own in zip(drafts, found, strict=True)
             if own is not None
+        ]
+
+    def _matching(self, found: Holding, work: Worked) -> list[Found]:
+        """What no longer holds and is itself about the cue, or what took its place is.
+
+        Where little was said, everything is a candidate: what is merely among them would be told no
+        longer to hold under every question.
+        """
+        first = [one.score for one in found.kept[:1]] + [one.shown for one in work.exchanges[:1]]
+        behind = max(first, default=0.0) - _FAR_BEHIND
+        texts = {one.memory.key: one.memory.text for one in (*found.rulings, *found.kept)}
+        return [one for one in found.superseded if self._matches(one, texts, one.score > behind)]
+
+    def _matches(self, one: Found, texts: Mapping[int, str], near: bool) -> bool:
+        keys = [key for key in (one.memory.key, one.memory.successor) if key is not None]
+        said = [one.memory.text, *(texts[key] for key in keys if key in texts)]
+        cosines = [self.cosine(key) for key in keys]
+        evidence = Evidence(
+            cosine=max((known for known in cosines if known is not None), default=None),
+            words=max(self.about.overlap(self.about.occurrences(text)) for text in said),
+        )
+        return about_what_is_outdated(evidence, one.parts, near=near)
+
+    def _asked_about(self, old: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
+        """Without what is outdated elsewhere, unless what took its place there is among the first hits."""
+        if not self.here or self.scope.projects or not hits:
+            return list(old)
+        shown = {hit.memory.key for hit in hits if hit.score > hits[0].score - _FAR_BEHIND}
+        return [
+            hit
+            for hit in old
+            if hit.memory.provenance.project == self.here or hit.memory.successor in shown
         ]
 
     def _superseded(self, found: Sequence[Found], room: int) -> tuple[list[Hit], int]:
@@ -413,6 +451,16 @@ class Answering:
         """Without what is closed to whoever asks."""
         closed = self.scope.not_projects
         return [memory for memory in found if memory.provenance.project not in closed]
+
+
+def _nods_to(gone: Collection[int], work: Worked) -> set[int]:
+    """What was only said to prompts that no longer hold: "Will do." tells nothing without them."""
+    found: set[int] = set()
+    for exchange in work.exchanges:
+        answers = [work.turns[key] for key in exchange.keys[1:] if key in work.turns]
+        if exchange.keys[0] in gone and sum(len(one.text) for one in answers) <= _NOD:
+            found.update(one.key for one in answers)
+    return found
 
 
 def _speakers(exchanges: Sequence[RankedExchange], work: Worked) -> list[Memory]:

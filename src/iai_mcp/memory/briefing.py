@@ -75,6 +75,7 @@ class SessionStart:
         held = [memory for memory in briefing.holding(recent) if not is_from(memory, own)]
         register = self.rules.of(scope)
         known = [*held, *(m for m in unfiled if not _runs_elsewhere(m))]
+        known = briefing.not_outlived(known, register)
         sections = [
             Section("Known", briefing.lasting(known), 0.1),
             self._rules(register, briefing.lasting(known)),
@@ -84,7 +85,9 @@ class SessionStart:
             sections.insert(0, self._news(held, scope, agent_id))
         heading = _heading(key, recent, briefing.sittings(held)) if recent else ""
         told = endings(memory for memory in held if memory.tier in _SAID)
-        told = [one for each in told if (one := each.without(register.newer)) is not None]
+        # What holds is told as a rule, and what no longer does not at all.
+        ruled = register.only_rules.union(register.newer)
+        told = [one for each in told if (one := each.without(ruled)) is not None]
         return compose(heading, sections, told, budget, self.count_tokens())
 
     def _rules(self, register: Register, known: Sequence[Point]) -> Section:

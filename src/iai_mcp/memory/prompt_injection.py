@@ -79,15 +79,17 @@ class PromptInjection:
 
     def _made(self, asked: NewPrompt, project: str) -> Briefing:
         mode, prompt = self.mode(), read_prompt(asked.text)
-        if mode == "off" or not prompt.worth_asking:
+        if mode == "off":
             return Briefing()
         page = _Page(asked.budget, self.count_tokens())
         given = self.injections.given_to(asked.session_id)
         # What the session has before it already, and those that it was resumed or forked from.
         own = self.injections.lineage(asked.session_id)
-        for rule in self._applying(asked, project):
+        for rule in self._applying(asked, project, small_talk=not prompt.worth_asking):
             if rule.memory.id not in given and not is_from(rule.memory, own):
                 page.add(_RULES, f"- “{in_line(rule.ruling.sentence)}”", [_source(rule)])
+        if not prompt.worth_asking:
+            return page.made()
         spoken = 0
         for ended, why in self._concluded(asked, project, own, prompt, mode):
             quoted = _quoted(ended, why, prompt, page.shown)
@@ -97,9 +99,9 @@ class PromptInjection:
                 break
         return page.made()
 
-    def _applying(self, asked: NewPrompt, project: str) -> list[Rule]:
-        """The rules for what the prompt asks to make; last those beside something outdated."""
-        wanted = task(asked.text[:_LONGEST_CUE])
+    def _applying(self, asked: NewPrompt, project: str, *, small_talk: bool) -> list[Rule]:
+        """The rules for what the prompt asks to make or do; last those beside something outdated."""
+        wanted = task(asked.text[:_LONGEST_CUE], small_talk=small_talk)
         if wanted is None:
             return []
         scope = project_scope(project, self.memories, self.access.projects)

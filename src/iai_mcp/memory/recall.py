@@ -141,6 +141,7 @@ class Recall:
             digests=weighing.knobs.consolidated_hits,
             work=WorkShown(asked, about, asks_for_a_stance(asked.cue), self.memories),
             rules=cache(self.rules.of_project),  # many turns, and few projects
+            here=weighing.here,
         )
         # Whole turns of work stand by themselves; of pieces several make up an exchange.
         apart = asked.full or not ranking.work

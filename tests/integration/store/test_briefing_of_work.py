@@ -155,3 +155,40 @@ def test_words_that_a_later_session_repeats_are_told_once(
     asked = {"prompt": "count coins of the old mint by weight as edges wear down", "cwd": SHOP}
     injected = dispatch(store, "prompt_injection", {**asked, "session_id": "new"})["text"]
     assert str(injected).count(RULED) == 1
+
+
+_RULES_TITLE = "Rules that hold"
+
+
+def test_a_prompt_that_only_rules_is_told_as_a_rule_and_not_as_work(store: MemoryStore) -> None:
+    rule = "never commit to main directly, always open a branch"
+    tell(store, "r", f"U: {rule}", "A: OK, branches only from here on.", day=1)
+    tell(store, "s", "U: Count the coins in the till too", f"A: {DONE}", day=2)
+    text = told(store)
+    assert text.count(rule) == 1
+    assert text.index(DONE) < text.index(_RULES_TITLE) < text.index(rule)
+    assert "branches only" not in text
+
+
+def test_a_rule_that_was_replaced_is_told_neither_as_one_nor_as_work(store: MemoryStore) -> None:
+    old, new = "always prefix method names with m_", "prefix method names with k_, not m_"
+    tell(store, "r", f"U: {old}", "A: All methods are prefixed with m_ now.", day=1)
+    tell(store, "q", f"U: {new}", "A: Renamed to k_.", day=2)
+    tell(store, "s", "U: Count the coins in the till too", f"A: {DONE}", day=3)
+    text = told(store)
+    assert text.index(_RULES_TITLE) < text.index(new)
+    assert "with m_ now" not in text
+    assert old not in text
+
+
+def test_work_that_began_with_a_rule_is_told_by_what_came_of_it(store: MemoryStore) -> None:
+    rule = "always add a test for each kind of coin"
+    tell(
+        store,
+        "r",
+        f"U: {rule}",
+        f"A: {DONE} {DONE.replace('Coins', 'Notes')} Each kind has its test by now.",
+    )
+    text = told(store)
+    assert text.index("Notes are counted") < text.index(_RULES_TITLE) < text.index(rule)
+    assert text.count(rule) == 1

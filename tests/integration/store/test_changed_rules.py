@@ -50,6 +50,23 @@ def test_the_latest_ruling_answers_and_the_old_one_is_named_as_old(store: Memory
     assert str(anti[OLD]).startswith("2026-01-02")
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("always prefix method names with m_", "method names: not m_, k_"),
+        ("end all method names with _x", "end all method names with _y from now on"),
+        ("method names must be in German", "from now on method names must be in English"),
+    ],
+)
+def test_values_that_nobody_quotes_are_replaced_too(store: MemoryStore, old: str, new: str) -> None:
+    say(store, 1, old)
+    say(store, 2, new)
+
+    hits, anti = ask(store, cue="method names")
+
+    assert (hits, list(anti)) == ([new], [old])
+
+
 def test_what_replaces_a_part_of_a_turn_comes_before_it_and_both_stay(store: MemoryStore) -> None:
     both = f"{OLD} Always use docstrings in methods."
     say(store, 1, both)
@@ -104,3 +121,20 @@ def test_a_rule_that_was_put_right_is_told_no_more(store: MemoryStore) -> None:
 
     told = dispatch(store, "session_start_payload", {"project": "/p"})
     assert OLD not in str(told["text"])
+
+
+def test_what_was_only_nodded_to_an_outdated_rule_does_not_answer(store: MemoryStore) -> None:
+    for day, rule, nod in ((1, OLD, "Will do."), (2, NEW, "Changed.")):
+        said = (("user", rule), ("assistant", "Let me look."), ("assistant", nod))
+        events = [
+            {"text": text, "role": role, "ts": f"2026-01-{day:02}T09:0{n}:00Z"}
+            for n, (role, text) in enumerate(said)
+        ]
+        call = {"session_id": f"work {day}", "events": events, "project": "/p"}
+        dispatch(store, "capture_events", call)
+
+    hits, anti = ask(store)
+
+    assert hits[0] == NEW
+    assert "Will do." not in hits
+    assert list(anti) == [OLD]

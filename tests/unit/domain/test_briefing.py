@@ -110,8 +110,8 @@ def test_rules_of_people_are_told_once_and_in_their_newest_version() -> None:
     ]
     assert rules_of(memories) == [
         "From now on, end all function names with '_y'.",
-        "always run the linter before committing",
         "I prefer tabs over spaces.",
+        "always run the linter before committing",
     ]
 
 
@@ -123,8 +123,8 @@ def test_a_turn_that_states_an_outdated_rule_is_no_source_of_rules() -> None:
     ]
     assert rules_of(memories) == [
         "From now on, end all function names with '_y'.",
-        "Never push to main.",
         "I prefer tabs over spaces.",
+        "Never push to main.",
     ]
 
 
@@ -247,3 +247,13 @@ def test_the_budget_holds_by_bytes_as_well_whatever_a_tokenizer_counts() -> None
         made = compose("Project shop.", [section], endings(turns), budget, words)
         assert made.sources
         assert len(made.text.encode()) <= 4 * budget
+
+
+def test_a_habit_whose_rule_was_replaced_since_is_not_known_any_more() -> None:
+    old = said("Use flake8 for linting in this repo.")
+    new = said("From now on use ruff instead of flake8 for linting.")
+    found = register((one, rulings(one.text)) for one in (old, new))
+    habit = replace(said("Use flake8 for linting.", tier="procedural"), derived=True)
+    of_old = replace(habit, meta={"sources": [new.id, old.id]})
+    of_new = replace(habit, meta={"sources": [old.id, new.id]})
+    assert briefing.not_outlived([of_old, of_new], found) == [of_new]

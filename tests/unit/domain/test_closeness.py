@@ -6,6 +6,7 @@ from iai_mcp.domain.closeness import (
     Evidence,
     about_the_talk,
     about_the_work,
+    about_what_is_outdated,
     names_the_unknown,
     nearly_said,
 )
@@ -108,3 +109,24 @@ def test_the_word_that_asks_for_a_rule_need_not_stand_in_it() -> None:
 def test_what_stands_in_for_a_word_is_not_the_word() -> None:
     words = [CueWord("obsolet", 5.0, 0, (StandIn("outdat", 1.0),)), CueWord("helper", 2.0, 3)]
     assert not nearly_said(["outdated helpers"], "obsolete helper", CueWords(words))
+
+
+@pytest.mark.parametrize(
+    ("cosine", "words", "near", "named"),
+    [
+        (0.45, 0.0, True, True),
+        (0.45, 0.0, False, False),  # far behind what was found
+        (0.2, 0.1, True, False),  # a candidate only because little was said
+        (0.2, 0.5, False, True),
+        (None, 0.25, False, True),
+        (None, 0.1, True, False),
+    ],
+)
+def test_what_no_longer_holds_is_named_where_it_is_about_the_cue_itself(
+    cosine: float | None, words: float, near: bool, named: bool
+) -> None:
+    assert about_what_is_outdated(Evidence(cosine, words), {}, near=near) is named
+
+
+def test_what_no_longer_holds_is_named_where_it_is_quoted_letter_by_letter() -> None:
+    assert about_what_is_outdated(Evidence(0.1, 0.0), {"exact": 2.0}, near=False)

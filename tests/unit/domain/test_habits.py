@@ -43,6 +43,29 @@ def test_the_same_wish_in_other_words_is_the_same_habit_and_its_opposite_is_not(
     assert not alike("instruction", tabs, about("Always use British spelling."))
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "from now on use black for all the work in this repo",
+            "from now on use bun for all the work in this repo",
+        ),
+        (
+            "from now on use ruff instead of black for all the work in this repo",
+            "from now on use bun instead of yarn for all the work in this repo",
+        ),
+        (
+            "from now on use black for all the work in this repo",
+            "from now on use ruff instead of black for all the work in this repo",
+        ),
+        ("from now on use bun instead of yarn here", "from now on use yarn instead of bun here"),
+        ("always prefix method names with m_", "always prefix method names with k_"),
+    ],
+)
+def test_wishes_that_name_different_values_are_different_habits(one: str, other: str) -> None:
+    assert not alike("instruction", about(one), about(other))
+
+
 def test_a_habit_is_told_in_the_words_it_was_last_stated_in() -> None:
     said = ["Use tabs.", "Always use tabs."]
     told = habit_text("instruction", said, "2026-01-02", "2026-03-04")

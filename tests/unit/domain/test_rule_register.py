@@ -69,6 +69,85 @@ def test_rulings_on_different_things_both_hold(one: str, other: str) -> None:
     assert found.successors == {}
 
 
+_PREFIX = "always prefix method names with m_"
+_TABS = "use tabs for indentation"
+_GERMAN = "error messages must be in German"
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        (_PREFIX, "prefix method names with k_, not m_"),
+        (_PREFIX, "from now on use k_ as the prefix for method names"),
+        (_PREFIX, "method names: not m_, k_"),
+        (_PREFIX, "not m_, k_ for method names"),
+        (_PREFIX, "no, not m_, k_ from now on"),
+        ("end all function names with _x", "end all function names with _y from now on"),
+        (_GERMAN, "from now on error messages must be in English"),
+        (_GERMAN, "error messages should be in English now"),
+        (_GERMAN, "error messages in English, not German"),
+        ("From now on, answer in German.", "from now on answer in English"),
+        (_TABS, "from now on use spaces for indentation"),
+        (
+            "from now on use tabs for indentation in all Python files",
+            "not tabs, spaces from now on",
+        ),
+        ("always use single quotes for strings", "from now on use double quotes for strings"),
+        ("use npm in this repo", "use pnpm instead of npm from now on"),
+        ("Fehlermeldungen immer auf Deutsch", "ab jetzt Fehlermeldungen auf Englisch"),
+        ("ab jetzt immer Tabs verwenden", "nicht Tabs, ab jetzt Leerzeichen"),
+        ("commit message 以后用中文写", "commit message 还是改回英文吧"),
+        ("From now on, use `x_` as the prefix", "From now on, use `y_` not `x_` as the prefix"),
+    ],
+)
+def test_values_need_no_quotes_where_they_are_plainly_values(older: str, newer: str) -> None:
+    found = register(_said(older, newer))
+
+    assert _held(found) == [newer]
+    assert found.successors == {1: 2}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        # something else
+        (_PREFIX, "prefix attribute names with k_"),
+        (_PREFIX, "end method names with _k"),
+        (_PREFIX, "don't prefix argument names with m_"),
+        (_TABS, "from now on use spaces around operators"),
+        (_GERMAN, "from now on log messages must be in English"),
+        ("Fehlermeldungen immer auf Deutsch", "ab jetzt Kommentare auf Englisch"),
+        ("commit message 以后用中文写", "代码注释还是改回英文吧"),
+        # an addition
+        (_PREFIX, "also prefix method names with k_"),
+        (_GERMAN, "from now on error messages must also be in English"),
+        # an exception, or only a part
+        (_PREFIX, "from now on prefix method names with k_ except in tests"),
+        (_PREFIX, "prefix method names with k_ in tests from now on"),
+        (_TABS, "from now on use spaces for indentation in yaml"),
+        (_TABS, "from now on use spaces for indentation, but only in Makefiles"),
+        ("use npm in this repo", "don't use npm in CI"),
+        # no change is named, or what is forbidden was not wanted
+        (_TABS, "use spaces for indentation"),
+        ("error messages must be in English", "from now on never write error messages in German"),
+        ("End function names with '_y'.", "Never end function names with '_x'."),
+    ],
+)
+def test_what_is_near_a_change_of_value_leaves_both(one: str, other: str) -> None:
+    found = register(_said(one, other))
+
+    assert found.successors == {}
+    assert one in _held(found)
+
+
+def test_who_names_only_values_is_about_what_was_said_last_with_them() -> None:
+    methods, attributes = "prefix method names with m_", "prefix attribute names with m_"
+
+    found = register(_said(methods, attributes, "no, not m_, k_ from now on"))
+
+    assert found.successors == {2: 3}
+
+
 def test_a_rule_said_again_is_told_once_where_it_was_said_last() -> None:
     found = register(_said("Never push to main.", "As I said: never push to main."))
 

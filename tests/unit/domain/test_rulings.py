@@ -59,6 +59,27 @@ def test_a_question_a_nod_or_a_report_rules_nothing(sentence: str) -> None:
     assert ruling(sentence) is None
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "let's do 1",
+        "ok, let's go with the second one",
+        "I'd go for 1 and 3",
+        "let's use both then",
+        "(if we do that, we also need to add a flag for it)",
+    ],
+)
+def test_who_picks_an_option_or_supposes_something_rules_nothing(sentence: str) -> None:
+    assert ruling(sentence) is None
+
+
+@pytest.mark.parametrize(
+    "sentence", ["let's use 2 spaces for indentation", "if you add a flag, you must document it"]
+)
+def test_a_number_or_an_if_alone_takes_no_rule_away(sentence: str) -> None:
+    assert ruling(sentence) is not None
+
+
 def test_a_sentence_rules_on_each_of_its_values_by_itself() -> None:
     found = ruling("Start function names with 'x_' and end them with '_d'.")
 
@@ -67,6 +88,26 @@ def test_a_sentence_rules_on_each_of_its_values_by_itself() -> None:
         ("x_", frozenset({"function", "start"})),
         ("_d", frozenset({"function", "end"})),
     ]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["From now on, use `y_` not `x_` as the prefix", "prefix names with y_, not x_", "not x_, y_"],
+)
+def test_a_value_that_is_given_up_is_not_ordered(sentence: str) -> None:
+    found = ruling(sentence)
+
+    assert found is not None
+    assert [order.value for order in found.orders] == ["y_"]
+    assert found.denied == {"x_"}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["write the readme in English", "add three tabs to the settings page", "use tabs here"],
+)
+def test_a_known_value_in_what_is_asked_for_once_is_no_rule(sentence: str) -> None:
+    assert ruling(sentence) is None
 
 
 def test_a_pronoun_stands_for_what_the_sentence_before_was_about() -> None:

@@ -4,7 +4,15 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from iai_mcp.domain.habits import LOOKED_AT, TIMES, Observation, alike, habit_text, observations
+from iai_mcp.domain.habits import (
+    LOOKED_AT,
+    TIMES,
+    Observation,
+    alike,
+    habit_text,
+    observations,
+    telling,
+)
 from iai_mcp.domain.memories import Memory, turn_identity
 from iai_mcp.ports.learned import Habits, Topics
 from iai_mcp.ports.memories import Memories
@@ -89,7 +97,8 @@ class LearnHabits:
 
     def _placed(self, memory: Memory, one: Observation) -> Observed:
         """The observation, with the habit that it is one more time of."""
-        for term in sorted(one.terms, key=len)[-_TERMS:]:
+        words = one.terms if one.kind == "command" else telling(one.terms)
+        for term in sorted(words, key=len)[-_TERMS:]:
             for seen in self.habits.seen(one.kind, term, _LOOKED_UP):
                 if alike(one.kind, one.terms, seen.terms):
                     return Observed(memory.key, one.kind, one.terms, one.sentence, seen.habit)
