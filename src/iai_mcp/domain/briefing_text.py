@@ -138,6 +138,12 @@ def heading_of(memory: Memory) -> str:
     return f"[{in_line(said).translate(_NO_BRACKETS)}]"
 
 
+def of_a_member(memory: Memory) -> str:
+    """Who of a circle said it, where it was not somebody here."""
+    member = memory.provenance.member
+    return f" ({shortened(member, _LONGEST_NAME)})" if member else ""
+
+
 def _day(memory: Memory) -> str:
     return memory.at.text[:10]
 
@@ -175,7 +181,7 @@ def _list(page: _Page, section: Section, ceiling: int, letters: int) -> None:
     for point in section.points:
         told = f"“{point.text}”" if section.verbatim else f"{_day(point.memory)}: {point.text}"
         about = f" (refusing: {point.about})" if point.about else ""
-        line = in_line(f"- {told}{about}")
+        line = in_line(f"- {told}{of_a_member(point.memory)}{about}")
         whole = line if listed else f"{title}\n{line}"
         if len(whole) > letters or not page.fits(whole, ceiling):
             continue

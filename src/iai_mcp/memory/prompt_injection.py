@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from iai_mcp.domain.briefing_text import Briefing, CountTokens, Source, heading_of
+from iai_mcp.domain.briefing_text import Briefing, CountTokens, Source, heading_of, of_a_member
 from iai_mcp.domain.memories import Memory, is_from
 from iai_mcp.domain.quoting import in_line, quotation
 from iai_mcp.domain.recap import Ended, about_that, begins, exchange_of, interrupted, unsaid
@@ -87,7 +87,8 @@ class PromptInjection:
         own = self.injections.lineage(asked.session_id)
         for rule in self._applying(asked, project, small_talk=not prompt.worth_asking):
             if rule.memory.id not in given and not is_from(rule.memory, own):
-                page.add(_RULES, f"- “{in_line(rule.ruling.sentence)}”", [_source(rule)])
+                told = f"- “{rule.ruling.sentence}”{of_a_member(rule.memory)}"
+                page.add(_RULES, in_line(told), [_source(rule)])
         if not prompt.worth_asking:
             return page.made()
         spoken = 0
