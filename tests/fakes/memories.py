@@ -10,6 +10,7 @@ from uuid import UUID
 import numpy as np
 
 from iai_mcp.domain.errors import NotFound
+from iai_mcp.domain.exchanges import noted
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import CleanTurn, Memory, Provenance
 from iai_mcp.domain.ranking.use import FULL, Link
@@ -112,7 +113,9 @@ class FakeMemories:
         return [_placed(memory) for memory in self.after(after, limit)]
 
     def containing(self, words: str, scope: Scope) -> list[int]:
-        return [m.key for m in self._within(scope) if Phrase(words).is_in(m.text)]
+        phrase = Phrase(words)
+        found = self._within(scope)
+        return [m.key for m in found if phrase.is_in(m.text) or phrase.is_in(noted(m.meta))]
 
     def neighbours(
         self, memory: Memory, count: int, longest: int | None = None

@@ -14,6 +14,7 @@ TALK = 2
 _NARRATION = 40  # words: whoever says more on the way has found something
 _PASTE = 500  # words that nobody types
 _ANSWER = 12  # words: whoever says more says it himself
+_NOTED = ("answers", "rejected")  # in the meta of what is said within an exchange
 _READ_OF_THE_END = 800  # characters: what is proposed is proposed at the end
 _OFFERS = re.compile(
     r"[?？؟][\s*_`)\"']*(?:\n|$)"
@@ -134,7 +135,18 @@ def turning(text: str, role: str) -> bool:
 def said_within(role: str, meta: Mapping[str, object]) -> bool:
     """Whether a person said it while the work on their prompt went on: to a question of the host, or in
     refusing a call. The exchange goes on, and what it comes to answers the prompt and this."""
-    return role == "user" and ("answers" in meta or "rejected" in meta)
+    return role == "user" and any(name in meta for name in _NOTED)
+
+
+def noted(meta: Mapping[str, object]) -> str:
+    """The words that stand in what was noted of a turn: the question it answers, the call it refuses."""
+    return "\n".join(said for name in _NOTED if isinstance(said := meta.get(name), str))
+
+
+def is_answer_to(question: str, role: str, meta: Mapping[str, object]) -> bool:
+    """Whether a person answered just this question of the host."""
+    asked = meta.get("answers")
+    return role == "user" and isinstance(asked, str) and question.strip().startswith(asked.strip())
 
 
 def kinds(

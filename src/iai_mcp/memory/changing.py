@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput
+from iai_mcp.domain.exchanges import is_answer_to
 from iai_mcp.domain.instants import Instant, from_micros
 from iai_mcp.domain.memories import Turn, clean, turn_identity
 from iai_mcp.domain.shown_text import memories_and_work
@@ -15,6 +16,7 @@ from iai_mcp.ports.surroundings import Clock, Redactor
 
 _BY_VISITORS = 50  # what an agent takes by mistake can not be brought back
 _IDS = 100_000  # named in an answer; of more than that it says how many there were
+_OF_A_QUESTION = 1_000  # characters: more is not noted of one
 _AT_ONCE = 1000  # forgotten in one transaction: others write in between
 _REINFORCE_STEP = 0.1
 _REINFORCED_AT_MOST = 50  # pairs grow with the square
@@ -205,6 +207,17 @@ class Forget:
         within = self.memories.containing(words, scope) if words else self.memories.keys(scope)
         if selection.ids is None:
             return within or []
-        keys = self.memories.keys_of(selection.ids)
+        keys = self._with_their_answers(self.memories.keys_of(selection.ids))
         allowed = None if within is None else set(within)
         return [key for key in keys if allowed is None or key in allowed]
+
+    def _with_their_answers(self, keys: Sequence[int]) -> list[int]:
+        """An answer to a question of the host repeats that question, and says nothing without it."""
+        found = dict.fromkeys(keys)
+        for start in range(0, len(keys), _AT_ONCE):
+            for one in self.memories.get(keys[start : start + _AT_ONCE], _OF_A_QUESTION):
+                if one.role == "assistant":
+                    _, after = self.memories.neighbours(one, 1, 1)
+                    answers = (a for a in after if is_answer_to(one.text, a.role, a.meta))
+                    found.update(dict.fromkeys(answer.key for answer in answers))
+        return list(found)

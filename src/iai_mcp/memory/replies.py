@@ -21,7 +21,7 @@ def request(prompt: Memory, memories: Memories, *, answers: bool) -> str:
     if not answers and not says_only_yes(prompt.text):
         return said
     before, _ = memories.neighbours(prompt, 1, _READ_OF_EACH)
-    return _with_its_offer(said, before)
+    return _with_its_offer(said, prompt, before)
 
 
 def reply(prompt: Memory, memories: Memories) -> tuple[Memory, str] | None:
@@ -42,12 +42,20 @@ def reply(prompt: Memory, memories: Memories) -> tuple[Memory, str] | None:
     if broken_off(after[0].text) and not answers:
         return None
     said = shortened(prompt.text, REQUEST)
-    return after[0], _with_its_offer(said, before) if answers else said
+    return after[0], _with_its_offer(said, prompt, before) if answers else said
 
 
-def _with_its_offer(said: str, before: Sequence[Memory]) -> str:
-    offered = _offered(before[-1].text) if before and before[-1].role == "assistant" else ""
+def _with_its_offer(said: str, prompt: Memory, before: Sequence[Memory]) -> str:
+    """One session can go through several projects, and some of them are private: then the offer is not told."""
+    last = before[-1] if before else None
+    if last is None or last.role != "assistant" or _project(last) != _project(prompt):
+        return said
+    offered = _offered(last.text)
     return f"{offered} … {said}" if offered else said
+
+
+def _project(memory: Memory) -> str:
+    return memory.provenance.project
 
 
 def _offered(text: str) -> str:

@@ -160,7 +160,9 @@ class WorkShown:
         parts = [prompt]
         parts += [shortened(one.text, REQUEST) for one in within if "rejected" in one.meta][-1:]
         if not any(parts):
-            parts = [f"{_question(one)} … {one.text}" for one in within if _question(one)][-1:]
+            answered = [one for one in within if _question(one)][-1:]
+            parts = [shortened(_question(one), _QUESTION) for one in answered]
+            parts += [shortened(one.text, REQUEST) for one in answered]
         return " … ".join(filter(None, parts))
 
     def _prompt(self, exchange: RankedExchange, work: Worked) -> str:

@@ -229,7 +229,8 @@ class Memories(Protocol):
         ...
 
     def containing(self, words: str, scope: Scope) -> list[int]:
-        """The keys of all memories of the scope with these words in their text: whole, in any case."""
+        """The keys of all memories of the scope with these words in their text, or in what was noted of
+        what they answer: whole, in any case."""
         ...
 
     def neighbours(

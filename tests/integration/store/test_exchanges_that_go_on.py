@@ -173,3 +173,41 @@ def test_who_only_agrees_to_a_question_gets_told_what_came_of_their_prompt(
     assert "Coins and cents are counted." in told
     assert "asked: “count the coins in the till too”" in told
     assert "Shall I" not in told
+
+
+def tokens(store: MemoryStore, answer: str = "Opaque, it can be revoked") -> None:
+    tell(
+        store,
+        "login",
+        f"a: {WHICH}",
+        f"re: {answer}",
+        "a: Now the sessions.",
+        "a: The login issues opaque tokens and checks them against the table of sessions on each call.",
+    )
+
+
+@pytest.mark.parametrize("by", ["words", "id"])
+def test_whoever_forgets_a_question_of_the_host_forgets_its_answer(
+    store: MemoryStore, by: str
+) -> None:
+    tokens(store)
+    told: Any = dispatch(store, "memory_timeline", {})
+    question = next(one["id"] for one in told["records"] if one["text"] == WHICH)
+    selection = {"query": "token format"} if by == "words" else {"ids": [question]}
+    assert dispatch(store, "memory_forget", {**selection, "dry_run": True})["matches"] == 2
+    dispatch(store, "memory_forget", selection)
+    left = str(dispatch(store, "memory_timeline", {}))
+    assert "token format" not in left
+    assert "issues opaque tokens" in left
+    assert "token format" not in str(hits(store, "how does the login check tokens"))
+
+
+def test_a_long_answer_is_named_by_its_beginning(store: MemoryStore) -> None:
+    others(store)
+    tokens(store, "Opaque, because " + "they can be revoked and say nothing about anybody, " * 900)
+    found = next(
+        one
+        for one in hits(store, "what tokens does the login issue")
+        if "issues opaque" in one["text"]
+    )
+    assert len(found["request"]) < 250

@@ -161,3 +161,38 @@ def test_what_is_said_twice_in_one_session_names_no_other_place(kit: Kit) -> Non
     (hit,) = [one for one in kit.hits("plan for the osprey cache") if one["text"] == plan]
     assert hit["count"] == 2
     assert "also" not in hit
+
+
+@pytest.mark.parametrize("on_the_way", [(), ("Let me look at it.", "Now the tests.")])
+def test_an_offer_of_another_project_is_not_told_with_the_yes(
+    kit: Kit, on_the_way: tuple[str, ...]
+) -> None:
+    """One session went through two projects, of which the first may be nobody's business."""
+    turns = [
+        (
+            "assistant",
+            "The plan is done. Shall I deploy the zebra to production?",
+            "/gone/ann/secret",
+        ),
+        ("user", "yes, deploy", "/gone/ann/shop"),
+        *(("assistant", text, "/gone/ann/shop") for text in on_the_way),
+        (
+            "assistant",
+            "Deployed the launcher; the dashboard shows the rollout is green.",
+            "/gone/ann/shop",
+        ),
+    ]
+    events = [
+        {"role": role, "text": text, "cwd": cwd, "id": str(n), "ts": f"2026-11-01T10:{n:02}:00Z"}
+        for n, (role, text, cwd) in enumerate(turns)
+    ]
+    dispatch(
+        kit.store, "capture_events", {"session_id": "s", "host": "claude-code", "events": events}
+    )
+    answer = dispatch(
+        kit.store,
+        "memory_recall",
+        {"cue": "yes deploy launcher rollout", "project": "/gone/ann/shop"},
+    )
+    assert "Deployed the launcher" in str(answer)
+    assert "zebra" not in str(answer)

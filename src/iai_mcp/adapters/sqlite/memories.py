@@ -14,6 +14,7 @@ from iai_mcp.adapters.sqlite.database import Database, Remembered, count, scalar
 from iai_mcp.adapters.sqlite.forgetting import forget_one
 from iai_mcp.adapters.sqlite.shared_tables import memberships
 from iai_mcp.domain.errors import Busy, NotFound
+from iai_mcp.domain.exchanges import noted
 from iai_mcp.domain.memories import CleanTurn, Memory
 from iai_mcp.domain.ranking.use import Link
 from iai_mcp.domain.traits import WISH, Traits, traits_of
@@ -103,10 +104,14 @@ class SqliteMemories:
 
     def containing(self, words: str, scope: Scope) -> list[int]:
         where, values = rows.condition(scope)
-        sql = f"SELECT m.key, m.text FROM {rows.SOURCE} WHERE {where} ORDER BY m.key"
+        sql = f"SELECT m.key, m.text, m.meta FROM {rows.SOURCE} WHERE {where} ORDER BY m.key"
         phrase = Phrase(words)
         with self._db.reading() as db:  # row by row: never all the texts at once
-            return [row[0] for row in db.execute(sql, values) if phrase.is_in(row[1])]
+            return [
+                key
+                for key, text, meta in db.execute(sql, values)
+                if phrase.is_in(text) or (meta and phrase.is_in(noted(json.loads(meta))))
+            ]
 
     def neighbours(
         self, memory: Memory, count: int, longest: int | None = None
