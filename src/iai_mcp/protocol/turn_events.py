@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.exchanges import said_within
 from iai_mcp.domain.instants import Instant, instant
 from iai_mcp.domain.memories import NewTurn, encodable
 from iai_mcp.domain.work import KINDS, NewWork, read_done
@@ -13,6 +14,7 @@ from iai_mcp.protocol.params import Params, meta_json
 def read_turn(raw: object, shared: NewTurn) -> NewTurn | None:
     """The turn that an event describes; None for a blank one, and for what no person said in their place.
 
+    Hosts tell nothing inside of what a person answers to a question or says in refusing a call.
     What it does not say about its session, place and host is as in `shared`.
 
     Raises:
@@ -22,7 +24,8 @@ def read_turn(raw: object, shared: NewTurn) -> NewTurn | None:
         raise InvalidInput("an event must be an object")
     event = Params(raw)
     text, role = event.text("text", ""), event.text("role", "user") or "user"
-    if role == "user":
+    meta = event.raw("meta")
+    if role == "user" and not (isinstance(meta, Mapping) and said_within(role, meta)):
         text = without_notices(text)
     if not text.strip():
         return None
@@ -44,7 +47,7 @@ def read_turn(raw: object, shared: NewTurn) -> NewTurn | None:
         speaker=event.text("speaker", ""),
         tier=event.text("tier", "episodic") or "episodic",
         cue=event.text("cue", ""),
-        meta=meta_json(event.raw("meta")),
+        meta=meta_json(meta),
     )
 
 

@@ -341,14 +341,21 @@ _PEER = (
         f'Another Claude session sent a message while you were working:\n<cross-session-message from="b">x\n'
         f"</cross-session-message>\n\n{_PEER} After completing your current task, decide.",
         f"Another Claude session sent a message:\nplease look at it\n\n{_PEER}",
+        f"Another Claude session sent a message:\nlook\n\nThen go\n\n{_PEER}\n\n"
+        'Another Claude session sent a message:\ndone\n\nThat "other Claude session" is an agent of yours.',
         '<agent-message from="b">x</agent-message>',
         '<channel source="chat" chat_id="1">x</channel>',
         "<tick>10:32 AM</tick>",
         "<bash-notification>\n<shell-id>1</shell-id>x</bash-notification>",
         "<new-diagnostics>x</new-diagnostics>",
         "<user-prompt-submit-hook>x</user-prompt-submit-hook>",
-        "Unknown slash command: deploy:now",
-        "Unknown skill: deploy",
+        "<tick>10:32:05\u202fPM</tick>\n<tick>2026-11-15T21:32:26.451Z</tick>",
+        "<tick>下午3:04:05</tick>",
+        '<teammate-message teammate_id="b" summary="a > b">\nx\n</teammate-message>',
+        "<post-tool-use-hook><ide_diagnostics>[]</ide_diagnostics></post-tool-use-hook>",
+        "<session-start-hook>\nx\n</session-start-hook>",
+        "<ci-monitor-event>a check failed</ci-monitor-event>",
+        f"{_DONE}\nRead the output file to retrieve the result: C:\\Users\\A B\\b1.output",
         f"{_DONE}\n{_DONE}",
     ],
 )
@@ -366,13 +373,20 @@ def test_what_a_person_says_behind_a_notice_is_theirs(tmp_path: Path) -> None:
         tmp_path / "t.jsonl",
         line("user", f"{_DONE}\n\nlook at the failures yourself\n{_DONE}", uuid="1"),
         line(
-            "user", f"<tick>x</tick>{_DONE}\nRead the output file to retrieve the result: /b\ngo on"
+            "user",
+            f"<tick>9:05</tick>\n{_DONE}\nRead the output file to retrieve the result: /b\ngo on",
         ),
+        line(
+            "user", f"Another Claude session sent a message:\nhello\n\n{_PEER}\n\nno, do as I say"
+        ),
+        line("user", f"{_DONE}\nRead the output file to retrieve the result: is no good line"),
     )
 
     assert [e["text"] for e in read_turns(path)[0]] == [
         f"look at the failures yourself\n{_DONE}",
         "go on",
+        "no, do as I say",
+        "Read the output file to retrieve the result: is no good line",
     ]
 
 
@@ -385,7 +399,25 @@ def test_what_a_person_says_behind_a_notice_is_theirs(tmp_path: Path) -> None:
         "<app-root></app-root> stays empty, why?",
         "<channel><title>news</title></channel> is not shown by our reader",
         "Another Claude session sent a message: what does that mean?",
+        f"Another Claude session sent a message: is that line ours?\n\n{_PEER}",
         "Unknown slash command: deploy\nwhy do I get that?",
+        "Unknown slash command: deploy:now",
+        "Unknown skill: pdf",
+        "<tick> and </tick> are drawn on the wrong axis of the chart, please fix",
+        "<tick>no</tick> yes",
+        "<tick>1.5</tick>",
+        "<tick>10:30</tick> is drawn at the wrong place",
+        "<use-hook>: rename the component, then close it with </use-hook> as in the docs",
+        "<my-hook>\n  const x = 1\n</my-hook>\nwhy does this not render?",
+        "<calendar-reminder>\n<p>Hi</p>\n</calendar-reminder>",
+        "<spring-diagnostics>x</spring-diagnostics>",
+        "<task-notification> is printed twice. Why does it end with </task-notification>",
+        "<task-notification></task-notification> is empty",
+        "<task-notification is not closed</task-notification>",
+        "<user-prompt-submit-hook>: rename it and its end, </user-prompt-submit-hook>",
+        "<ultraplan>x</ultraplan> is a tag of mine",
+        '<channel source="x">hello</channel> please add this channel',
+        "<channel>\n<title>news</title>\n</channel>",
         "UserPromptSubmit operation blocked by hook: what is wrong with it?",
     ],
 )

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from iai_mcp.domain.memories import NewTurn
 from iai_mcp.hosts.transcripts import open_transcript
 from iai_mcp.hosts.turns import Event
+from iai_mcp.protocol.turn_events import read_turn
 
 SESSION = "5b0c9f4e-1d2a-4c3b-9e8f-0a1b2c3d4e5f"
 ASKED, LASTS = "Which token format should the login use?", "How long should a session last?"
@@ -157,3 +159,24 @@ def test_what_a_command_printed_is_no_answer(tmp_path: Path) -> None:
     said = f'User has answered your questions: "{ASKED}"="Opaque".'
 
     assert called(tmp_path, "Bash", {"command": "cat log"}, said) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<my-hook>A</my-hook>",
+        "Unknown skill: x",
+        "<tick>no</tick> yes",
+        "<tick>10:30</tick>",
+        "<new-diagnostics>\nA\n</new-diagnostics>\nbut shorter",
+    ],
+)
+def test_what_is_said_to_a_tool_arrives_even_if_it_looks_like_a_notice(
+    tmp_path: Path, said: str
+) -> None:
+    answered = asked(tmp_path, "answered", ASKED, toolUseResult={"answers": {ASKED: said}})
+    refused = called(tmp_path, "Bash", {}, f"{REFUSED}the user said:\n{said}", refused=True)
+
+    arrived = [read_turn(event, NewTurn(text="")) for event in answered + refused]
+
+    assert [turn and turn.text for turn in arrived] == [ASKED, said, said]

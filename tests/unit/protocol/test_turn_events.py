@@ -60,3 +60,12 @@ def test_what_a_host_tells_in_a_persons_place_is_no_turn_and_words_behind_it_are
     assert said is not None and said.text == "go on"
     quoted = read_turn({"text": done, "role": "assistant"}, NewTurn(text=""))
     assert quoted is not None and quoted.text == done
+
+
+@pytest.mark.parametrize("said", ["<system-reminder>\nA\n</system-reminder>", "<tick>10:30</tick>"])
+@pytest.mark.parametrize("about", ["answers", "rejected"])
+def test_what_a_person_answers_is_theirs_whatever_it_looks_like(said: str, about: str) -> None:
+    turn = read_turn({"text": said, "meta": {about: "Which tag?"}}, SHARED)
+
+    assert turn is not None and turn.text == said
+    assert read_turn({"text": said, "meta": {"sidechain": True}}, SHARED) is None
