@@ -172,6 +172,20 @@ def test_work_is_left_behind_where_nothing_is_left_that_was_said(works: Works) -
     assert works.left_behind(1) == [one]
 
 
+def test_a_request_that_is_no_longer_known_leads_to_nothing(works: Works) -> None:
+    one, two = (
+        work.key for work in works.add([done(1, PASSED), done(2, EDIT)], ["wombat", "wombat"])
+    )
+
+    assert [works.forget_unknown_requests(1) for _ in range(3)] == [1, 1, 0]
+
+    kinds: tuple[Kind, ...] = ("command", "edit")
+    assert works.by_words(["wombat"], Scope(), kinds, 9) == []
+    assert [hit.key for hit in works.by_words(["passed"], Scope(), kinds, 9)] == [one]
+    assert [hit.key for hit in works.by_words(["cart"], Scope(), ("edit",), 9)] == [two]
+    assert [record.turn for record in works.after(0, 9)] == [None, None]
+
+
 def test_what_a_fork_repeats_belongs_to_both_sessions(works: Works) -> None:
     keys = add(works, done(1, TEST), done(2, EDIT))
     works.add([done(1, TEST, session_id="fork")], [""])

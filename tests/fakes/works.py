@@ -33,6 +33,7 @@ class FakeWorks:
         self._mendings: dict[int, Mending] = {}
         self._last = 0
         self._further: dict[tuple[int, str], bool] = {}  # (key, session): whether it left that one
+        self.requests: set[bytes] = set()  # that are known
         self.spoken: set[str] = set()  # sessions of which something said is left
 
     def add(self, works: Sequence[CleanWork], asked: Sequence[str]) -> list[Stored]:
@@ -155,6 +156,15 @@ class FakeWorks:
             if key in self._records and one.success in self._records
         }
         return gone
+
+    def forget_unknown_requests(self, limit: int) -> int:
+        unknown = [
+            key for key, one in self._records.items() if one.turn and one.turn not in self.requests
+        ][:limit]
+        for key in unknown:
+            self._asked[key] = ""
+            self._records[key] = replace(self._records[key], turn=None)
+        return len(unknown)
 
     def count(self) -> int:
         return len(self._records)

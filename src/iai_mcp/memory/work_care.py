@@ -40,9 +40,10 @@ class ForgetWork:
             self.works.leave(stay[start : start + _AT_ONCE], selection.about.session_id)
         return gone
 
-    def rehearsed(self, selection: Selection) -> list[Record]:
-        """What would go."""
-        return self.works.get(self._matches(selection)[0])
+    def rehearsed(self, selection: Selection) -> tuple[list[Record], list[Record]]:
+        """What would go, and what would stay with another session."""
+        going, staying = self._matches(selection)
+        return self.works.get(going), self.works.get(staying)
 
     def _matches(self, selection: Selection) -> tuple[list[int], list[int]]:
         """The keys of what is to go, and of what another session has as well."""
@@ -138,10 +139,14 @@ class TendWork:
         stage, _, after = cursor.partition("|")
         if stage == "forget":
             gone = self.works.forget(self._expired(), self.clock.now())
-            following = "forget|" if len(gone) == _EXPIRED else "mend|0"
+            following = "forget|" if len(gone) == _EXPIRED else "requests|"
             return Page(
                 following, counts={"changed": len(gone), "forgotten": len(gone)} if gone else {}
             )
+        if stage == "requests":
+            # Versions before this one left the words of forgotten prompts where work is found by them.
+            found = self.works.forget_unknown_requests(_EXPIRED)
+            return Page("requests|" if found == _EXPIRED else "mend|0")
         following_key = self.mend.page(int(after or 0), _MENDED)
         if following_key is None:
             return Page("forget|", done=True)

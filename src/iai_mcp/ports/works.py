@@ -110,4 +110,9 @@ class Works(Protocol):
         """Remove it for good and leave tombstones; the ids that went."""
         ...
 
+    def forget_unknown_requests(self, limit: int) -> int:
+        """Work whose request is no longer known is found by that one's words no more; of how much that
+        was so, `limit` at most."""
+        ...
+
     def count(self) -> int: ...

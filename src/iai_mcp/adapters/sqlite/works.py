@@ -8,29 +8,23 @@ from typing import TypeVar
 
 import apsw
 
-from iai_mcp.adapters.sqlite import rows
+from iai_mcp.adapters.sqlite import rows, work_words
 from iai_mcp.adapters.sqlite.adding import project_id
 from iai_mcp.adapters.sqlite.database import Database, count
-from iai_mcp.adapters.sqlite.forgetting import forget_work, purge_work
+from iai_mcp.adapters.sqlite.forgetting import forget_work
 from iai_mcp.domain.commands import errors_in, same_command
-from iai_mcp.domain.glosses import gloss
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import Provenance
 from iai_mcp.domain.mendings import Mending
 from iai_mcp.domain.whole_words import Phrase
-from iai_mcp.domain.words import indexed
 from iai_mcp.domain.work import (
     KINDS,
     CleanWork,
     Command,
-    Done,
     Edit,
     Kind,
-    Looked,
     Record,
     details_of,
-    read_done,
-    text_of,
     whole_path,
 )
 from iai_mcp.ports.memories import Scope, Stored
@@ -56,7 +50,6 @@ _IN_SESSION = (
 # What the agent said it was for tells most; then what was done, what it printed, what it served.
 _WEIGHTS = "1.0, 1.5, 0.5, 0.35"
 _AT_ONCE = 500  # values named in one statement
-_MOST_ASKED = 400  # characters of a request that its work is found by
 
 
 class SqliteWorks:
@@ -233,8 +226,15 @@ class SqliteWorks:
             unreached = [(one,) for one in gone]
             db.executemany("INSERT OR IGNORE INTO unreached VALUES (?)", unreached)
             if gone:
-                purge_work(db)
+                work_words.purge(db)
         return [rows.public_id(one) for one in gone]
+
+    def forget_unknown_requests(self, limit: int) -> int:
+        with self._db.writing() as db:
+            found = work_words.forget_unknown_requests(db, limit)
+            if found:
+                work_words.purge(db)
+            return found
 
     def count(self) -> int:
         with self._db.reading() as db:
@@ -282,15 +282,7 @@ def _add_one(db: apsw.Connection, work: CleanWork, asked: str) -> Stored:
         ),
     )
     key = db.last_insert_rowid()
-    if not isinstance(done, Looked):
-        output = called = ""
-        if isinstance(done, Command):
-            output, called = done.output, gloss(done.command)
-        texts = (text_of(done), f"{work.note} {called}", output, asked[:_MOST_ASKED])
-        db.execute(
-            "INSERT INTO work_words (rowid, done, note, output, asked) VALUES (?, ?, ?, ?, ?)",
-            (key, *map(indexed, texts)),
-        )
+    work_words.index(db, key, done, work.note, asked)
     if failed and isinstance(done, Command):
         errors = [(_mark(error), key) for error in errors_in(done.output)]
         db.executemany("INSERT OR IGNORE INTO work_errors VALUES (?, ?)", errors)
@@ -344,13 +336,11 @@ def _record(row: Sequence[object]) -> Record:
     (number, turn, note, subject, output, details) = row[9:]
     assert isinstance(key, int) and isinstance(ident, bytes) and isinstance(at, int)  # noqa: S101 - the schema says so
     assert isinstance(number, int)  # noqa: S101 - the schema says so
-    kind = KINDS[number]
-    raw = json.loads(str(details)) | {"command": subject, "path": subject, "output": output}
     return Record(
         key=key,
         id=rows.public_id(ident),
         at=from_micros(at),
-        done=_as_stored(read_done(kind, raw), raw),
+        done=work_words.done_of(number, str(subject), str(output), str(details)),
         note=str(note),
         turn=turn if isinstance(turn, bytes) else None,
         provenance=Provenance(
@@ -362,11 +352,6 @@ def _record(row: Sequence[object]) -> Record:
             branch=str(branch),
         ),
     )
-
-
-def _as_stored(done: Done, raw: dict[str, object]) -> Done:
-    """Whether it failed was decided when it arrived, from words that redaction may have changed."""
-    return replace(done, failed=raw.get("failed") is True) if isinstance(done, Command) else done
 
 
 def _lies_at(record: Record, path: str) -> bool:
