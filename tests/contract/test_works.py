@@ -195,6 +195,16 @@ def test_what_a_fork_repeats_belongs_to_both_sessions(works: Works) -> None:
     assert works.in_other_sessions(keys, "fork") == keys
 
 
+def test_sessions_are_known_where_there_are_several(works: Works) -> None:
+    one, two = add(works, done(1, TEST), done(2, EDIT))
+
+    works.share({one: ["s1", "fork", "left", ""], two: ["s1"]})
+    works.leave([one], "left")
+    works.share({one: ["left"]})
+
+    assert works.sessions_of([one, two]) == {one: ["fork", "s1"]}
+
+
 def test_what_leaves_one_session_stays_with_the_other_and_does_not_come_back(works: Works) -> None:
     (key,) = add(works, done(1, TEST))
     works.add([done(1, TEST, session_id="fork")], [""])

@@ -1,6 +1,6 @@
 """Where what agents did outlives the process."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -100,6 +100,14 @@ class Works(Protocol):
 
     def in_other_sessions(self, keys: Sequence[int], session: str) -> list[int]:
         """Which of `keys` belong to a session beside that one, ascending."""
+        ...
+
+    def sessions_of(self, keys: Sequence[int]) -> dict[int, list[str]]:
+        """All sessions, ascending, of those among `keys` that belong to several."""
+        ...
+
+    def share(self, sessions: Mapping[int, Sequence[str]]) -> None:
+        """Each key belongs to these sessions, too, unless it was taken out of one."""
         ...
 
     def leave(self, keys: Sequence[int], session: str) -> None:

@@ -1,7 +1,8 @@
-"""Commands that a forked session repeats when one of the sessions is forgotten."""
+"""Commands that a forked session repeats: forgetting one of the sessions, and moving to another store."""
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from tests.support.answers import Json, ask
@@ -146,3 +147,25 @@ def test_what_stays_is_counted_with_the_commands(opened: Opened, told: Callable[
     done = ask(store, "memory_forget", session_id="s1")
     assert (done["forgotten"], done["stay_with_others"]) == (0, 2)
     assert (of_session(store, "s1"), of_session(store, "s2")) == (0, 1)
+
+
+def test_an_export_carries_the_sessions_of_a_command(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    store = opened()
+    for session in ("s1", "s2", "s3"):
+        capture(store, session, ran("make x"))
+    capture(store, "s1", ran("make alone", mark="toolu_02HhwMx5SXcsJv96qa9TXrxu"))
+    ask(store, "memory_forget", session_id="s3")
+    records = ask(store, "export_work_page")["records"]
+    assert [one.get("sessions") for one in records] == [["s1", "s2"], None]
+    store.close()
+    monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "other"))
+    other = opened()
+
+    assert ask(other, "import_records", records=records)["inserted"] == 2
+    assert ask(other, "import_records", records=records)["duplicates"] == 2
+
+    assert [of_session(other, session) for session in ("s1", "s2", "s3")] == [2, 1, 0]
+    assert ask(other, "memory_forget", session_id="s1")["stay_with_others"] == 1
+    assert (of_session(other, "s1"), of_session(other, "s2")) == (0, 1)

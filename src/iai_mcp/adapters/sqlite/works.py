@@ -1,7 +1,7 @@
 """`Works` in the encrypted SQLite file, beside the memories and with the same projects."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import TypeVar
@@ -214,6 +214,25 @@ class SqliteWorks:
                 )
                 found += [row[0] for row in db.execute(sql, (*some, session, session))]
         return sorted(found)
+
+    def sessions_of(self, keys: Sequence[int]) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = {}
+        with self._db.reading() as db:
+            for some in _portions(keys):
+                named = f"key IN ({_marks(some)})"
+                sql = (
+                    f"SELECT key, session FROM further_work_sessions WHERE {named} AND gone = 0 "
+                    f"UNION SELECT key, session FROM work WHERE {named} ORDER BY key, session"
+                )
+                for key, session in db.execute(sql, (*some, *some)):
+                    found.setdefault(key, []).append(session)
+        return {key: sessions for key, sessions in found.items() if len(sessions) > 1}
+
+    def share(self, sessions: Mapping[int, Sequence[str]]) -> None:
+        with self._db.writing() as db:
+            for key, several in sessions.items():
+                for session in several:
+                    _share(db, key, session)
 
     def leave(self, keys: Sequence[int], session: str) -> None:
         with self._db.writing() as db:
