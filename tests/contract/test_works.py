@@ -172,6 +172,20 @@ def test_work_is_left_behind_where_nothing_is_left_that_was_said(works: Works) -
     assert works.left_behind(1) == [one]
 
 
+def test_a_request_that_is_no_longer_known_leads_to_nothing(works: Works) -> None:
+    one, two = (
+        work.key for work in works.add([done(1, PASSED), done(2, EDIT)], ["wombat", "wombat"])
+    )
+
+    assert [works.forget_unknown_requests(1) for _ in range(3)] == [1, 1, 0]
+
+    kinds: tuple[Kind, ...] = ("command", "edit")
+    assert works.by_words(["wombat"], Scope(), kinds, 9) == []
+    assert [hit.key for hit in works.by_words(["passed"], Scope(), kinds, 9)] == [one]
+    assert [hit.key for hit in works.by_words(["cart"], Scope(), ("edit",), 9)] == [two]
+    assert [record.turn for record in works.after(0, 9)] == [None, None]
+
+
 def test_what_a_fork_repeats_belongs_to_both_sessions(works: Works) -> None:
     keys = add(works, done(1, TEST), done(2, EDIT))
     works.add([done(1, TEST, session_id="fork")], [""])
@@ -179,6 +193,16 @@ def test_what_a_fork_repeats_belongs_to_both_sessions(works: Works) -> None:
     assert works.keys(Scope(session_id="fork")) == keys[:1]
     assert works.in_other_sessions(keys, "s1") == keys[:1]
     assert works.in_other_sessions(keys, "fork") == keys
+
+
+def test_sessions_are_known_where_there_are_several(works: Works) -> None:
+    one, two = add(works, done(1, TEST), done(2, EDIT))
+
+    works.share({one: ["s1", "fork", "left", ""], two: ["s1"]})
+    works.leave([one], "left")
+    works.share({one: ["left"]})
+
+    assert works.sessions_of([one, two]) == {one: ["fork", "s1"]}
 
 
 def test_what_leaves_one_session_stays_with_the_other_and_does_not_come_back(works: Works) -> None:

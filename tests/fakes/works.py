@@ -1,6 +1,6 @@
 """`Works` in memory."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -33,6 +33,7 @@ class FakeWorks:
         self._mendings: dict[int, Mending] = {}
         self._last = 0
         self._further: dict[tuple[int, str], bool] = {}  # (key, session): whether it left that one
+        self.requests: set[bytes] = set()  # that are known
         self.spoken: set[str] = set()  # sessions of which something said is left
 
     def add(self, works: Sequence[CleanWork], asked: Sequence[str]) -> list[Stored]:
@@ -132,6 +133,15 @@ class FakeWorks:
     def in_other_sessions(self, keys: Sequence[int], session: str) -> list[int]:
         return sorted(key for key in keys if self._sessions(key) - {session})
 
+    def sessions_of(self, keys: Sequence[int]) -> dict[int, list[str]]:
+        known = {key: sorted(self._sessions(key)) for key in keys if key in self._records}
+        return {key: sessions for key, sessions in known.items() if len(sessions) > 1}
+
+    def share(self, sessions: Mapping[int, Sequence[str]]) -> None:
+        for key, several in sessions.items():
+            for session in several:
+                self._share(key, session)
+
     def leave(self, keys: Sequence[int], session: str) -> None:
         for key in keys:
             others = sorted(self._sessions(key) - {session})
@@ -156,17 +166,29 @@ class FakeWorks:
         }
         return gone
 
+    def forget_unknown_requests(self, limit: int) -> int:
+        unknown = [
+            key for key, one in self._records.items() if one.turn and one.turn not in self.requests
+        ][:limit]
+        for key in unknown:
+            self._asked[key] = ""
+            self._records[key] = replace(self._records[key], turn=None)
+        return len(unknown)
+
     def count(self) -> int:
         return len(self._records)
+
+    def _share(self, key: int, session: str) -> None:
+        if session not in ("", self._records[key].provenance.session_id):
+            self._further.setdefault((key, session), False)
 
     def _add(self, work: CleanWork, asked: str) -> Stored:
         public = str(UUID(bytes=work.identity))
         if public in self._gone:
             return Stored("forgotten", public, None)
         if public in self._known and self._known[public] in self._records:
-            key, session = self._known[public], work.provenance.session_id
-            if session not in ("", self._records[key].provenance.session_id):
-                self._further.setdefault((key, session), False)
+            key = self._known[public]
+            self._share(key, work.provenance.session_id)
             return Stored("duplicate", public, key)
         self._last += 1
         self._known[public] = self._last

@@ -215,19 +215,19 @@ def _forget(store: MemoryStore, params: Params) -> Json:
         about=filter_of(store, params, since="after", until="before"),
         caller=caller_of(params),
     )
-    works = store.forget_work.rehearsed(selection)
-    kinds = Counter(str(one.kind) for one in works)
+    works, left = store.forget_work.rehearsed(selection)
+    kinds, stay = (Counter(str(one.kind) for one in some) for some in (works, left))
     if params.flag("dry_run"):
         few = _SHOWN_TO_VISITORS if selection.caller.visitor else 0
         shown = params.integer("show", few, 0, _MOST_SHOWN)
         would, seen = store.forget.rehearsed(selection, shown)
-        told = _forgotten_view(would, [one.id for one in works], kinds, gone=False)
+        told = _forgotten_view(would, [one.id for one in works], kinds, stay, gone=False)
         if seen is None:
             return told
         return {**told, **_preview_view(seen.with_work(works, selection.words or "", shown))}
     done = store.forget(selection, kinds)
     gone = store.forget_work(selection)
-    told = _forgotten_view(done, gone, kinds)
+    told = _forgotten_view(done, gone, kinds, stay)
     if not done.count and not gone:
         return told
     note(store, "memory_forgotten", memories=done.count, work=len(gone))
@@ -235,17 +235,27 @@ def _forget(store: MemoryStore, params: Params) -> Json:
 
 
 def _forgotten_view(
-    done: Forgotten, works: Sequence[str], kinds: Mapping[str, int], *, gone: bool = True
+    done: Forgotten,
+    works: Sequence[str],
+    kinds: Mapping[str, int],
+    stay: Mapping[str, int],
+    *,
+    gone: bool = True,
 ) -> Json:
-    """Turns and work together; `work` says how many of them are that, `kinds` of which kinds."""
+    """Turns and work together; `work` says how many of them are that, `kinds` of which kinds.
+
+    `stay` counts the work that only leaves the session which was named.
+    """
     told: Json = {
         "forgotten": done.count + (len(works) if gone else 0),
         "ids": [*done.ids, *works],
         "matches": done.matches + len(works),
         **({"work": len(works), "kinds": dict(kinds)} if works else {}),
     }
-    if done.stay:
-        told["stay_with_others"] = done.stay
+    if done.stay or stay:
+        told["stay_with_others"] = done.stay + sum(stay.values())
+    if stay:
+        told["stay_kinds"] = dict(stay)
     return {**told, "more": True} if len(done.ids) < done.matches else told
 
 

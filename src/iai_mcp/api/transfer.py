@@ -41,8 +41,12 @@ def _export(store: MemoryStore, params: Params) -> Json:
 def _export_work(store: MemoryStore, params: Params) -> Json:
     limit = params.integer("limit", 500, 1, 5000)
     found = store.transfer_work.page(params.integer("after", 0, 0, 1 << 62), limit)
+    several = store.transfer_work.sessions(found)
     return {
-        "records": [work_view(one) for one in found],
+        "records": [
+            {**work_view(one), **({"sessions": several[one.key]} if one.key in several else {})}
+            for one in found
+        ],
         "next": found[-1].key if len(found) == limit else None,
     }
 
@@ -83,7 +87,8 @@ def _work_arrival(record: object) -> WorkArrival:
     given = Params(record)
     told = replace(new.told, agent_name=given.text("agent", ""))
     turn = _identity(given.text("turn")) if given.raw("turn") else None
-    return WorkArrival(_identity(given.text("id")), replace(new, told=told), turn)
+    sessions = tuple(given.texts("sessions"))
+    return WorkArrival(_identity(given.text("id")), replace(new, told=told), turn, sessions)
 
 
 def _arrival(record: object) -> Arrival:

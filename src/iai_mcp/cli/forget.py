@@ -22,6 +22,7 @@ _AS_LONG_AS_IT_TAKES = 3600.0
 _SHOWN = 10
 _WIDTH = 160
 _PROJECTS = 5
+_ONLY_LEAVING = "Nothing will go for good: it only leaves that session"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--query", help="memories with this word or phrase: whole words, in any case"
     )
     parser.add_argument(
-        "--session-id", help="everything of this session; turns that others repeat stay with those"
+        "--session-id", help="everything of this session; what others repeat stays with those"
     )
     parser.add_argument("--project", help="everything of this project: a path or a name")
     times.add(parser, "--after", "not before this time")
@@ -56,10 +57,12 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if not output.told_to(arguments, f"{going} would go for good"):
         output.say("\n".join([*_shown(matches, count), *_staying(matches)]))
-        if not output.agrees(f"{going} will go for good{_where(matches)}. Forget?"):
+        what = f"{going} will go for good{_where(matches)}" if count else _ONLY_LEAVING
+        if not output.agrees(f"{what}. Forget?"):
             raise InvalidInput("nothing was forgotten")
     result = memory_access.call("memory_forget", params, _AS_LONG_AS_IT_TAKES)
-    gone = _counted(result, int(str(result["forgotten"])))
+    number = int(str(result["forgotten"]))
+    gone = _counted(result, number) if number else "nothing for good"
     lines = [f"forgot {gone}", *_copies(result.get("copies"))]
     lines += [*_staying(result), *_waiting()]
     output.emit(result, "\n".join(lines), as_json=arguments.json)
@@ -76,10 +79,12 @@ def _counted(told: dict[str, object], count: int) -> str:
 
 def _staying(told: dict[str, object]) -> list[str]:
     """What another session has as well."""
-    count = told.get("stay_with_others")
+    count, kinds = told.get("stay_with_others"), told.get("stay_kinds")
     if not isinstance(count, int):
         return []
-    return [f"{memories(count)} of that session stay with the sessions that repeat them"]
+    work = kinds if isinstance(kinds, dict) else {}
+    what = memories_and_work(count - sum(work.values()), work)
+    return [f"{what} {'stays' if count == 1 else 'stay'} with another session"]
 
 
 def _copies(told: object) -> list[str]:

@@ -17,6 +17,7 @@ from iai_mcp.memory import payload
 from iai_mcp.memory.question import Answer, Around, Hit, Question, SessionHits
 from iai_mcp.memory.replies import reply
 from iai_mcp.memory.room import ANSWER_BYTES, Shown, weight
+from iai_mcp.memory.scoping import stands_in
 from iai_mcp.memory.worked import Worked, WorkShown
 from iai_mcp.ports.learned import Repeats, Topics
 from iai_mcp.ports.memories import Memories, Scope
@@ -298,12 +299,11 @@ class Answering:
 
     def _elsewhere(self, memory: Memory, same: Sequence[str]) -> tuple[Memory, ...]:
         """Which of those that say the same stand in other sessions that the question is about."""
-        found = self._open(self.memories.find(same, _TOLD_OF_COPIES))
-        wanted, own = self.scope.projects, memory.provenance.session_id
+        own = memory.provenance.session_id
         return tuple(
             one
-            for one in found
-            if one.provenance.session_id != own and (not wanted or one.provenance.project in wanted)
+            for one in self.memories.find(same, _TOLD_OF_COPIES)
+            if one.provenance.session_id != own and stands_in(self.scope, one)
         )[:_PLACES]
 
     def _by_validity(self, found: Sequence[Found]) -> tuple[list[Found], list[Found]]:

@@ -143,6 +143,33 @@ def open_kin(project: str, memories: Memories, projects: Projects) -> list[str]:
     return [key for key in others if key not in closed]
 
 
+def stands_in(scope: Scope, memory: Memory) -> bool:
+    """Whether a scope has a memory in the session that said it first.
+
+    What oneself said on another machine counts as that machine's here: who asks for their own words is
+    named one place less.
+    """
+    whence, at = memory.provenance, memory.at.micros
+    teller = f"{whence.circle}/{whence.member}" if whence.circle else ""
+    return all(
+        (
+            not scope.projects or whence.project in scope.projects,
+            whence.project not in scope.not_projects,
+            scope.session_id in ("", whence.session_id),
+            scope.host in ("", whence.host),
+            scope.agent in ("", whence.agent_id, whence.agent_name),
+            scope.role in ("", memory.role),
+            scope.since is None or at >= scope.since,
+            scope.until is None or at < scope.until,
+            scope.known_at is None or at <= scope.known_at,
+            not (scope.said and memory.derived),
+            not scope.members or teller in scope.members,
+            teller not in scope.not_members,
+            not scope.machines or whence.machine in scope.machines,
+        )
+    )
+
+
 def unknown(public_id: str) -> NotFound:
     return NotFound(f"there is no memory with id {public_id[:64]!r}: recall it first to get its id")
 

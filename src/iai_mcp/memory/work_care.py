@@ -10,7 +10,7 @@ from iai_mcp.memory.capture import Captured, placed
 from iai_mcp.memory.changing import Selection
 from iai_mcp.memory.mending import Mend
 from iai_mcp.memory.scoping import Access
-from iai_mcp.ports.memories import Memories, Scope
+from iai_mcp.ports.memories import Memories, Scope, Stored
 from iai_mcp.ports.sleep import Enough, Page, never
 from iai_mcp.ports.surroundings import Clock, Projects, Redactor
 from iai_mcp.ports.works import Works
@@ -40,9 +40,10 @@ class ForgetWork:
             self.works.leave(stay[start : start + _AT_ONCE], selection.about.session_id)
         return gone
 
-    def rehearsed(self, selection: Selection) -> list[Record]:
-        """What would go."""
-        return self.works.get(self._matches(selection)[0])
+    def rehearsed(self, selection: Selection) -> tuple[list[Record], list[Record]]:
+        """What would go, and what would stay with another session."""
+        going, staying = self._matches(selection)
+        return self.works.get(going), self.works.get(staying)
 
     def _matches(self, selection: Selection) -> tuple[list[int], list[int]]:
         """The keys of what is to go, and of what another session has as well."""
@@ -70,6 +71,7 @@ class WorkArrival:
     identity: bytes
     new: NewWork
     turn: bytes | None = None
+    sessions: tuple[str, ...] = ()  # beside its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,10 @@ class TransferWork:
         """The next behind that key, in order of arrival."""
         return self.works.after(after, limit)
 
+    def sessions(self, records: Sequence[Record]) -> dict[int, list[str]]:
+        """By their keys all sessions of those that belong to several."""
+        return self.works.sessions_of([one.key for one in records])
+
     def take_in(self, arrivals: Sequence[WorkArrival]) -> Captured:
         """Store exported work under the ids it had; what is here already stays as it is."""
         clean = [
@@ -94,6 +100,7 @@ class TransferWork:
         turns = [str(UUID(bytes=one.turn)) if one.turn else "" for one in arrivals]
         asked = {one.id: one.text for one in self.memories.find([t for t in turns if t], _ASKED)}
         outcomes = self.works.add(clean, [asked.get(turn, "") for turn in turns])
+        self._share(arrivals, outcomes)
         for session in {one.provenance.session_id for one in clean}:
             self.mend.session(session)
         statuses = [outcome.status for outcome in outcomes]
@@ -102,6 +109,16 @@ class TransferWork:
             duplicates=statuses.count("duplicate"),
             skipped=statuses.count("forgotten"),
         )
+
+    def _share(self, arrivals: Sequence[WorkArrival], outcomes: Sequence[Stored]) -> None:
+        """Let what is here belong to every session that it belonged to there."""
+        several = {
+            outcome.key: [self.redact(session).text for session in one.sessions]
+            for one, outcome in zip(arrivals, outcomes, strict=True)
+            if outcome.key is not None and one.sessions
+        }
+        if several:
+            self.works.share(several)
 
     def _work(self, one: WorkArrival) -> Work:
         told = one.new.told
@@ -138,10 +155,14 @@ class TendWork:
         stage, _, after = cursor.partition("|")
         if stage == "forget":
             gone = self.works.forget(self._expired(), self.clock.now())
-            following = "forget|" if len(gone) == _EXPIRED else "mend|0"
+            following = "forget|" if len(gone) == _EXPIRED else "requests|"
             return Page(
                 following, counts={"changed": len(gone), "forgotten": len(gone)} if gone else {}
             )
+        if stage == "requests":
+            # Versions before this one left the words of forgotten prompts where work is found by them.
+            found = self.works.forget_unknown_requests(_EXPIRED)
+            return Page("requests|" if found == _EXPIRED else "mend|0")
         following_key = self.mend.page(int(after or 0), _MENDED)
         if following_key is None:
             return Page("forget|", done=True)

@@ -1,6 +1,6 @@
 """Where what agents did outlives the process."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -102,12 +102,25 @@ class Works(Protocol):
         """Which of `keys` belong to a session beside that one, ascending."""
         ...
 
+    def sessions_of(self, keys: Sequence[int]) -> dict[int, list[str]]:
+        """All sessions, ascending, of those among `keys` that belong to several."""
+        ...
+
+    def share(self, sessions: Mapping[int, Sequence[str]]) -> None:
+        """Each key belongs to these sessions, too, unless it was taken out of one."""
+        ...
+
     def leave(self, keys: Sequence[int], session: str) -> None:
         """Take work out of one of its sessions for good, where it belongs to others, too."""
         ...
 
     def forget(self, keys: Sequence[int], at: int) -> list[str]:
         """Remove it for good and leave tombstones; the ids that went."""
+        ...
+
+    def forget_unknown_requests(self, limit: int) -> int:
+        """Work whose request is no longer known is found by that one's words no more; of how much that
+        was so, `limit` at most."""
         ...
 
     def count(self) -> int: ...

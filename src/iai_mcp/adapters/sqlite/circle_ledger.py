@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import apsw
 
-from iai_mcp.adapters.sqlite import words
+from iai_mcp.adapters.sqlite import forgetting
 from iai_mcp.adapters.sqlite.database import Database, fetched, scalar
 from iai_mcp.adapters.sqlite.incoming import Merged, Merging, Ready, prepared
 from iai_mcp.adapters.sqlite.saying import Own, said_of
@@ -284,7 +284,7 @@ class SqliteSharingLedger:
             db.executemany(
                 "INSERT OR IGNORE INTO unreached VALUES (?)", [(one,) for one in merged.forgot]
             )
-            words.purge(db)
+            forgetting.purge(db)
         return merged
 
     def _salt(self) -> bytes:

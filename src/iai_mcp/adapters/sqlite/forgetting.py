@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from iai_mcp.adapters.sqlite import belonging, schema, words
+from iai_mcp.adapters.sqlite import belonging, schema, words, work_words
 from iai_mcp.ports.upkeep import Gone
 
 
@@ -22,6 +22,7 @@ def forget_one(db: apsw.Connection, key: int, at: int) -> tuple[list[bytes], boo
     )
     db.execute("UPDATE memories SET successor = NULL WHERE successor = ?", (key,))
     words.drop(db, key)
+    work_words.forget_request(db, names)
     db.execute("DELETE FROM memories WHERE key = ?", (key,))
     return names, bool(row[1])
 
@@ -46,8 +47,7 @@ def forget_in_copy(db: apsw.Connection, gone: Sequence[Gone]) -> bool:
         else:
             db.execute("INSERT OR IGNORE INTO tombstones VALUES (?, ?)", (one.identity, one.at))
     if found:
-        words.purge(db)
-        purge_work(db)
+        purge(db)
     return db.total_changes() > before
 
 
@@ -57,11 +57,12 @@ def forget_work(db: apsw.Connection, key: int, at: int) -> bytes | None:
     if row is None:
         return None
     db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", (row[0], at))
-    db.execute("DELETE FROM work_words WHERE rowid = ?", (key,))
+    work_words.drop(db, key)
     db.execute("DELETE FROM work WHERE key = ?", (key,))
     return bytes(row[0])
 
 
-def purge_work(db: apsw.Connection) -> None:
-    """Rewrite the words index of work without the entries of what was forgotten."""
-    db.execute("INSERT INTO work_words (work_words) VALUES ('optimize')")
+def purge(db: apsw.Connection) -> None:
+    """Rewrite the words indexes without what was forgotten: work is found by the words of prompts, too."""
+    words.purge(db)
+    work_words.purge(db)

@@ -12,6 +12,7 @@ from iai_mcp.adapters.sqlite import belonging, entries, outgoing, packing, rows,
 from iai_mcp.adapters.sqlite.adding import insert, project_id
 from iai_mcp.adapters.sqlite.database import Database, Remembered, count, scalar
 from iai_mcp.adapters.sqlite.forgetting import forget_one
+from iai_mcp.adapters.sqlite.forgetting import purge as purge_words
 from iai_mcp.adapters.sqlite.shared_tables import memberships
 from iai_mcp.domain.errors import Busy, NotFound
 from iai_mcp.domain.exchanges import noted
@@ -183,7 +184,7 @@ class SqliteMemories:
             )
             if gone and purge:
                 # Deleted entries stay in the index's segments until they are merged.
-                words.purge(db)
+                purge_words(db)
         self.counted(-sum(not derived for _, derived in gone))
         self.told()
         return [rows.public_id(names[0]) for names, _ in gone]
@@ -218,7 +219,7 @@ class SqliteMemories:
 
     def purge(self) -> None:
         with self._db.writing() as db:
-            words.purge(db)
+            purge_words(db)
 
     def unreached(self) -> list[Gone]:
         sql = "SELECT id, at FROM unreached JOIN tombstones USING (id)"

@@ -5,7 +5,7 @@ import secrets
 import apsw
 
 from iai_mcp.adapters.sqlite import belonging, packing, shared_tables
-from iai_mcp.adapters.sqlite.work_schema import FORKED_WORK, WORK
+from iai_mcp.adapters.sqlite.work_schema import FORKED_WORK, WORK, WORK_BY_TURN
 from iai_mcp.domain.errors import StoreTooNew
 
 # `memories.key` is arrival order and is never reused (AUTOINCREMENT): indexes outside the
@@ -267,6 +267,7 @@ STEPS: tuple[str, ...] = (
     shared_tables.TABLES,
     packing.TABLES,
     FORKED_WORK,
+    WORK_BY_TURN,
 )
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from iai_mcp.adapters.kept_copies import KeptCopies
-from iai_mcp.adapters.sqlite import words
+from iai_mcp.adapters.sqlite import words, work_words
 from iai_mcp.adapters.sqlite.database import Database, scalar, verdict
 from iai_mcp.domain.errors import IaiError, StoreDamaged, StoreError, TimedOut
 from iai_mcp.ports.upkeep import Compacted
@@ -86,7 +86,8 @@ class StoreUpkeep:
 
     def forget_words(self, *, begin: bool) -> bool:
         with self._db.writing() as db:
-            return words.merge(db, _MERGED_PAGES, begin=begin)
+            merged = words.merge(db, _MERGED_PAGES, begin=begin)
+            return work_words.merge(db, _MERGED_PAGES, begin=begin) or merged
 
     def compact(self, cursor: str) -> Compacted:
         if cursor != _RELEASE:

@@ -12,6 +12,11 @@ CREATE TABLE IF NOT EXISTS further_work_sessions (
 CREATE INDEX IF NOT EXISTS further_work_by_session ON further_work_sessions (session, key) WHERE gone = 0;
 """
 
+# What served a prompt is looked for when that is forgotten.
+WORK_BY_TURN = """
+CREATE INDEX IF NOT EXISTS work_by_turn ON work (turn) WHERE turn IS NOT NULL;
+"""
+
 # `subject` is a command, or the path of an edit; `same` names all runs of one command. `output` and
 # `details` are what an event's `work` holds beside that.
 WORK = """

@@ -1,36 +1,30 @@
 """`Works` in the encrypted SQLite file, beside the memories and with the same projects."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import TypeVar
 
 import apsw
 
-from iai_mcp.adapters.sqlite import rows
+from iai_mcp.adapters.sqlite import rows, work_words
 from iai_mcp.adapters.sqlite.adding import project_id
 from iai_mcp.adapters.sqlite.database import Database, count
-from iai_mcp.adapters.sqlite.forgetting import forget_work, purge_work
+from iai_mcp.adapters.sqlite.forgetting import forget_work
 from iai_mcp.domain.commands import errors_in, same_command
-from iai_mcp.domain.glosses import gloss
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import Provenance
 from iai_mcp.domain.mendings import Mending
 from iai_mcp.domain.whole_words import Phrase
-from iai_mcp.domain.words import indexed
 from iai_mcp.domain.work import (
     KINDS,
     CleanWork,
     Command,
-    Done,
     Edit,
     Kind,
-    Looked,
     Record,
     details_of,
-    read_done,
-    text_of,
     whole_path,
 )
 from iai_mcp.ports.memories import Scope, Stored
@@ -56,7 +50,6 @@ _IN_SESSION = (
 # What the agent said it was for tells most; then what was done, what it printed, what it served.
 _WEIGHTS = "1.0, 1.5, 0.5, 0.35"
 _AT_ONCE = 500  # values named in one statement
-_MOST_ASKED = 400  # characters of a request that its work is found by
 
 
 class SqliteWorks:
@@ -222,6 +215,25 @@ class SqliteWorks:
                 found += [row[0] for row in db.execute(sql, (*some, session, session))]
         return sorted(found)
 
+    def sessions_of(self, keys: Sequence[int]) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = {}
+        with self._db.reading() as db:
+            for some in _portions(keys):
+                named = f"key IN ({_marks(some)})"
+                sql = (
+                    f"SELECT key, session FROM further_work_sessions WHERE {named} AND gone = 0 "
+                    f"UNION SELECT key, session FROM work WHERE {named} ORDER BY key, session"
+                )
+                for key, session in db.execute(sql, (*some, *some)):
+                    found.setdefault(key, []).append(session)
+        return {key: sessions for key, sessions in found.items() if len(sessions) > 1}
+
+    def share(self, sessions: Mapping[int, Sequence[str]]) -> None:
+        with self._db.writing() as db:
+            for key, several in sessions.items():
+                for session in several:
+                    _share(db, key, session)
+
     def leave(self, keys: Sequence[int], session: str) -> None:
         with self._db.writing() as db:
             for key in keys:
@@ -233,8 +245,15 @@ class SqliteWorks:
             unreached = [(one,) for one in gone]
             db.executemany("INSERT OR IGNORE INTO unreached VALUES (?)", unreached)
             if gone:
-                purge_work(db)
+                work_words.purge(db)
         return [rows.public_id(one) for one in gone]
+
+    def forget_unknown_requests(self, limit: int) -> int:
+        with self._db.writing() as db:
+            found = work_words.forget_unknown_requests(db, limit)
+            if found:
+                work_words.purge(db)
+            return found
 
     def count(self) -> int:
         with self._db.reading() as db:
@@ -282,15 +301,7 @@ def _add_one(db: apsw.Connection, work: CleanWork, asked: str) -> Stored:
         ),
     )
     key = db.last_insert_rowid()
-    if not isinstance(done, Looked):
-        output = called = ""
-        if isinstance(done, Command):
-            output, called = done.output, gloss(done.command)
-        texts = (text_of(done), f"{work.note} {called}", output, asked[:_MOST_ASKED])
-        db.execute(
-            "INSERT INTO work_words (rowid, done, note, output, asked) VALUES (?, ?, ?, ?, ?)",
-            (key, *map(indexed, texts)),
-        )
+    work_words.index(db, key, done, work.note, asked)
     if failed and isinstance(done, Command):
         errors = [(_mark(error), key) for error in errors_in(done.output)]
         db.executemany("INSERT OR IGNORE INTO work_errors VALUES (?, ?)", errors)
@@ -344,13 +355,11 @@ def _record(row: Sequence[object]) -> Record:
     (number, turn, note, subject, output, details) = row[9:]
     assert isinstance(key, int) and isinstance(ident, bytes) and isinstance(at, int)  # noqa: S101 - the schema says so
     assert isinstance(number, int)  # noqa: S101 - the schema says so
-    kind = KINDS[number]
-    raw = json.loads(str(details)) | {"command": subject, "path": subject, "output": output}
     return Record(
         key=key,
         id=rows.public_id(ident),
         at=from_micros(at),
-        done=_as_stored(read_done(kind, raw), raw),
+        done=work_words.done_of(number, str(subject), str(output), str(details)),
         note=str(note),
         turn=turn if isinstance(turn, bytes) else None,
         provenance=Provenance(
@@ -362,11 +371,6 @@ def _record(row: Sequence[object]) -> Record:
             branch=str(branch),
         ),
     )
-
-
-def _as_stored(done: Done, raw: dict[str, object]) -> Done:
-    """Whether it failed was decided when it arrived, from words that redaction may have changed."""
-    return replace(done, failed=raw.get("failed") is True) if isinstance(done, Command) else done
 
 
 def _lies_at(record: Record, path: str) -> bool:
