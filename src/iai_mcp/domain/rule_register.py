@@ -5,6 +5,8 @@ value that is named as given up, the opposite of the same words from now on. Wha
 is left to sleep's suggestions, for people to judge.
 """
 
+import sys
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +17,11 @@ from iai_mcp.domain.rulings import LONGEST_PROMPT, Order, Ruling, replaced
 
 _FEWEST_WORDS = 2
 _NOTHING_ELSE = 0.8  # of the letters of a turn
+_NOWHERE, _NEVER = -1, sys.maxsize  # before and behind every place
+_Matter = tuple[frozenset[str], str]  # of an order, and its kind
+_Wording = tuple[frozenset[str], bool, frozenset[str]]  # of an order, but for its value
+_Placed = tuple[int, Order]
+_Opposite = tuple[frozenset[str], bool, frozenset[str]]  # about what, for or against it, with what
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,82 +97,137 @@ def _restated(rules: Sequence[Rule]) -> list[Rule]:
 
 
 class _Later:
-    """Which later ruling replaces which: looked up by what each is about."""
+    """Which later ruling replaces which: looked up by what each is about, and never one by one.
+
+    Only the last that replaces a ruling counts, so of those that would do the same the last is kept.
+    """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = rules
         self.partly: dict[int, list[int]] = {}  # what replaces a part of a ruling
-        self._orders: dict[frozenset[str], list[tuple[int, Order]]] = defaultdict(list)
-        self._denied: dict[str, list[int]] = defaultdict(list)
-        self._named: dict[str, list[int]] = defaultdict(list)
-        self._about: dict[frozenset[str], list[int]] = defaultdict(list)
+        self._orders = _Orders()
+        self._denied = _Denied()
+        self._opposed: dict[_Opposite, int] = {}
         for place, rule in enumerate(rules):
-            for order in rule.ruling.orders:
-                self._orders[order.matter].append((place, order))
-            for word in rule.ruling.denied - rule.ruling.used:
-                self._denied[word].append(place)
-            for word in _values(rule.ruling):
-                self._named[word].append(place)
-            self._about[rule.ruling.subject].append(place)
+            one = rule.ruling
+            for order in one.orders:
+                if _is_plain(one, order):
+                    self._orders.add(place, order)
+            self._denied.add(place, one)
+            if one.change:
+                self._opposed[one.subject, one.against, _ordered(one)] = place
 
     def replacing(self, place: int) -> int | None:
         """The last ruling that replaces the one at `place` in full; None while it holds."""
         older = self._rules[place].ruling
-        orders = [self._replacing(place, order) for order in older.orders]
+        orders = [self._replacing(place, older, order) for order in older.orders]
         replaced = [one for one in orders if one is not None]
         if replaced and len(replaced) == len(orders):
             return max(replaced)
         self.partly[place] = replaced
-        by_now = [*self._giving_up(place, older.used - older.denied), *self._opposing(place, older)]
-        return max(by_now, default=None)
+        given_up = self._denied.after(place, older, older.used - older.denied)
+        return _last(place, given_up, self._opposing(older))
 
-    def _replacing(self, place: int, order: Order) -> int | None:
-        found = [
-            later
-            for later, other in self._orders[order.matter]
-            if later > place and replaced(order, other) and self._is_plain(later, other)
-        ]
-        found += self._giving_up(place, {order.value} - {""})
-        return max(found, default=None)
+    def _replacing(self, place: int, older: Ruling, order: Order) -> int | None:
+        given_up = self._denied.after(place, older, {order.value} - {""})
+        return _last(place, self._orders.after(place, order), given_up)
 
-    def _is_plain(self, later: int, order: Order) -> bool:
-        """Whether it is said that a value is another now, where it was not quoted; and for all cases."""
-        ruling = self._rules[later].ruling
-        return not order.plain or (not ruling.in_part and (ruling.change or not order.kind))
-
-    def _giving_up(self, place: int, values: Collection[str]) -> list[int]:
-        """Who names one of the values as given up, and speaks of the same otherwise too.
-
-        Who names nothing else is about what was said last with that value: "not m_, k_".
-        """
-        older = self._rules[place].ruling
-        found = {later for value in values for later in self._denied[value] if later > place}
-        return [later for later in found if self._gives_up(older, place, later, values)]
-
-    def _gives_up(self, older: Ruling, place: int, later: int, values: Collection[str]) -> bool:
-        ruling = self._rules[later].ruling
-        if ruling.in_part:
-            return False
-        of_values = {stem(value) for value in ruling.used | ruling.denied} | ruling.denied
-        if own := ruling.subject - of_values:
-            return bool(own & older.subject) and not ruling.things - of_values - older.things
-        instead = ruling.change or any(order.value for order in ruling.orders)
-        named = (one for value in values for one in self._named[value] if one < later)
-        last = max(named, default=None)
-        return instead and last == place
-
-    def _opposing(self, place: int, older: Ruling) -> list[int]:
+    def _opposing(self, older: Ruling) -> int:
         """Who says the opposite in the same words, and that it is so from then on."""
         if len(older.subject) < _FEWEST_WORDS or not older.things:
-            return []
-        return [
-            later
-            for later in self._about[older.subject]
-            if later > place
-            and self._rules[later].ruling.against != older.against
-            and self._rules[later].ruling.change
-            and not _ordered(older) ^ _ordered(self._rules[later].ruling)
-        ]
+            return _NOWHERE
+        return self._opposed.get((older.subject, not older.against, _ordered(older)), _NOWHERE)
+
+
+class _Orders:
+    """What was ordered of what: of orders that differ in their value alone the last, and the last that
+    has another value than that one."""
+
+    def __init__(self) -> None:
+        self._last: dict[_Matter, dict[_Wording, tuple[_Placed, ...]]] = defaultdict(dict)
+
+    def add(self, place: int, order: Order) -> None:
+        if not order.value or order.adds:
+            return  # it replaces nothing
+        of_it = self._last[order.matter, order.kind]
+        wording = order.subject, order.plain, order.where
+        before = of_it.pop(wording, ())  # the last one stands last
+        others = [one for one in before if one[1].value != order.value]
+        of_it[wording] = ((place, order), *others[:1])
+
+    def after(self, place: int, old: Order) -> int:
+        """The last place that puts another value in the place of the old one's, if behind `place`."""
+        found = _NOWHERE
+        for newest in reversed(self._last.get((old.matter, old.kind), {}).values()):
+            if newest[0][0] <= max(place, found):
+                break
+            for later, order in newest:
+                if later > found and replaced(old, order):
+                    found = later
+        return found
+
+
+class _Denied:
+    """Who names a value as given up, and speaks of the same otherwise too.
+
+    Who names nothing else is about what was said last with that value: "not m_, k_".
+    """
+
+    def __init__(self) -> None:
+        self._named: dict[str, list[int]] = defaultdict(list)  # who wants a value
+        self._alone: dict[str, list[int]] = defaultdict(list)  # who gives one up and says no more
+        # By a value given up and a word said beside it: the things it is for, and who said so last.
+        self._beside: dict[tuple[str, str], dict[frozenset[str], int]] = defaultdict(dict)
+
+    def add(self, place: int, ruling: Ruling) -> None:
+        for value in _values(ruling):
+            self._named[value].append(place)
+        given_up = ruling.denied - ruling.used
+        if ruling.in_part or not given_up:
+            return
+        of_values = {stem(value) for value in ruling.used | ruling.denied} | ruling.denied
+        own = ruling.subject - of_values
+        instead = ruling.change or any(order.value for order in ruling.orders)
+        for value in given_up:
+            if not own and instead:
+                self._alone[value].append(place)
+            for word in own:
+                self._beside[value, word][ruling.things - of_values] = place
+
+    def after(self, place: int, older: Ruling, values: Collection[str]) -> int:
+        """The last place behind `place` that gives up one of the values of the older ruling there."""
+        beside = (
+            last
+            for value in values
+            for word in older.subject
+            for things, last in self._beside.get((value, word), {}).items()
+            if things <= older.things
+        )
+        return max(max(beside, default=_NOWHERE), self._alone_after(place, values))
+
+    def _alone_after(self, place: int, values: Collection[str]) -> int:
+        """Such a place with nothing else in it, up to where one of the values is wanted again."""
+        wanted, again, found = False, _NEVER, _NOWHERE
+        for value in values:
+            named = self._named.get(value, ())
+            behind = bisect_right(named, place)
+            wanted |= behind > 0 and named[behind - 1] == place
+            again = min(again, named[behind] if behind < len(named) else _NEVER)
+        for value in values if wanted else ():
+            alone = self._alone.get(value, ())
+            behind = bisect_right(alone, again)
+            found = max(found, alone[behind - 1] if behind else _NOWHERE)
+        return found
+
+
+def _is_plain(ruling: Ruling, order: Order) -> bool:
+    """Whether it is said that a value is another now, where it was not quoted; and for all cases."""
+    return not order.plain or (not ruling.in_part and (ruling.change or not order.kind))
+
+
+def _last(place: int, *found: int) -> int | None:
+    last = max(found)
+    return last if last > place else None
 
 
 def _ordered(ruling: Ruling) -> frozenset[str]:

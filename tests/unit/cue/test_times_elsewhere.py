@@ -60,3 +60,18 @@ def test_some_time_ago_is_around_that_day(cue: str, day: str) -> None:
 
 def test_here_in_german_is_not_yesterday() -> None:
     assert read("Was ist hier mit dem Server und der Datenbank?", NOW).windows == ()
+
+
+@pytest.mark.parametrize(
+    "cue",
+    [
+        "10000年前的事",
+        "99999999999天前",
+        "hace 3000 años se cayó el servidor de la empresa",
+        "Was war vor 2026 Jahren mit dem Server?",
+        "Was war vor ² Tagen mit dem Server?",
+        "hace " + "1" * 5000 + " días se cayó el servidor de la empresa",
+    ],
+)
+def test_what_no_calendar_reaches_is_no_time(cue: str) -> None:
+    assert read(cue, NOW).windows == ()

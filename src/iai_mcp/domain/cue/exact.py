@@ -11,7 +11,7 @@ _SINGLE_QUOTED = re.compile(r"(?<![\w'])'([^'\n]{3,120})'(?!\w)")
 # `SomeError: what it says`, up to the end of the sentence.
 _ERROR_LINE = re.compile(
     r"\b((?:[A-Za-z_][\w.]{0,200}(?:Error|Exception|Warning|Failure|Panic)|error|fatal|panic)"
-    r"(?:\[[^\]\s]+\])?: [^\n?\"`]{4,160}[^\s?.!,;:\"`])"
+    r"(?:\[[^\]\s]{1,80}\])?: [^\n?\"`]{4,160}[^\s?.!,;:\"`])"
 )
 # What may begin anywhere is bounded: a page of dots would else be read once from each of them.
 _IDENTIFIER = re.compile(
@@ -20,10 +20,10 @@ _IDENTIFIER = re.compile(
       | (?:~|\.{1,2})?(?:/[\w@.+-]+)+/?                        # /etc/hosts, ./run, ~/.config
       | [\w@.+-]{1,255}(?:/[\w@.+-]+)+                         # src/app.py, origin/main
       | --?[a-zA-Z][\w-]*(?:=[^\s]+)?                          # --no-cache
-      | [A-Za-z_$][\w$]*(?:(?:::|\.|->|\#)[A-Za-z_$][\w$]*)+(?:\(\))?  # a.b, A::b, app.py
+      | (?<!\$)[A-Za-z_$][\w$]*(?:(?:::|\.|->|\#)[A-Za-z_$][\w$]*)+(?:\(\))?  # a.b, A::b, app.py
       | \.?[A-Za-z0-9]\w*(?:_\w+)+(?:\(\))?                    # snake_case
       | _+[A-Za-z]\w*                                          # _private
-      | [A-Za-z_$][\w$]*\(\)                                   # call()
+      | (?<!\$)[A-Za-z_$][\w$]*\(\)                            # call()
       | [a-z]+[A-Z]\w*                                         # camelCase
       | (?:[A-Z][a-z0-9]+){2,}[A-Z]?                           # CamelCase
       | [A-Z]{2,}[a-z]\w*                                      # HTTPServer

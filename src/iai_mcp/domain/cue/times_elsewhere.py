@@ -38,7 +38,7 @@ _AGO = re.compile(
     r"|\bhace (?P<n3>\w+) (?P<es>día|dia|semana|mes|año)\w*"
     r"|\b(?P<n4>\w+) (?P<ru>дн|день|недел|месяц|год|лет)\w* назад"
     r"|قبل (?P<n5>\w+) (?P<ar>يوم|أيام|أسبوع|أسابيع|شهر|أشهر|سنة|سنوات)"
-    r"|(?P<n6>\d+|[一二两三四五六七八九十])(?:个)?(?P<zh>天|日|周|週間|星期|月|か月|ヶ月|年)(?:之)?前",
+    r"|(?P<n6>(?<!\d)\d{1,9}|[一二两三四五六七八九十])(?:个)?(?P<zh>天|日|周|週間|星期|月|か月|ヶ月|年)(?:之)?前",
     re.IGNORECASE,
 )
 _UNITS: Mapping[str, str] = {
@@ -51,6 +51,7 @@ _UNITS: Mapping[str, str] = {
     "天": "day", "日": "day", "周": "week", "週間": "week", "星期": "week", "月": "month",
     "か月": "month", "ヶ月": "month", "年": "year",
 }  # fmt: skip
+_ABOUT: Mapping[str, float] = {"day": 0.6, "week": 3.0, "month": 10.0, "year": 90.0}  # days
 _NUMBERS: Mapping[str, int] = {
     "einem": 1, "einer": 1, "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "un": 1, "une": 1,
     "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "una": 1, "dos": 2, "tres": 3, "cuatro": 4,
@@ -113,16 +114,20 @@ def _ago(cue: str, now: datetime) -> Iterator[Window]:
     for match in _AGO.finditer(cue):
         given = match.groupdict()
         said = next(given[name] for name in ("n", "n2", "n3", "n4", "n5", "n6") if given[name])
-        count = int(said) if said.isdigit() else _NUMBERS.get(said.lower())
         named = next(given[name] for name in ("de", "fr", "es", "ru", "ar", "zh") if given[name])
-        if count is None:
-            continue
         unit = _UNITS[named.lower()]
-        if unit in ("day", "week"):
-            moment = now - timedelta(days=count * (1 if unit == "day" else 7))
-        else:
-            moment = months_back(now, count * (1 if unit == "month" else 12))
-        yield around(moment, {"day": 0.6, "week": 3.0, "month": 10.0, "year": 90.0}[unit])
+        try:
+            moment = _back(now, _NUMBERS.get(said.lower()) or int(said), unit)
+            window = around(moment, _ABOUT[unit])
+        except (ValueError, OverflowError):
+            continue  # no number, or no calendar goes back that far
+        yield window
+
+
+def _back(now: datetime, count: int, unit: str) -> datetime:
+    if unit in ("day", "week"):
+        return now - timedelta(days=count * (1 if unit == "day" else 7))
+    return months_back(now, count * (1 if unit == "month" else 12))
 
 
 def _months(cue: str, now: datetime) -> Iterator[Window]:
