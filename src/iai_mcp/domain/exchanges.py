@@ -27,6 +27,7 @@ _OFFERS = re.compile(
 _ACCEPTS = re.compile(
     r"(?:yes|yep|yeah|yup|y|ok|okay|sure|no|nope|neither|both|all|agreed|correct|right|exactly|go"
     r"|go ahead|do (?:it|that|both|so)|please(?: do)?|sounds good|looks good|perfect|great|good"
+    r"|i(?:['’]d)? (?:like|prefer|choose|pick|take|want) (?:the )?(?:first|second|third|last|option|approach|variant|number)"
     r"|let'?s|lets|fine|proceed|continue|skip|(?:the )?(?:first|second|third|last)"
     r"|(?:option|approach|variant|number)?\s*#?(?:[a-d](?!-\w)|\d{1,2}(?!\.\d|\s?[\u4e00-\u9fff]))"
     r"|ja|gern|genau|mach|nein|oui|non|d'accord|s[ií]|vale|claro|да|нет|хорошо|давай|نعم|لا)\b"

@@ -18,6 +18,15 @@ _QUESTION_WORD = re.compile(
     re.IGNORECASE,
 )
 
+_PICKED = re.compile(
+    r"(?:^|\b(?:option|approach|variant|number|with|do|use|take)\s|方案|选|用|#)\s*\(?([A-D]|\d{1,2}|[甲乙丙丁一二三四])(?![\w.-])",
+    re.IGNORECASE,
+)
+_OPTION = re.compile(
+    r"[ \t>*_#-]{0,8}(?:(?:option|approach|variant|方案)\s?)?[(*_]{0,3}([A-D]|\d{1,2}|[甲乙丙丁一二三四])[)*_]{0,3}[ \t]*[.:)、：—–-]",
+    re.IGNORECASE,
+)
+
 
 def answers_shortly(text: str) -> bool:
     """Whether it means what was proposed before it, and states no rule by that."""
@@ -27,6 +36,21 @@ def answers_shortly(text: str) -> bool:
 def says_only_yes(text: str) -> bool:
     """Whether it is an answer without a word of its own."""
     return len(text) <= _SHORT and count(text) <= _BARE and turning(text, "user")
+
+
+def option_picked(answer: str, proposal: str) -> str:
+    """The line of a proposal that says what an answer picks: "Option C", "2"; "" where there is none."""
+    named = _PICKED.search(answer[:_SHORT])
+    if named is None:
+        return ""
+    label = named[1].lower()
+    lines = proposal.splitlines()
+    described = (
+        line
+        for line in reversed(lines)
+        if (found := _OPTION.match(line)) and found[1].lower() == label
+    )
+    return " ".join(next(described, "").split())
 
 
 def only_asks(text: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.narration import broken_off
-from iai_mcp.domain.short_prompts import answers_shortly, only_asks, says_only_yes
+from iai_mcp.domain.short_prompts import answers_shortly, only_asks, option_picked, says_only_yes
 from iai_mcp.domain.shown_text import shortened
 from iai_mcp.domain.units import units
 from iai_mcp.ports.memories import Memories
@@ -13,6 +13,7 @@ _READ_OF_EACH = 100_000  # characters
 REQUEST = 50  # characters of the prompt that a conclusion answers: each hit pays for them
 _OFFER = 70  # characters of what "yes" means
 _END = 1_500  # characters in which a proposal is looked for
+_READ_FOR_OPTIONS = 8_000  # characters: options stand above the question which is wanted
 
 
 def request(prompt: Memory, memories: Memories, *, answers: bool) -> str:
@@ -50,7 +51,8 @@ def _with_its_offer(said: str, prompt: Memory, before: Sequence[Memory]) -> str:
     last = before[-1] if before else None
     if last is None or last.role != "assistant" or _project(last) != _project(prompt):
         return said
-    offered = _offered(last.text)
+    picked = option_picked(prompt.text, last.text[-_READ_FOR_OPTIONS:])
+    offered = shortened(picked, _OFFER) if picked else _offered(last.text)
     return f"{offered} … {said}" if offered else said
 
 

@@ -196,3 +196,16 @@ def test_an_offer_of_another_project_is_not_told_with_the_yes(
     )
     assert "Deployed the launcher" in str(answer)
     assert "zebra" not in str(answer)
+
+
+def test_an_option_that_was_picked_is_named_by_what_it_says(kit: Kit) -> None:
+    kit.talk(
+        "s",
+        "u: where do we keep the heron attachments",
+        "a: Two ways.\n\nOption A: in the database.\nOption B: in a bucket per tenant.\n\nWhich one?",
+        "u: Option B",
+        "a: The heron attachments go to a bucket now.",
+    )
+
+    (done,) = [hit for hit in kit.hits("heron attachments bucket") if "go to" in hit["text"]]
+    assert done["request"] == "Option B: in a bucket per tenant. … Option B"
