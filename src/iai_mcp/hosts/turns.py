@@ -104,10 +104,10 @@ def is_uuid(name: str) -> bool:
 
 def is_wrapper(text: str) -> bool:
     """Whether a user's text is the host talking to itself."""
-    head = text.lstrip()
-    if head.startswith(_WRAPPERS) or head.rstrip() in _ALONE:
+    head = without_notices(text).lstrip()  # behind a notice a person may have spoken
+    if not head or head.startswith(_WRAPPERS) or head.rstrip() in _ALONE:
         return True
-    return not without_notices(text) or (head.startswith("<") and is_envelopes(head))
+    return head.startswith("<") and is_envelopes(head)
 
 
 def is_envelopes(text: str, names: tuple[str, ...] = _ENVELOPES) -> bool:

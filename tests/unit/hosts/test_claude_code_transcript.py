@@ -436,3 +436,16 @@ def test_what_the_host_says_that_no_person_typed_is_nobodys_words(tmp_path: Path
     )
 
     assert [e["text"] for e in read_turns(path)[0]] == ["mine", "the same"]
+
+
+def test_what_a_person_said_behind_a_reminder_is_kept(tmp_path: Path) -> None:
+    reminder = "<system-reminder>\nThe file was changed.\n</system-reminder>"
+    path = write(
+        tmp_path / "t.jsonl",
+        line("user", f"{reminder}\n\nplease look at the parser", uuid="1"),
+        line("user", reminder, uuid="2"),
+    )
+
+    events, _, _ = read_turns(path)
+
+    assert [event["text"] for event in events] == ["please look at the parser"]
