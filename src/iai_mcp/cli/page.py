@@ -74,7 +74,7 @@ def opened(port: int = 0, tunnel: int = 0) -> dict[str, object]:
         close()
         told = None
     if told is None:
-        told = _started(port, tunnel)
+        told = _once_begun_or_ended(tunnel) or _started(port, tunnel)
     if port and told["port"] != port:
         raise InvalidInput(
             f"the page is open on port {told['port']}: iai-mcp page --close ends it, then choose another"
@@ -99,6 +99,24 @@ def close() -> bool:
     finally:
         lock.close()
     return True
+
+
+def _once_begun_or_ended(tunnel: int) -> dict[str, object] | None:
+    """What a page says that is only starting; None where there is none, or one that was ending has ended."""
+    from iai_mcp.concurrency import ProcessLock
+
+    deadline = time.monotonic() + _WAIT_SECONDS
+    lock = ProcessLock(f"{paths.page_socket_path()}.lock")
+    try:
+        while not lock.try_acquire_exclusive():
+            told = control.ask("open", tunnel)
+            if told is not None or time.monotonic() > deadline:
+                return told
+            time.sleep(0.01)
+        lock.release()
+    finally:
+        lock.close()
+    return None
 
 
 def _started(port: int, tunnel: int) -> dict[str, object]:

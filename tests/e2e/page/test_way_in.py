@@ -7,6 +7,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -18,6 +19,8 @@ from tests.support.daemon import DaemonProcess, until
 from tests.support.home import ScratchHome
 from tests.support.page import Visitor, opened
 from tests.support.strangers import needs_root
+
+from iai_mcp.concurrency import ProcessLock
 
 FACT = "the staging database listens on port 6543"
 CHANGE = ("memory_forget", {"query": "staging"})
@@ -297,6 +300,24 @@ def test_an_unused_page_is_gone_and_a_home_that_is_removed_takes_it_along() -> N
         made.command("page", "--close")
         daemon.stop()
         made.remove()
+
+
+def test_a_page_opens_as_soon_as_another_that_is_ending_has_ended() -> None:
+    made = ScratchHome()
+    daemon = DaemonProcess(made).start()
+    lock = ProcessLock(f"{made.socket}.page.lock")
+    assert lock.try_acquire_exclusive()
+    release = threading.Timer(1.0, lock.release)
+    release.start()
+    try:
+        done = made.command("page", "--no-open", "--json")
+        assert "port" in json.loads(done.stdout), done.stdout
+    finally:
+        release.join()
+        made.command("page", "--close")
+        daemon.stop()
+        made.remove()
+        lock.close()
 
 
 def test_changes_are_told_to_who_listens_and_a_page_that_somebody_has_open_stays() -> None:
