@@ -161,10 +161,11 @@ class Answering:
             if len(shown) >= most:
                 break
             found = None if self.scope.role else reply(one.memory, self.memories)
-            if found is None or not self._may_be_told(found[0]):
+            said = None if found is None else as_in(found[0], self.scope.session_id)
+            if found is None or said is None or not self._may_be_told(said):
                 shown.setdefault(one.memory.key, one)
                 continue
-            said, request = as_in(found[0], self.scope.session_id), found[1]
+            request = found[1]
             known = shown.get(said.key)
             if known is None:
                 made = replace(one, memory=said, request=request, same=(), fold=None)
@@ -178,7 +179,7 @@ class Answering:
         as_of = self.asked.about.as_of
         known = as_of is None or memory.at.micros <= as_of
         holds = memory.successor is None and memory.valid_to is None
-        return known and holds and bool(self._open([memory])) and _within(memory, self.scope)
+        return known and holds and bool(self._open([memory])) and stands_in(self.scope, memory)
 
     def _superseding(self, found: Holding, work: Worked) -> tuple[Holding, Worked]:
         """With what holds now in the place of turns of work that were superseded."""

@@ -209,3 +209,19 @@ def test_an_option_that_was_picked_is_named_by_what_it_says(kit: Kit) -> None:
 
     (done,) = [hit for hit in kit.hits("heron attachments bucket") if "go to" in hit["text"]]
     assert done["request"] == "Option B: in a bucket per tenant. … Option B"
+
+
+def test_a_reply_of_another_project_is_not_told_where_one_was_asked_about(kit: Kit) -> None:
+    turns = [
+        ("user", "does the osprey cache go stale?", "/gone/ann/shop"),
+        ("assistant", "The zebra key is the reason.", "/gone/ann/secret"),
+    ]
+    events = [
+        {"role": role, "text": text, "cwd": cwd, "id": str(n), "ts": f"2026-11-01T10:{n:02}:00Z"}
+        for n, (role, text, cwd) in enumerate(turns)
+    ]
+    kit_call = {"session_id": "s", "host": "claude-code", "events": events}
+    dispatch(kit.store, "capture_events", kit_call)
+    told = str(kit.hits("osprey cache stale", project="/gone/ann/shop"))
+    assert "osprey cache" in told
+    assert "zebra" not in told
