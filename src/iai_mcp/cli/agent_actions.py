@@ -124,7 +124,9 @@ def _open_editor(path: str) -> None:
 def delete(workspace: Workspace, arguments: argparse.Namespace) -> int:
     params = {**_params(workspace, arguments), "force": arguments.force}
     result = call(workspace, "agents_delete", params)
-    output.emit(result, f"{arguments.agent} is gone", as_json=arguments.json)
+    agent = result["agent"]
+    gone = f"{agent['name']} ({agent['slug']})" if isinstance(agent, dict) else arguments.agent
+    output.emit(result, f"{gone} is deleted", as_json=arguments.json)
     return 0
 
 

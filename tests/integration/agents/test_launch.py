@@ -383,7 +383,7 @@ def test_a_lost_session_is_resumed_with_its_very_conversation(
         assert "--continue" in json.dumps(plain["args"])
         assert "did not tell which conversation" in json.dumps(plain["notes"])
     _, table, _ = machine.run("session", "list")
-    assert f"iai-mcp agent resume Ada --session {lost[:12]}" in table
+    assert f"--session {lost[:12]}  # Ada" in table
     args = machine.json("agent", "resume", "ada", "--session", lost[:12], "--detach")["args"]
     assert isinstance(args, list)
     assert args[args.index("--resume") + 1] == "c0ffee"
