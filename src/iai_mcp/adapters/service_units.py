@@ -4,17 +4,18 @@ Paths are absolute, the daemon gets no network, no new privileges, a private /tm
 """
 
 import os
+import plistlib
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
-from xml.sax.saxutils import escape
 
 from iai_mcp import paths
 from iai_mcp.domain.errors import IoFailed, NotInstalled
 
 NAME = "iai-mcp"
 _LABEL = "dev.iai-mcp.daemon"
+LAUNCHD_SOCKETS = "Listeners"  # the name under which the daemon asks launchd for its socket
 
 _SOCKET = """[Unit]
 Description=iai-mcp memory, on demand
@@ -45,21 +46,6 @@ RestrictAddressFamilies=AF_UNIX
 IPAddressDeny=any
 MemoryMax=1G
 LimitNOFILE=8192
-"""
-
-_AGENT = """<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<plist version="1.0">
-<dict>
-  <key>Label</key><string>{label}</string>
-  <key>ProgramArguments</key>
-  <array><string>{python}</string><string>-m</string><string>iai_mcp.daemon</string></array>
-  <key>RunAtLoad</key><true/>
-  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
-  <key>ProcessType</key><string>Background</string>
-  <key>Umask</key><integer>63</integer>
-{environment}</dict>
-</plist>
 """
 
 
@@ -116,6 +102,7 @@ def install() -> list[str]:
         _run("systemctl", "--user", "daemon-reload")
         _run("systemctl", "--user", "enable", "--now", f"{NAME}.socket")
     else:
+        paths.socket_dir(paths.socket_path())  # launchd makes the socket, not its directory
         _run("launchctl", "load", "-w", written[0])
     return written
 
@@ -167,11 +154,18 @@ def _environment() -> dict[str, str]:
 
 
 def _agent() -> str:
-    pairs = "".join(
-        f"<key>{escape(k)}</key><string>{escape(v)}</string>" for k, v in _environment().items()
-    )
-    environment = f"  <key>EnvironmentVariables</key><dict>{pairs}</dict>\n" if pairs else ""
-    return _AGENT.format(label=_LABEL, python=escape(sys.executable), environment=environment)
+    """Without RunAtLoad and KeepAlive: launchd starts the daemon at the next connection anyway."""
+    listener = {"SockPathName": paths.socket_path(), "SockPathMode": 0o600}
+    agent: dict[str, object] = {
+        "Label": _LABEL,
+        "ProgramArguments": [sys.executable, "-m", "iai_mcp.daemon"],
+        "Sockets": {LAUNCHD_SOCKETS: listener},
+        "ProcessType": "Background",
+        "Umask": 0o077,
+    }
+    if _environment():
+        agent["EnvironmentVariables"] = _environment()
+    return plistlib.dumps(agent).decode()
 
 
 def _quoted(text: str) -> str:

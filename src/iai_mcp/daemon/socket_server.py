@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import TypeVar
 
-from iai_mcp import __version__, concurrency, paths
-from iai_mcp.api.table import dispatch, is_activity, waits_for_sleep
+from iai_mcp import __version__, concurrency, core, paths
+from iai_mcp.api.table import is_activity, waits_for_sleep
 from iai_mcp.daemon import control, succession
 from iai_mcp.daemon.connection import Connection
 from iai_mcp.daemon.fair_pool import FairPool, Lane, Place
@@ -67,7 +67,8 @@ class SocketServer:
         self.shutdown_event = asyncio.Event()
         self.tasks = Tasks(self.shutdown_event)
         self.active_connections = 0
-        self.last_activity_ts = time.monotonic()
+        self.last_activity_ts = time.monotonic()  # of any line that came in
+        self.last_use_ts = time.monotonic()  # of what keeps the daemon awake
         self.last_contact_ts = time.monotonic()
         self.started = time.monotonic()
         self.calls = asyncio.Semaphore(self.settings.calls_in_all)
@@ -166,7 +167,7 @@ class SocketServer:
             ClientGone: the client has left before it was.
         """
         async with lane.place() as place:
-            return await self._run(place, method, lambda: dispatch(self.store, method, params))
+            return await self._run(place, method, lambda: core.dispatch(self.store, method, params))
 
     async def answer_line(
         self, place: Place, method: str, request_id: object, params: object
@@ -175,7 +176,7 @@ class SocketServer:
         return await self._run(
             place,
             method,
-            lambda: encode_bounded(result(request_id, dispatch(self.store, method, params))),
+            lambda: encode_bounded(result(request_id, core.dispatch(self.store, method, params))),
         )
 
     async def _run(self, place: Place, method: str, work: Callable[[], _T]) -> _T:
@@ -213,7 +214,7 @@ class SocketServer:
 
     def note_activity(self, what: str) -> None:
         if what not in _QUIET_CONTROLS and is_activity(what):
-            self.last_activity_ts = time.monotonic()
+            self.last_use_ts = time.monotonic()
             self.on_activity()
 
     def facts(self) -> dict[str, object]:
@@ -235,7 +236,7 @@ class SocketServer:
         path = str(socket_path or concurrency.SOCKET_PATH)
         if self.inherited is not None:
             return self.inherited, path
-        inherited = _activated()
+        inherited = inherited_socket()
         if inherited is not None:
             # A daemon that woke from hibernation was handed the socket it once made itself.
             return inherited, path if is_woken() else None
@@ -290,7 +291,7 @@ async def _start(handle: _Handler, listener: socket.socket) -> asyncio.Server:
     )
 
 
-def _activated() -> socket.socket | None:
+def inherited_socket() -> socket.socket | None:
     """The listening socket that a service manager passed to exactly this process."""
     try:
         count = int(os.environ.get("LISTEN_FDS", ""))
@@ -299,7 +300,9 @@ def _activated() -> socket.socket | None:
         return None
     if count < 1 or pid != os.getpid():
         return None
-    return socket.socket(fileno=_ACTIVATION_FD)
+    listener = socket.socket(fileno=_ACTIVATION_FD)
+    listener.setblocking(False)
+    return listener
 
 
 def _bound(path: str) -> socket.socket:

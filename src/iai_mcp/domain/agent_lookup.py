@@ -65,7 +65,9 @@ def look_up(reference: str, agents: Sequence[_A]) -> _A:
 
 
 def listed(agents: Sequence[Named]) -> str:
-    return ", ".join(f"{a.name} ({a.slug}) {a.id}" if a.slug else f"{a.name} {a.id}" for a in agents)
+    return ", ".join(
+        f"{a.name} ({a.slug}) {a.id}" if a.slug else f"{a.name} {a.id}" for a in agents
+    )
 
 
 def _has_name(agent: Named, reference: str) -> bool:
