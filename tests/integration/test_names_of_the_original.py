@@ -61,7 +61,8 @@ def test_a_wrong_envelope_is_refused_in_the_same_words(message: object, problem:
 
 
 def test_a_right_envelope_is_accepted() -> None:
-    for params in ({}, [], {"a": 1}):
+    several: list[object] = [{}, [], {"a": 1}]
+    for params in several:
         assert socket_server._validate_jsonrpc_envelope(request(params=params)) == (True, None)
     assert socket_server._validate_jsonrpc_envelope(request()) == (True, None)
 
@@ -106,7 +107,8 @@ def test_what_dispatch_raises_has_its_code(
 
 
 def test_no_params_and_an_empty_list_are_the_same() -> None:
-    for params in (None, [], {}):
+    several: list[object] = [None, [], {}]
+    for params in several:
         with pytest.raises(Exception, match="no store"):
             core.dispatch(None, "topology", params)
 

@@ -6,7 +6,7 @@ descriptor 3 with LISTEN_FDS and LISTEN_PID, so the rest of the daemon knows one
 
 import ctypes
 import os
-import sys
+import platform
 from typing import Any, Protocol
 
 from iai_mcp.adapters.service_units import LAUNCHD_SOCKETS
@@ -27,9 +27,9 @@ def adopt_socket(library: Library | None = None) -> bool:
     if os.environ.get("LISTEN_PID") == str(os.getpid()):
         return False  # a service manager has passed one already, or we replaced ourselves
     if library is None:
-        if sys.platform != "darwin":
-            return False
-        library = ctypes.CDLL(_LIBRARY)
+        library = _system_library()
+    if library is None:
+        return False
     descriptors = _activated(library)
     if not descriptors:
         return False
@@ -40,6 +40,10 @@ def adopt_socket(library: Library | None = None) -> bool:
             os.close(descriptor)
     os.environ |= {"LISTEN_FDS": "1", "LISTEN_PID": str(os.getpid())}
     return True
+
+
+def _system_library() -> Library | None:
+    return ctypes.CDLL(_LIBRARY) if platform.system() == "Darwin" else None
 
 
 def _activated(library: Library) -> list[int]:

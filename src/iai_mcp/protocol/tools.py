@@ -174,7 +174,9 @@ DEFINITIONS: tuple[Definition, ...] = (
         "profile_get_set",
         "Settings",
         "Read memory's settings, or set `knob` to `value`.",
-        _object({"knob": _TEXT, "value": {}}),
+        _object(
+            {"operation": {"type": "string", "enum": ["get", "set"]}, "knob": _TEXT, "value": {}}
+        ),
         _ANYTHING,
         _hints(repeats=True),
     ),

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -70,7 +71,7 @@ def test_a_socket_that_was_passed_by_another_manager_is_left_alone(
 
 
 def test_on_other_systems_no_library_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(platform, "system", lambda: "Linux")
     assert adopt_socket() is False
 
 
