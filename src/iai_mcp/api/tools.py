@@ -62,6 +62,8 @@ def method_and_params(tool: str, arguments: dict[str, object]) -> tuple[str, dic
         return tool, arguments
     given = {name: value for name, value in arguments.items() if name != "operation"}
     operation = arguments.get("operation", "set" if "value" in given else "get")
+    if operation not in ("get", "set"):
+        raise InvalidInput("operation must be get or set")
     if operation == "get":
         return "profile_get", {name: given[name] for name in given if name != "value"}
     for name in ("knob", "value"):
