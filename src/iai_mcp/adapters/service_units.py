@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from iai_mcp import paths
+from iai_mcp.child_environment import without_secrets
 from iai_mcp.domain.errors import IoFailed, NotInstalled
 
 NAME = "iai-mcp"
@@ -180,6 +181,8 @@ def _quoted(text: str) -> str:
 
 
 def _run(*command: str) -> None:
-    done = subprocess.run(list(command), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        list(command), env=without_secrets(), capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise IoFailed(f"'{' '.join(command)}' failed: {done.stderr.strip() or done.returncode}")

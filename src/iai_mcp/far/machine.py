@@ -23,6 +23,7 @@ from threading import Lock
 from typing import IO
 
 from iai_mcp import paths
+from iai_mcp.child_environment import without_secrets
 from iai_mcp.domain.errors import (
     DiskFull,
     NotFound,
@@ -239,6 +240,7 @@ class Machine:
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
+                env=without_secrets(),
                 start_new_session=True,  # a Ctrl-C at a command is not meant for it
             )
         except FileNotFoundError as absent:
