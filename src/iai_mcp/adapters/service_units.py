@@ -22,7 +22,7 @@ Description=iai-mcp memory, on demand
 
 [Socket]
 ListenStream={socket}
-SocketMode=0600
+{remote}SocketMode=0600
 DirectoryMode=0700
 
 [Install]
@@ -85,7 +85,7 @@ def units() -> list[Unit]:
     return [
         Unit(
             os.path.join(directory, f"{NAME}.socket"),
-            _SOCKET.format(socket=_quoted(paths.socket_path())),
+            _SOCKET.format(socket=_quoted(paths.socket_path()), remote=_remote_stream()),
         ),
         Unit(
             os.path.join(directory, f"{NAME}.service"),
@@ -165,6 +165,12 @@ def _environment() -> dict[str, str]:
     """What the daemon must know that a service manager does not pass on by itself."""
     names = ("IAI_MCP_STORE", "IAI_DAEMON_SOCKET_PATH", "IAI_MCP_EMBED_MODEL")
     return {name: os.environ[name] for name in names if os.environ.get(name)}
+
+
+def _remote_stream() -> str:
+    """The second socket, for callers on other machines; after the first, which has to come first."""
+    path = paths.remote_socket_path()
+    return "" if paths.socket_path_problem(path) else f"ListenStream={_quoted(path)}\n"
 
 
 def _agent() -> str:
