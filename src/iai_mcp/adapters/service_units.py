@@ -11,6 +11,7 @@ import sys
 from dataclasses import dataclass
 
 from iai_mcp import paths
+from iai_mcp.child_environment import without_secrets
 from iai_mcp.domain.errors import IoFailed, NotInstalled
 
 NAME = "iai-mcp"
@@ -22,7 +23,7 @@ Description=iai-mcp memory, on demand
 
 [Socket]
 ListenStream={socket}
-SocketMode=0600
+{remote}SocketMode=0600
 DirectoryMode=0700
 
 [Install]
@@ -70,7 +71,7 @@ def units() -> list[Unit]:
     return [
         Unit(
             os.path.join(directory, f"{NAME}.socket"),
-            _SOCKET.format(socket=_quoted(paths.socket_path())),
+            _SOCKET.format(socket=_quoted(paths.socket_path()), remote=_remote_stream()),
         ),
         Unit(
             os.path.join(directory, f"{NAME}.service"),
@@ -153,6 +154,12 @@ def _environment() -> dict[str, str]:
     return {name: os.environ[name] for name in names if os.environ.get(name)}
 
 
+def _remote_stream() -> str:
+    """The second socket, for callers on other machines; after the first, which has to come first."""
+    path = paths.remote_socket_path()
+    return "" if paths.socket_path_problem(path) else f"ListenStream={_quoted(path)}\n"
+
+
 def _agent() -> str:
     """Without RunAtLoad and KeepAlive: launchd starts the daemon at the next connection anyway."""
     listener = {"SockPathName": paths.socket_path(), "SockPathMode": 0o600}
@@ -174,6 +181,8 @@ def _quoted(text: str) -> str:
 
 
 def _run(*command: str) -> None:
-    done = subprocess.run(list(command), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        list(command), env=without_secrets(), capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise IoFailed(f"'{' '.join(command)}' failed: {done.stderr.strip() or done.returncode}")

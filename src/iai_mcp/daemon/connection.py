@@ -12,7 +12,7 @@ from iai_mcp import concurrency
 from iai_mcp.adapters.allocator import LARGE
 from iai_mcp.api.failures import failure
 from iai_mcp.api.reading import VISITOR
-from iai_mcp.daemon import control, over_ssh, succession
+from iai_mcp.daemon import control, remote_callers, succession
 from iai_mcp.daemon.fair_pool import ClientGone, Place
 from iai_mcp.daemon.incoming import LONG_LINE, Incoming
 from iai_mcp.daemon.mcp_session import Large, ParseFailure, serve_session
@@ -37,12 +37,16 @@ class Connection:
     """Routes each line by its shape. At most a bounded number of calls is in flight."""
 
     def __init__(
-        self, server: "SocketServer", reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        server: "SocketServer",
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        *,
+        is_remote: bool = False,
     ) -> None:
         self._server = server
         self._writer = writer
-        self._program = over_ssh.program_of(self._socket())
-        self._is_far = self._program == over_ssh.SSH
+        self._is_remote = is_remote
         self._incoming = Incoming(server, reader, self._socket())
         self._sending = asyncio.Lock()
         self._in_a_line = False  # of an answer that is sent in pieces
@@ -53,8 +57,6 @@ class Connection:
 
     async def run(self) -> None:
         """Serve until the client ends or the daemon stops; calls in flight are answered first."""
-        if self._program is None:
-            return
         try:
             async with contextlib.aclosing(self._incoming.lines()) as lines:
                 async for line in lines:
@@ -125,7 +127,7 @@ class Connection:
             return
         assert isinstance(message, dict)  # noqa: S101 - a request is an object
         is_heir = self._server.may_be_succeeded and message["method"] == succession.METHOD
-        if is_heir and not self._is_far:
+        if is_heir and not self._is_remote:
             await self._hand_over(message)
             return
         # Waiting here stops reading, so a client that floods us is slowed, not buffered. A first call
@@ -169,8 +171,8 @@ class Connection:
     async def _answer_line(self, place: Place, method: str, request: dict[str, object]) -> bytes:
         request_id, params = request["id"], request.get("params") or {}
         try:
-            if self._is_far:
-                params = {**over_ssh.admitted(method, params), VISITOR: True}
+            if self._is_remote:
+                params = {**remote_callers.admitted(method, params), VISITOR: True}
             return await self._server.answer_line(place, method, request_id, params)
         except Exception as error:  # noqa: BLE001 - the daemon lives on
             return messages.encode_bounded(failure(request_id, method, error))
@@ -213,8 +215,8 @@ class Connection:
             self._in_a_line = False
 
     async def _control(self, message: dict[str, object]) -> dict[str, object]:
-        if self._is_far:
-            return over_ssh.control(message)
+        if self._is_remote:
+            return remote_callers.control(message)
         server, state = self._server, self._server.state
         if state is None or server.lock is None:
             return {
@@ -254,8 +256,8 @@ class Connection:
             method: str, params: dict[str, object], context: Mapping[str, str]
         ) -> dict[str, object]:
             told = with_context(method, params, context)
-            if self._is_far:
-                told = over_ssh.of_session(method, told)
+            if self._is_remote:
+                told = remote_callers.of_session(method, told)
             return await self._call(method, told)
 
         await serve_session(first, receive, self.send, call)

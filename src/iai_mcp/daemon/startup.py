@@ -77,8 +77,9 @@ def main() -> int:
 
 def _pass_on(leaving: "Leaving", locks: list[ProcessLock]) -> None:
     """Give our place to who asked for it, or keep it and wait."""
-    if leaving.heir is None or not leaving.heir.receives(leaving.listening, locks, leaving.http):
-        hibernation.lie_down(leaving.listening, locks, leaving.http, leaving.hear_after)
+    held = (leaving.listening, locks, leaving.http)
+    if leaving.heir is None or not leaving.heir.receives(*held, leaving.remote):
+        hibernation.lie_down(*held, leaving.hear_after, leaving.remote)
 
 
 def _prepare_process() -> None:
