@@ -201,11 +201,7 @@ def test_privacy_names_the_projects_below_that_it_covers(store: MemoryStore, not
     with pytest.raises(InvalidInput, match=f"privacy off {notes}"):
         close(store, notes / "repo1", private=False)
     assert close(store, notes, private=False)["private"] == []
-    assert knows_nothing_private(store)
-
-
-def knows_nothing_private(store: MemoryStore) -> bool:
-    return ask(store, "project_privacy")["private"] == []
+    assert ask(store, "project_privacy")["private"] == []
 
 
 def test_a_visitor_is_not_told_which_projects_are_private(store: MemoryStore, notes: Path) -> None:
