@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from tests.support.answers import Json, ask
@@ -11,6 +12,7 @@ from tests.support.git import git, repository
 from iai_mcp import project_aliases
 from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import InvalidInput, NotFound
+from iai_mcp.domain.memories import turn_identity
 from iai_mcp.store import MemoryStore
 
 SECRET = "the vault opens with the word nightjar"
@@ -319,6 +321,23 @@ def test_a_text_that_another_project_forgot_is_new_in_this_one(
     here = {"text": SECRET, "session_id": "s", "cwd": str(notes.parent / "other")}
     assert ask(store, "memory_capture", **here)["status"] == "inserted"
     assert ask(store, "memory_capture", **{**here, "cwd": str(notes)})["status"] == "skipped"
+
+
+def test_what_an_earlier_version_captured_keeps_its_identity(
+    store: MemoryStore, notes: Path
+) -> None:
+    """Its identity was made of the session, the role and the words."""
+    before = turn_identity(store.memories.salt, "s", role="user", text=SECRET)
+    old = {"id": str(UUID(bytes=before)), "text": SECRET, "session_id": "s", "project": str(notes)}
+    ask(store, "import_records", records=[old])
+
+    here = {"text": SECRET, "session_id": "s", "cwd": str(notes)}
+    assert ask(store, "memory_capture", **here)["record_id"] == old["id"]
+    elsewhere = {**here, "cwd": str(notes.parent / "other")}
+    assert ask(store, "memory_capture", **elsewhere)["status"] == "inserted"
+    assert ask(store, "memory_capture", **elsewhere)["status"] == "duplicate"
+    exported = ask(store, "export_page")["records"]
+    assert ask(store, "import_records", records=exported)["duplicates"] == 2
 
 
 # Ids, counts and events
