@@ -99,7 +99,8 @@ def story(inside: Path, other: Path) -> Iterator[tuple[str, Path, dict[str, obje
     yield work("edit", inside, path=f"{inside}/{WORDS['path']}.py", added=3)
     yield work("edit", other, path=f"{other}/heron.py", added=1)
     yield work("command", other, command="make heron", exit=0, output="done")
-    yield "assistant", other, {"text": "the heron is built, and Error: heron is lost is gone"}
+    for place in (inside, other):
+        yield "assistant", place, {"text": "the heron is built, and Error: heron is lost is gone"}
 
 
 def work(kind: str, where: Path, **done: object) -> tuple[str, Path, dict[str, object]]:

@@ -10,6 +10,7 @@ from tests.support.answers import Json, ask
 from tests.support.git import git, repository
 
 from iai_mcp import project_aliases
+from iai_mcp.adapters.sqlite import work_words
 from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import InvalidInput, NotFound
 from iai_mcp.domain.memories import turn_identity
@@ -284,6 +285,26 @@ def test_work_of_a_private_project_is_told_by_no_way(
     assert "make heron" not in told("memory_recall", cue="vault word", kind="did")
     records = ask(store, "memory_timeline", cwd=str(other), visitor=visitor)["records"]
     assert sum(record.get("work", {}).get("commands", 0) for record in records) == 3
+
+
+def test_work_that_an_earlier_version_indexed_is_not_found_by_a_private_prompt(
+    store: MemoryStore, both: tuple[Path, Path]
+) -> None:
+    """It put the words of the request to the work, whatever project they were said in."""
+    caller = {"cwd": str(both[1]), "visitor": True}
+    (heron, *_) = store.works.find(
+        [ask(store, "how", query="heron", **caller)["commands"][0]["id"]]
+    )
+    with store.database.writing() as db:
+        work_words.drop(db, heron.key)
+        work_words.index(db, heron.key, heron.done, heron.note, f"now ship it: {SECRET}")
+
+    def found(**place: object) -> list[str]:
+        commands = ask(store, "how", query="vault word nightjar", **place)["commands"]
+        return [one["command"] for one in commands]
+
+    assert "make heron" in found(cwd=str(both[0]))
+    assert found(**caller) == []
 
 
 def test_a_planted_turn_brings_up_no_work_of_its_session(store: MemoryStore, notes: Path) -> None:
