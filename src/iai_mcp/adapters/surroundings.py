@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from iai_mcp import project, project_aliases
 from iai_mcp.adapters.looks import look_at
+from iai_mcp.adapters.private_areas import private_areas
 from iai_mcp.adapters.repositories import Repositories
 from iai_mcp.domain import project_identity
 from iai_mcp.ports.surroundings import Projects, Redactor
@@ -61,7 +62,10 @@ class LocalProjects:
         return look_at(key, lambda: os.path.isdir(key))
 
     def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
-        return project_identity.closed(private, known, here, project_aliases.load())
+        return private_areas(private).closed(known, here)
+
+    def covering(self, private: Sequence[str], key: str) -> list[str]:
+        return sorted({min(area) for area in private_areas(private).covering(key)})
 
 
 class StoredProjects:
@@ -94,3 +98,6 @@ class StoredProjects:
 
     def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
         return self._projects.closed(private, known, here)
+
+    def covering(self, private: Sequence[str], key: str) -> list[str]:
+        return self._projects.covering(private, key)

@@ -216,6 +216,7 @@ def _forget(store: MemoryStore, params: Params) -> Json:
         caller=caller_of(params),
     )
     works, left = store.forget_work.rehearsed(selection)
+    works = store.work_answers.opened(works, store.access.owners_view(selection.caller))
     kinds, stay = (Counter(str(one.kind) for one in some) for some in (works, left))
     if params.flag("dry_run"):
         few = _SHOWN_TO_VISITORS if selection.caller.visitor else 0
@@ -273,14 +274,14 @@ def _brief_work(record: Record) -> Json:
 
 
 def _timeline(store: MemoryStore, params: Params) -> Json:
+    scope = store.access.scope(filter_of(store, params), caller_of(params))
     found = store.timeline(
-        filter_of(store, params),
-        caller_of(params),
+        scope,
         params.integer("limit", DEFAULT_TURNS, 1, 100_000),
         _place(params.text("cursor", "")),
     )
     places = [(one.memory.provenance.session_id, one.memory.at.micros) for one in found.turns]
-    done = store.work_recall.folded(places)
+    done = store.work_recall.folded(places, scope)
     records = [
         {**shown_view(turn), **folded_view(work)}
         for turn, work in zip(found.turns, done, strict=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from iai_mcp.domain.cue_matching import ANYTHING
 from iai_mcp.domain.memories import Memory, as_in
 from iai_mcp.memory.room import ANSWER_BYTES, Room, Shown, in_portions, weight
-from iai_mcp.memory.scoping import Access, Caller, Filter, unknown
-from iai_mcp.ports.memories import Memories, Placed
+from iai_mcp.memory.scoping import Access, Caller, unknown
+from iai_mcp.ports.memories import Memories, Placed, Scope
 
 DEFAULT_TURNS = 100
 _EXCERPT = 4_000  # characters of a turn that no answer can hold
@@ -27,17 +27,12 @@ class Timeline:
     """The newest turns of a project, a session or a time, as many as an answer holds."""
 
     memories: Memories
-    access: Access
 
     def __call__(
-        self,
-        about: Filter,
-        caller: Caller,
-        limit: int = DEFAULT_TURNS,
-        before: tuple[int, int] | None = None,
+        self, scope: Scope, limit: int = DEFAULT_TURNS, before: tuple[int, int] | None = None
     ) -> Stretch:
         """`before` is what an answer gave as `more`."""
-        scope = replace(self.access.scope(about, caller), said=True)
+        scope = replace(scope, said=True)
         placed = self.memories.newest(scope, limit, before)
         room = Room()
         shown: list[Shown] = []
@@ -80,10 +75,9 @@ class Show:
         Raises:
             NotFound: there is no such memory, or it is closed to the caller.
         """
-        found = self.memories.find([public_id])
-        closed = self.access.closed_unless_named(caller, project)
-        if not found or found[0].provenance.project in closed:
-            raise unknown(public_id if not found else found[0].id)
+        found, view = self.memories.find([public_id]), self.access.view(caller, project)
+        if not found or not view.opens(found[0].provenance.project):
+            raise unknown(public_id)
         whole, room = found[0], Room()
         piece, following = replace(whole, text=whole.text[offset:]), None
         if not room.takes(weight(piece)):
@@ -91,10 +85,10 @@ class Show:
             piece = replace(whole, text=whole.text[offset:following])
             room.takes(weight(piece))
         sides = self.memories.neighbours(whole, around, 2 * _EXCERPT)
-        before, after = (_fitting(side, closed, room) for side in sides)
+        before, after = (_fitting(side, view, room) for side in sides)
         return Opened(piece, len(whole.text), following, before, after)
 
 
-def _fitting(side: Sequence[Memory], closed: Sequence[str], room: Room) -> tuple[Shown, ...]:
-    turns = (Shown(m).cut(ANYTHING, _EXCERPT) for m in side if m.provenance.project not in closed)
+def _fitting(side: Sequence[Memory], view: Scope, room: Room) -> tuple[Shown, ...]:
+    turns = (Shown(m).cut(ANYTHING, _EXCERPT) for m in side if view.opens(m.provenance.project))
     return tuple(turn for turn in turns if room.takes(weight(turn.memory)))

@@ -35,6 +35,10 @@ class Scope:
     def everything(self) -> bool:
         return self == Scope()
 
+    def opens(self, project: str) -> bool:
+        """Whether whoever asks may look into that project at all."""
+        return project not in self.not_projects
+
 
 @dataclass(frozen=True, slots=True)
 class Stored:
@@ -391,6 +395,10 @@ class Memories(Protocol):
         ...
 
     def set_private(self, project: str, private: bool) -> None: ...
+
+    def withdraw(self, projects: Sequence[str]) -> None:
+        """Let the places of circles hold no longer what was said in these projects."""
+        ...
 
     def projects(self) -> list[str]:
         """The keys of all projects that anything was said in."""
