@@ -45,6 +45,9 @@ class FakeWorks:
     def find(self, ids: Sequence[str]) -> list[Record]:
         return self.get([self._known[i] for i in ids if i in self._known])
 
+    def ids_beginning(self, digits: str, limit: int) -> list[str]:
+        return sorted(one for one in self._known if one.replace("-", "").startswith(digits))[:limit]
+
     def in_session(self, session_id: str, limit: int) -> list[Record]:
         return self._newest(Scope(session_id=session_id), KINDS)[:limit][::-1]
 

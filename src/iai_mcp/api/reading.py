@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.moments import moment
 from iai_mcp.memory.scoping import Caller, Filter
 from iai_mcp.protocol.params import Params
@@ -13,6 +14,14 @@ VISITOR = "visitor"
 
 def caller_of(params: Params) -> Caller:
     return Caller(cwd=params.text("cwd", ""), visitor=params.flag(VISITOR))
+
+
+def wants_text(params: Params) -> bool:
+    """Whether the answer is one text, as models read it, instead of JSON."""
+    given = params.text("format", "json")
+    if given not in ("json", "text"):
+        raise InvalidInput(f"format must be text or json, not {given[:40]!r}")
+    return given == "text"
 
 
 def filter_of(

@@ -71,6 +71,10 @@ class SqliteWorks:
         found = {one.id: one for one in self._among("m.id", wanted)}
         return [found[i] for i in dict.fromkeys(map(str.lower, ids)) if i in found]
 
+    def ids_beginning(self, digits: str, limit: int) -> list[str]:
+        with self._db.reading() as db:
+            return rows.ids_beginning(db, "work", digits, limit)
+
     def in_session(self, session_id: str, limit: int) -> list[Record]:
         sql = "m.session = ? ORDER BY m.at DESC, m.key DESC LIMIT ?"
         return self._select(sql, [session_id, limit])[::-1]
