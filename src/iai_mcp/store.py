@@ -44,6 +44,7 @@ from iai_mcp.memory.calendar import Calendar
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Pin, Reinforce
 from iai_mcp.memory.conversations import Conversations
+from iai_mcp.memory.event_access import EventAccess
 from iai_mcp.memory.fading import Fading
 from iai_mcp.memory.gate import Gate
 from iai_mcp.memory.injections import Injections
@@ -184,13 +185,14 @@ class MemoryStore:
             self.courtesy.wait_for_calm,
             self.failed,
         )
-        self.timeline = Timeline(self.memories, access)
+        self.timeline = Timeline(self.memories)
         self.calendar = Calendar(self.columns, access)
         self.conversations = Conversations(self.columns, access, self.memories)
         self.fading = Fading(self.strengths, self.memories, access)
         self.show = Show(self.memories, self.works, access, self.columns.exchanges)
         self.record_ids = RecordIds(self.memories, self.works, access)
         self.privacy = Privacy(self.memories, self.projects)
+        self.event_access = EventAccess(self.memories, self.works, access)
         self.contradict = Contradict(self.memories, access, self.clock, self.redactor, self._stored)
         self.reinforce = Reinforce(self.memories, access, self.clock, self.uses.useful)
         self.pin = Pin(self.memories, access)

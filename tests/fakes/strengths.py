@@ -68,8 +68,9 @@ class FakeStrengths:
         open_ones = [one for one in known if one[0] not in self._pinned and "" not in not_projects]
         return sorted(open_ones, key=lambda one: (one[1], one[0]))[:limit]
 
-    def levels(self) -> list[int]:
-        at = [min(int(one.strength * 10), 9) for one in self._written.values()]
+    def levels(self, not_projects: Sequence[str] = ()) -> list[int]:
+        known = self._written.values() if "" not in not_projects else ()
+        at = [min(int(one.strength * 10), 9) for one in known]
         return [at.count(level) for level in range(10)]
 
     def write(self, change: Strengthened) -> None:

@@ -283,7 +283,7 @@ def test_work_of_histories_that_were_imported_before_is_read_once_in_the_backgro
 
     (work,) = kept(store)
     assert text_of(work.done) == "make"
-    assert store.work_answers.requests([work]) == {work.key: "build it"}
+    assert store.work_answers.requests([work], Scope()) == {work.key: "build it"}
     dispatch(store, "memory_forget", {"session_id": transcript.stem})
     deliver(store, ran("t9", "ls"))
     store.past_work.work()

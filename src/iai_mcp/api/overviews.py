@@ -88,6 +88,7 @@ def _fading(store: MemoryStore, params: Params) -> Json:
 
 def _pace(store: MemoryStore, params: Params) -> Json:
     since = micros_of(store, params, "since") or 0
+    counts = not store.access.owners_view(caller_of(params)).not_projects
     return {
         "minutes": [
             {
@@ -95,7 +96,7 @@ def _pace(store: MemoryStore, params: Params) -> Json:
                 "recalls": one.recalls,
                 "p50_ms": round(one.share(0.5) * 1000, 2),
                 "p95_ms": round(one.share(0.95) * 1000, 2),
-                **asdict(one.sizes),
+                **(asdict(one.sizes) if counts else {}),
             }
             for one in store.pace.minutes()
             if one.begins >= since

@@ -30,6 +30,6 @@ class Fading:
         weakest = dict(self.strengths.weakest(limit, closed))
         found = {memory.key: memory for memory in self.memories.get(list(weakest), _OPENING)}
         return Faded(
-            self.strengths.levels(),
+            self.strengths.levels(closed),
             [(found[key], strength) for key, strength in weakest.items() if key in found],
         )

@@ -10,6 +10,7 @@ from iai_mcp.domain.commands import errors_in, same_command, words_of_error
 from iai_mcp.domain.cue.analysis import read
 from iai_mcp.domain.errors import PlaceSilent
 from iai_mcp.domain.glosses import asked_words
+from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.mendings import Mending
 from iai_mcp.domain.practice import practice
 from iai_mcp.domain.work import Command, Edit, Kind, Record, text_of
@@ -58,7 +59,7 @@ class WorkAnswers:
     def how(self, question: str, scope: Scope, here: str, limit: int) -> list[dict[str, object]]:
         """Commands that worked, those first that fit best and were used most."""
         ranked = self._by_meaning(question, self.commands(question, scope, here))[:limit]
-        requests = self.requests([one.shown for one in ranked])
+        requests = self.requests([one.shown for one in ranked], scope)
         return [_command(one, requests) for one in ranked]
 
     def _by_meaning(self, question: str, ranked: list[Ranked]) -> list[Ranked]:
@@ -93,7 +94,7 @@ class WorkAnswers:
             one.key: one.strength for one in self.works.by_words(terms, scope, kinds, _CANDIDATES)
         }
         records = self.works.get(list(strengths))
-        requests = self.requests(records)
+        requests = self.requests(records, scope)
         weighted = [
             (one, weighed(strengths[one.key], covered(one, requests.get(one.key, ""), terms)))
             for one in records
@@ -104,7 +105,7 @@ class WorkAnswers:
         """What mended this failure, or one like it, before; the very same and the newest first."""
         answers: list[dict[str, object]] = []
         for mending in self.mendings(error, scope, here)[:limit]:
-            shown = self._mended(mending, error)
+            shown = self._mended(mending, error, scope)
             if shown is not None:
                 answers.append(shown)
         return answers
@@ -115,7 +116,7 @@ class WorkAnswers:
         failures = list(dict.fromkeys([*exact, *near]))
         projects = {one.key: one.provenance.project for one in self.works.get(failures)}
         failures.sort(key=lambda key: (key not in exact, bool(here) and projects.get(key) != here))
-        found = self.works.mendings_of(failures)
+        found = open_mendings(self.works, failures, scope)
         distinct = {(one.steps, one.success): one for one in reversed(found)}
         return [one for one in found if distinct.get((one.steps, one.success)) is one]
 
@@ -130,7 +131,7 @@ class WorkAnswers:
         near = [(share, key) for share, key in failed if share >= _NEAR]
         return [key for _, key in sorted(near, key=lambda one: (-one[0], -one[1]))][:_FAILURES]
 
-    def _mended(self, mending: Mending, error: str) -> dict[str, object] | None:
+    def _mended(self, mending: Mending, error: str, scope: Scope) -> dict[str, object] | None:
         records = self.works.get([mending.failure, *mending.steps])
         if len(records) < 2 or records[0].key != mending.failure:
             return None
@@ -142,19 +143,19 @@ class WorkAnswers:
             "ts": steps[-1].at.text,
             "session_id": failure.provenance.session_id,
             "ids": [one.id for one in records],
-            **_request(self.requests([failure]).get(failure.key)),
+            **_request(self.requests([failure], scope).get(failure.key)),
         }
 
     def blame(self, path: str, scope: Scope, limit: int) -> list[dict[str, object]]:
         """The edits of a file or directory, newest first, with the request that led to each."""
-        return self._edits(self.works.edits_of(path, scope, limit))
+        return self._edits(self.works.edits_of(path, scope, limit), scope)
 
     def changed(self, scope: Scope, limit: int) -> list[dict[str, object]]:
         """All edits of a time, newest first."""
-        return self._edits(self.works.newest(scope, ("edit",), limit))
+        return self._edits(self.works.newest(scope, ("edit",), limit), scope)
 
-    def _edits(self, records: Sequence[Record]) -> list[dict[str, object]]:
-        requests = self.requests(records)
+    def _edits(self, records: Sequence[Record], scope: Scope) -> list[dict[str, object]]:
+        requests = self.requests(records, scope)
         return [edit for one in records if (edit := _edit(one, requests)) is not None]
 
     def practice(self, scope: Scope) -> list[Point]:
@@ -162,7 +163,7 @@ class WorkAnswers:
         point of the request that last had it run."""
         habits = practice(self.works.newest(scope, ("command",), _LEARNED_FROM))
         turns = [str(UUID(bytes=one.latest.turn)) for one in habits if one.latest.turn is not None]
-        known = {memory.id: memory for memory in self.memories.find(turns, _REQUEST)}
+        known = self._open(turns, scope)
         found: list[Point] = []
         for one in habits:
             turn = one.latest.turn
@@ -172,12 +173,24 @@ class WorkAnswers:
                 found.append(Point(text, memory, "what this project is worked with"))
         return found
 
-    def requests(self, records: Iterable[Record]) -> Mapping[int, str]:
-        """The words of the request that each served, by its key; of those that are still known."""
+    def requests(self, records: Iterable[Record], scope: Scope) -> Mapping[int, str]:
+        """The words of the request that each served, by its key; of those that are known and open."""
         served = {one.key: str(UUID(bytes=one.turn)) for one in records if one.turn is not None}
-        ids = list(dict.fromkeys(served.values()))
-        words = {one.id: one.text for one in self.memories.find(ids, _REQUEST)}
-        return {key: words[turn] for key, turn in served.items() if turn in words}
+        asked = self._open(list(dict.fromkeys(served.values())), scope)
+        return {key: asked[turn].text for key, turn in served.items() if turn in asked}
+
+    def _open(self, turns: Sequence[str], scope: Scope) -> dict[str, Memory]:
+        """The beginnings of these turns by their ids. One session can go through several projects."""
+        found = self.memories.find(turns, _REQUEST)
+        return {one.id: one for one in found if scope.opens(one.provenance.project)}
+
+
+def open_mendings(works: Works, failures: Sequence[int], scope: Scope) -> list[Mending]:
+    """What is known to have mended these failures, where all of its steps are open."""
+    found = works.mendings_of(failures)
+    steps = {key for one in found for key in (*one.steps, one.success)}
+    closed = {one.key for one in works.get(list(steps)) if not scope.opens(one.provenance.project)}
+    return [one for one in found if closed.isdisjoint((*one.steps, one.success))]
 
 
 def _command(one: Ranked, requests: Mapping[int, str]) -> dict[str, object]:

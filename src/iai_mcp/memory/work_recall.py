@@ -110,26 +110,27 @@ class WorkRecall:
         scored.sort(key=lambda one: (-one[1], -one[0].at.micros))
         distinct = {_what(record): (record, score) for record, score in reversed(scored)}
         best = sorted(distinct.values(), key=lambda one: (-one[1], -one[0].at.micros))[:50]
-        requests = self.answers.requests(record for record, _ in best)
+        requests = self.answers.requests([record for record, _ in best], scope)
         return [WorkHit(record, score, requests.get(record.key, "")) for record, score in best]
 
     def one(self, public_id: str, project: str, caller: Caller) -> WorkHit | None:
         """The work of that id, if there is such and the caller may look into its project."""
-        found = self.works.find([public_id])
-        closed = self.answers.access.closed_unless_named(caller, project)
-        if not found or found[0].provenance.project in closed:
+        found, view = self.works.find([public_id]), self.answers.access.view(caller, project)
+        if not found or not view.opens(found[0].provenance.project):
             return None
-        return WorkHit(found[0], 0.0, self.answers.requests(found).get(found[0].key, ""))
+        return WorkHit(found[0], 0.0, self.answers.requests(found, view).get(found[0].key, ""))
 
-    def folded(self, turns: Sequence[tuple[str, int]]) -> list[Folded]:
-        """What was done after each of these turns (session, time), before the next of its session."""
+    def folded(self, turns: Sequence[tuple[str, int]], view: Scope) -> list[Folded]:
+        """What was done after each of these turns (session, time), before the next of its session, as
+        far as the view opens it.
+        """
         starts: dict[str, list[tuple[int, int]]] = {}
         for place, (session, at) in enumerate(turns):
             if session:
                 starts.setdefault(session, []).append((at, place))
         after: dict[int, list[Record]] = {}
         for session, places in starts.items():
-            scope = Scope(session_id=session, since=places[0][0])
+            scope = Scope(session_id=session, since=places[0][0], not_projects=view.not_projects)
             for record in self.works.newest(scope, ("command", "edit", "looked"), _BETWEEN)[::-1]:
                 place = max(one for one in places if one[0] <= record.at.micros)[1]
                 after.setdefault(place, []).append(record)

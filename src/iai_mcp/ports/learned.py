@@ -48,8 +48,10 @@ class Repeats(Protocol):
         """The group of each of `keys` that has repeats."""
         ...
 
-    def members(self, fold: int, limit: int) -> tuple[int, Sequence[str]]:
-        """How many memories a group has, and the ids of its latest."""
+    def members(
+        self, fold: int, limit: int, not_projects: Sequence[str] = ()
+    ) -> tuple[int, Sequence[str]]:
+        """How many memories a group has, and the ids of its latest, but for those projects'."""
         ...
 
 
@@ -121,8 +123,8 @@ class Topics(Protocol):
         """Look for all topics anew if they were found in another space."""
         ...
 
-    def count(self) -> int:
-        """How many topics there are."""
+    def count(self, not_projects: Sequence[str] = ()) -> int:
+        """How many topics there are, but for those projects'."""
         ...
 
     def derived_count(self) -> int:
@@ -133,8 +135,8 @@ class Topics(Protocol):
         """How many memories no sleep has looked at yet."""
         ...
 
-    def hubs(self, limit: int) -> Sequence[Hub]:
-        """The memories with the most ties."""
+    def hubs(self, limit: int, not_projects: Sequence[str] = ()) -> Sequence[Hub]:
+        """The memories with the most ties, but for those projects'."""
         ...
 
     def largest(self, limit: int, not_projects: Sequence[str]) -> Sequence[Written]:
@@ -256,6 +258,8 @@ class Strengths(Protocol):
         """The memories that still hold and stand worst, the worst first, but for those projects'."""
         ...
 
-    def levels(self) -> Sequence[int]:
-        """How many memories stand in each tenth of strength, the weakest first."""
+    def levels(self, not_projects: Sequence[str] = ()) -> Sequence[int]:
+        """How many memories stand in each tenth of strength, the weakest first, but for those
+        projects'.
+        """
         ...

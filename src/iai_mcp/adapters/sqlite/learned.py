@@ -26,6 +26,8 @@ from iai_mcp.ports.learned import (
 )
 
 _UNIT = "\x1f"  # between the terms of an observation; a command has spaces of its own
+# Of none of the projects that are named as JSON.
+_OPEN = "coalesce(p.key, '') NOT IN (SELECT value FROM json_each(?))"
 
 _Member = tuple[int, int, str, int | None, bytes]  # key, at, session, space, code
 
@@ -86,11 +88,15 @@ class SqliteRepeats:
                 found |= dict(db.execute(sql, tuple(part)))
         return found
 
-    def members(self, fold: int, limit: int) -> tuple[int, list[str]]:
+    def members(
+        self, fold: int, limit: int, not_projects: Sequence[str] = ()
+    ) -> tuple[int, list[str]]:
+        source = f"FROM {rows.SOURCE} JOIN folds AS f ON f.key = m.key WHERE f.fold = ? AND {_OPEN}"
+        asked = (fold, json.dumps(list(not_projects)))
         with self._db.reading() as db:
-            number = scalar(db, "SELECT count(*) FROM folds WHERE fold = ?", (fold,))
-            sql = "SELECT m.id FROM folds JOIN memories AS m USING (key) WHERE fold = ? ORDER BY m.at DESC, m.key DESC LIMIT ?"
-            ids = [rows.public_id(row[0]) for row in db.execute(sql, (fold, limit))]
+            number = scalar(db, f"SELECT count(*) {source}", asked)
+            sql = f"SELECT m.id {source} ORDER BY m.at DESC, m.key DESC LIMIT ?"
+            ids = [rows.public_id(row[0]) for row in db.execute(sql, (*asked, limit))]
         assert isinstance(number, int)  # noqa: S101 - count(*) is a number
         return number, ids
 
@@ -153,12 +159,16 @@ class SqliteTopics:
                 db.execute("UPDATE windows SET state = 'changed'")
                 db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_SPACE, space))
 
-    def count(self) -> int:
+    def count(self, not_projects: Sequence[str] = ()) -> int:
+        sql = (
+            f"SELECT count(*) FROM (SELECT DISTINCT t.window, t.topic FROM {rows.SOURCE} "
+            f"JOIN topic_members AS t ON t.key = m.key WHERE t.topic IS NOT NULL AND {_OPEN})"
+        )
+        if not not_projects:  # nearly always, and then no memory has to be looked at
+            sql = "SELECT count(*) FROM (SELECT DISTINCT window, topic FROM topic_members WHERE topic IS NOT NULL)"
         with self._db.reading() as db:
-            return count(
-                db,
-                "(SELECT DISTINCT window, topic FROM topic_members WHERE topic IS NOT NULL)",
-            )
+            asked = (json.dumps(list(not_projects)),) if not_projects else ()
+            return int(str(scalar(db, sql, asked)))
 
     def derived_count(self) -> int:
         with self._db.reading() as db:
@@ -169,21 +179,21 @@ class SqliteTopics:
         with self._db.reading() as db:
             return count(db, f"memories WHERE derived = 0 AND key > {latest}")
 
-    def hubs(self, limit: int) -> list[Hub]:
+    def hubs(self, limit: int, not_projects: Sequence[str] = ()) -> list[Hub]:
         sql = (
-            "SELECT m.id, t.ties FROM topic_members AS t JOIN memories AS m USING (key) "
-            "WHERE t.ties > 0 ORDER BY t.ties DESC, m.key LIMIT ?"
+            f"SELECT m.id, t.ties FROM {rows.SOURCE} JOIN topic_members AS t ON t.key = m.key "
+            f"WHERE t.ties > 0 AND {_OPEN} ORDER BY t.ties DESC, m.key LIMIT ?"
         )
+        asked = (json.dumps(list(not_projects)), limit)
         with self._db.reading() as db:
-            return [Hub(rows.public_id(row[0]), row[1]) for row in db.execute(sql, (limit,))]
+            return [Hub(rows.public_id(row[0]), row[1]) for row in db.execute(sql, asked)]
 
     def largest(self, limit: int, not_projects: Sequence[str]) -> list[Written]:
         sql = (
             "SELECT m.id, m.cue, coalesce(p.key, ''), count(*), m.valid_from, m.at "
             f"FROM {rows.SOURCE} JOIN derivations AS d ON d.key = m.key AND d.kind = 'topic' "
             "JOIN sources AS s ON s.derived = m.key "
-            "WHERE coalesce(p.key, '') NOT IN (SELECT value FROM json_each(?)) "
-            "GROUP BY m.key ORDER BY count(*) DESC, m.at DESC LIMIT ?"
+            f"WHERE {_OPEN} GROUP BY m.key ORDER BY count(*) DESC, m.at DESC LIMIT ?"
         )
         with self._db.reading() as db:
             found = db.execute(sql, (json.dumps(list(not_projects)), limit))
@@ -297,16 +307,23 @@ class SqliteStrengths:
         sql = (
             f"SELECT m.key, s.strength FROM {rows.SOURCE} JOIN strengths AS s ON s.key = m.key "
             "WHERE m.derived = 0 AND m.pinned = 0 AND m.valid_to IS NULL "
-            "AND coalesce(p.key, '') NOT IN (SELECT value FROM json_each(?)) "
-            "ORDER BY s.strength, m.key LIMIT ?"
+            f"AND {_OPEN} ORDER BY s.strength, m.key LIMIT ?"
         )
         with self._db.reading() as db:
             return list(db.execute(sql, (json.dumps(list(not_projects)), limit)))
 
-    def levels(self) -> list[int]:
-        sql = "SELECT min(cast(strength * 10 AS INTEGER), 9), count(*) FROM strengths GROUP BY 1"
+    def levels(self, not_projects: Sequence[str] = ()) -> list[int]:
+        sql = (
+            "SELECT min(cast(s.strength * 10 AS INTEGER), 9), count(*) "
+            f"FROM {rows.SOURCE} JOIN strengths AS s ON s.key = m.key WHERE {_OPEN} GROUP BY 1"
+        )
+        if not not_projects:
+            sql = (
+                "SELECT min(cast(strength * 10 AS INTEGER), 9), count(*) FROM strengths GROUP BY 1"
+            )
         with self._db.reading() as db:
-            found = dict(db.execute(sql))
+            asked = (json.dumps(list(not_projects)),) if not_projects else ()
+            found = dict(db.execute(sql, asked))
         return [found.get(level, 0) for level in range(10)]
 
 
