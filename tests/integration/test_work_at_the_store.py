@@ -363,7 +363,7 @@ def test_variants_of_one_command_are_one_answer_with_all_its_uses(store: MemoryS
     noise = [ran(f"n{n}", f"git log --grep 'create pull request {n}'") for n in range(8)]
     deliver(store, ASKED, *made, *noise, project="/shop")
 
-    (first, *_) = dispatch(store, "how", {"query": "create pr", "cwd": "/shop"})["commands"]  # type: ignore[misc]
+    first = ask(store, "how", query="create pr", cwd="/shop")["commands"][0]
     assert str(first["command"]).startswith("gh pr create")
     assert first["uses"] == 8
 
@@ -391,7 +391,7 @@ def test_an_error_is_matched_by_its_exact_parts_or_not_at_all(store: MemoryStore
     question = {"error": "Error: connect ECONNREFUSED 127.0.0.1:5432", "cwd": "/shop"}
     assert dispatch(store, "fix", question) == {"mendings": []}
     failing("db", "s2", "Error: connect ECONNREFUSED 127.0.0.1:5432")
-    (fixed,) = dispatch(store, "fix", question)["mendings"]  # type: ignore[misc]
+    (fixed,) = ask(store, "fix", **question)["mendings"]
     assert fixed["mended_by"] == "make fix-db"
 
 
