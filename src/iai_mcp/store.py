@@ -55,12 +55,14 @@ from iai_mcp.memory.pace import Pace, Sizes
 from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.reaching import Reach
 from iai_mcp.memory.recall import Recall
+from iai_mcp.memory.record_ids import RecordIds
 from iai_mcp.memory.rules import Rules
 from iai_mcp.memory.same_questions import SameQuestions
 from iai_mcp.memory.scoping import Access, Privacy
+from iai_mcp.memory.show import Show
 from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.memory.sleep.nights import Nights
-from iai_mcp.memory.timeline import Show, Timeline
+from iai_mcp.memory.timeline import Timeline
 from iai_mcp.memory.transfer import Transfer
 from iai_mcp.memory.uses import Uses
 from iai_mcp.memory.work_answers import WorkAnswers
@@ -187,7 +189,8 @@ class MemoryStore:
         self.calendar = Calendar(self.columns, access)
         self.conversations = Conversations(self.columns, access, self.memories)
         self.fading = Fading(self.strengths, self.memories, access)
-        self.show = Show(self.memories, access)
+        self.show = Show(self.memories, self.works, access, self.columns.exchanges)
+        self.record_ids = RecordIds(self.memories, self.works, access)
         self.privacy = Privacy(self.memories, self.projects)
         self.event_access = EventAccess(self.memories, self.works, access)
         self.contradict = Contradict(self.memories, access, self.clock, self.redactor, self._stored)

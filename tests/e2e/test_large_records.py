@@ -163,7 +163,7 @@ def test_agents_get_an_answer_over_mcp(
     with told.daemon.line() as line:
         line.ask({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening})
         line.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-        params = {"name": tool, "arguments": arguments}
+        params = {"name": tool, "arguments": {**arguments, "format": "json"}}
         answer = line.ask({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params})
     assert "result" in answer, answer["error"]
     result = answer["result"]

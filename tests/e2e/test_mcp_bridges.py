@@ -23,6 +23,7 @@ from tests.integration.mcp_sessions.processes import BridgeProcess
 from tests.support.answers import Json
 
 from iai_mcp.client import connection
+from iai_mcp.protocol.tools import NAMES, TEXT_TOOLS
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_SECONDS = 30.0
@@ -121,7 +122,9 @@ def test_three_hosts_share_one_memory_and_one_daemon(daemon: Daemon) -> None:
             assert said.structured_content["status"] == "inserted"
             for _ in range(2):
                 async with Client(stdio_client(server(daemon))) as reader:
-                    found = await reader.call_tool("memory_recall", {"cue": "postgres port"})
+                    found = await reader.call_tool(
+                        "memory_recall", {"cue": "postgres port", "format": "json"}
+                    )
                     hit = found.structured_content["hits"][0]
                     assert hit["text"] == "postgres listens on port 5433"
                     shown = found.content[0]
@@ -143,7 +146,7 @@ def test_an_agents_capture_carries_who_it_was(daemon: Daemon) -> None:
         ):
             await mine.initialize()
             await mine.call_tool("memory_capture", {"text": "we deploy on fridays"})
-            told = await mine.call_tool("memory_timeline", {"session_id": "s-1"})
+            told = await mine.call_tool("memory_timeline", {"session_id": "s-1", "format": "json"})
             record = told.structured_content["records"][0]
             assert (record["agent"], record["session_id"]) == ("backend", "s-1")
 
@@ -164,7 +167,9 @@ def test_every_tool_that_has_its_method_answers_what_its_schema_promises(daemon:
             assert fixed.structured_content["original_id"] == first
             second = fixed.structured_content["new_record_id"]
             await session.call_tool("memory_reinforce", {"ids": [first, second]})
-            assert (await session.call_tool("memory_timeline", {})).structured_content["records"]
+            assert (
+                await session.call_tool("memory_timeline", {"project": "*", "format": "json"})
+            ).structured_content["records"]
             await session.call_tool("events_query", {"limit": 5})
             shape = await session.call_tool("topology", {})
             assert shape.structured_content["records"] == 2
@@ -220,13 +225,13 @@ def test_a_killed_daemons_successor_serves_the_same_bridge_with_the_same_memory(
             await session.call_tool("memory_capture", {"text": "the port is 5433"})
             daemon.end(signal.SIGKILL)
             with pytest.raises(MCPError) as refused:
-                await session.call_tool("memory_recall", {"cue": "port"})
+                await session.call_tool("memory_recall", {"cue": "port", "format": "json"})
             assert refused.value.code == -32002
             assert "iai-mcp up" in refused.value.message
-            assert len((await session.list_tools()).tools) == 10
+            assert len((await session.list_tools()).tools) == len(NAMES)
 
             assert daemon.start() != first_pid
-            found = await session.call_tool("memory_recall", {"cue": "port"})
+            found = await session.call_tool("memory_recall", {"cue": "port", "format": "json"})
             assert found.structured_content["hits"][0]["text"] == "the port is 5433"
 
     within_deadline(scenario)
@@ -291,7 +296,7 @@ def test_http_is_served_beside_the_socket_when_the_setting_says_so(
             Client(streamable_http_client(url, http_client=http)) as client,
         ):
             await client.call_tool("memory_capture", {"text": "the port is 5433"})
-            found = await client.call_tool("memory_recall", {"cue": "port"})
+            found = await client.call_tool("memory_recall", {"cue": "port", "format": "json"})
             assert found.structured_content["hits"][0]["text"] == "the port is 5433"
 
     within_deadline(scenario)
@@ -310,3 +315,30 @@ def test_an_http_address_beyond_loopback_refuses_the_start_in_a_sentence(daemon:
     assert refused.returncode == 1
     assert "loopback only" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_search_tools_answer_with_one_text_block_unless_json_is_asked_for(daemon: Daemon) -> None:
+    daemon.start()
+
+    async def scenario() -> None:
+        async with stdio_client(server(daemon)) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            kept = await session.call_tool("memory_capture", {"text": "the cake was lemon"})
+            identity = kept.structured_content["record_id"]
+            for tool, arguments in (
+                ("memory_show", {"ids": [identity[:8]]}),
+                ("memory_timeline", {"project": "*"}),
+            ):
+                answer = await session.call_tool(tool, arguments)
+                assert answer.structured_content is None
+                (block,) = answer.content
+                assert isinstance(block, TextContent)
+                assert block.text.startswith(f"[{identity[:8]}]")
+                assert "the cake was lemon" in block.text
+            shown = await session.call_tool("memory_show", {"id": identity, "format": "json"})
+            assert shown.structured_content["record"]["text"] == "the cake was lemon"
+            listed = await session.list_tools()
+            silent = {tool.name for tool in listed.tools if tool.output_schema is None}
+            assert silent == TEXT_TOOLS
+
+    within_deadline(scenario)

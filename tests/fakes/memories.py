@@ -97,6 +97,10 @@ class FakeMemories:
         known = self.other_names | {memory.id: key for key, memory in self.stored.items()}
         return list(dict.fromkeys(known[one.lower()] for one in ids if one.lower() in known))
 
+    def ids_beginning(self, digits: str, limit: int) -> list[str]:
+        known = [memory.id for memory in self.stored.values()]
+        return sorted(one for one in known if one.replace("-", "").startswith(digits))[:limit]
+
     def ids_of(self, keys: Sequence[int]) -> list[str]:
         return [self.stored[key].id for key in keys if key in self.stored]
 

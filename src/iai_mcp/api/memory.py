@@ -2,18 +2,20 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
 
 from iai_mcp.api.acts import note
 from iai_mcp.api.memory_views import answer_view, memory_view, shown_view
-from iai_mcp.api.reading import caller_of, filter_of
+from iai_mcp.api.reading import caller_of, filter_of, wants_text
 from iai_mcp.api.table import Json, Method
+from iai_mcp.api.text_answers import exchanges_text, timeline_text
 from iai_mcp.api.work_views import folded_view, with_work, work_view, work_whole_view
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import Instant, iso
-from iai_mcp.domain.memories import NewTurn
+from iai_mcp.domain.memories import Memory, NewTurn
 from iai_mcp.domain.work import NewWork, Record
 from iai_mcp.memory.capture import NotKept, check_names
 from iai_mcp.memory.changing import Forgotten, Selection
@@ -26,6 +28,7 @@ from iai_mcp.memory.question import (
     Question,
     usual_hits,
 )
+from iai_mcp.memory.scoping import Caller
 from iai_mcp.memory.timeline import DEFAULT_TURNS
 from iai_mcp.memory.work_recall import KINDS, Kind, shared_room
 from iai_mcp.ports.embedder import Matrix
@@ -36,7 +39,9 @@ from iai_mcp.store import MemoryStore
 _MOST_CONTEXT = 20
 _LONGEST_LANGUAGE = 16
 _MOST_SHOWN = 100
-_SHOWN_TO_VISITORS = 5
+_SHOWN_TO_VISITORS = 10
+_MOST_SHOWN_IDS = 5
+_MOST_BUDGET = 1_000_000
 
 
 def _question(store: MemoryStore, params: Params) -> Question:
@@ -44,7 +49,7 @@ def _question(store: MemoryStore, params: Params) -> Question:
     group_by = params.text("group_by", "")
     if group_by not in ("", "session"):
         raise InvalidInput("group_by can only be 'session'")
-    budget = params.integer("budget_tokens", DEFAULT_BUDGET, 1, 1_000_000)
+    budget = params.integer("budget_tokens", DEFAULT_BUDGET, 1, _MOST_BUDGET)
     return Question(
         cue=cue,
         about=filter_of(store, params),
@@ -223,6 +228,8 @@ def _forget(store: MemoryStore, params: Params) -> Json:
         shown = params.integer("show", few, 0, _MOST_SHOWN)
         would, seen = store.forget.rehearsed(selection, shown)
         told = _forgotten_view(would, [one.id for one in works], kinds, stay, gone=False)
+        if selection.caller.visitor:  # a model needs a count and some examples, not every id
+            told["ids"] = [*would.ids, *(one.id for one in works)][:_SHOWN_TO_VISITORS]
         if seen is None:
             return told
         return {**told, **_preview_view(seen.with_work(works, selection.words or "", shown))}
@@ -274,7 +281,10 @@ def _brief_work(record: Record) -> Json:
 
 
 def _timeline(store: MemoryStore, params: Params) -> Json:
-    scope = store.access.scope(filter_of(store, params), caller_of(params))
+    about, caller = filter_of(store, params), caller_of(params)
+    if wants_text(params) and not about.project and not about.session_id:
+        about = replace(about, project=caller.cwd)
+    scope = store.access.scope(about, caller)
     found = store.timeline(
         scope,
         params.integer("limit", DEFAULT_TURNS, 1, 100_000),
@@ -286,6 +296,10 @@ def _timeline(store: MemoryStore, params: Params) -> Json:
         {**shown_view(turn), **folded_view(work)}
         for turn, work in zip(found.turns, done, strict=True)
     ]
+    if wants_text(params):
+        turns = [one.memory for one in found.turns]
+        budget = params.integer("budget_tokens", DEFAULT_BUDGET, 1, _MOST_BUDGET)
+        return {"text": timeline_text(records, turns, budget, found.more)}
     told: Json = {"records": records}
     return told if found.more is None else {**told, "more": "{}.{}".format(*found.more)}
 
@@ -301,15 +315,24 @@ def _place(cursor: str) -> tuple[int, int] | None:
 
 
 def _show(store: MemoryStore, params: Params) -> Json:
-    named = params.text("id"), params.text("project", ""), caller_of(params)
-    work = store.work_recall.one(*named)
+    project, caller = params.text("project", ""), caller_of(params)
+    around = params.integer("around", 0, 0, _MOST_CONTEXT)
+    offset = params.integer("offset", 0, 0, 1 << 40)
+    ids = _shown_ids(params)
+    if wants_text(params):
+        if offset and len(ids) > 1:
+            raise InvalidInput("offset continues one record: give one id with it")
+        shown = [
+            one for named in ids for one in store.show.exchange(named, project, caller, around)
+        ]
+        return {"text": exchanges_text(shown, offset)}
+    if params.has("ids"):
+        return {"records": [_exchange_view(store, one, project, caller, around) for one in ids]}
+    work = store.work_recall.one(ids[0], project, caller)
     if work is not None:
-        return {"record": work_whole_view(work), "before": [], "after": []}
-    found = store.show(
-        *named,
-        offset=params.integer("offset", 0, 0, 1 << 40),
-        around=params.integer("around", 0, 0, _MOST_CONTEXT),
-    )
+        view = work_whole_view(work)
+        return {"record": view, "records": [view], "before": [], "after": []}
+    found = store.show(ids[0], project, caller, offset=offset, around=around)
     told = {**memory_view(found.memory), "characters": found.characters}
     return {
         "record": told if found.next is None else {**told, "next": found.next},
@@ -318,14 +341,37 @@ def _show(store: MemoryStore, params: Params) -> Json:
     }
 
 
+def _shown_ids(params: Params) -> list[str]:
+    if not params.has("ids"):
+        return [params.text("id")]
+    ids = params.texts("ids")
+    if not 1 <= len(ids) <= _MOST_SHOWN_IDS:
+        raise InvalidInput(f"ids must be a list of 1 to {_MOST_SHOWN_IDS} ids, not {len(ids)}")
+    return ids
+
+
+def _exchange_view(
+    store: MemoryStore, public_id: str, project: str, caller: Caller, around: int
+) -> Json:
+    """A record with its exchange: all turns and work, in order."""
+    parts = [
+        part
+        for one in store.show.exchange(public_id, project, caller, around)
+        for part in one.parts
+    ]
+    views = [memory_view(part) if isinstance(part, Memory) else work_view(part) for part in parts]
+    own = next((one for one in views if one["id"] == public_id), views[0])
+    return {**own, "exchange": views}
+
+
 METHODS: tuple[Method[MemoryStore], ...] = (
     Method("memory_recall", _recall, tool="memory_recall", page=True),
     Method("memory_capture", _capture, tool="memory_capture", names_as_given=True),
     Method("capture_events", _capture_events, names_as_given=True),
-    Method("memory_contradict", _contradict, tool="memory_contradict", page=True),
-    Method("memory_reinforce", _reinforce, tool="memory_reinforce"),
-    Method("memory_pin", _pin, page=True),
-    Method("memory_forget", _forget, tool="memory_forget", page=True),
+    Method("memory_contradict", _contradict, tool="memory_contradict", takes_ids=True, page=True),
+    Method("memory_reinforce", _reinforce, tool="memory_reinforce", takes_ids=True),
+    Method("memory_pin", _pin, page=True, takes_ids=True),
+    Method("memory_forget", _forget, tool="memory_forget", takes_ids=True, page=True),
     Method("memory_timeline", _timeline, tool="memory_timeline", page=True),
-    Method("memory_show", _show, page=True),
+    Method("memory_show", _show, tool="memory_show", page=True, takes_ids=True),
 )

@@ -36,6 +36,7 @@ class Method(Generic[On]):
     # from its names as they arrive.
     names_as_given: bool = False
     waits_for_sleep: bool = False  # so sleep must not step aside for it
+    takes_ids: bool = False  # `id` and `ids` name records: a prefix of the digits will do
 
 
 class UnknownMethodError(LookupError):
@@ -61,11 +62,30 @@ def dispatch(store: "MemoryStore | None", method: str, params: object) -> Json:
         raise StoreError("no store is open here")
     if of_memory is not None:
         given = params if of_memory.names_as_given else _as_stored(params, store.redactor)
-        return of_memory.answer(store, Params(given))
+        return of_memory.answer(store, Params(_whole_ids(store, of_memory, given)))
     from iai_mcp.workspace import workspace_of
 
     named = params.get("project") or params.get("path")
     return call(workspace_of(named if isinstance(named, str) else None), method, params)
+
+
+def _whole_ids(
+    store: "MemoryStore", method: "Method[MemoryStore]", given: Mapping[str, object]
+) -> Mapping[str, object]:
+    """The params with ids of records in full."""
+    if not method.takes_ids or not (given.get("id") or given.get("ids")):
+        return given
+    from iai_mcp.api.reading import caller_of
+
+    caller = caller_of(Params(given))
+    whole = dict(given)
+    if isinstance(one := given.get("id"), str):
+        whole["id"] = store.record_ids.whole(one, caller)
+    if isinstance(several := given.get("ids"), list):
+        whole["ids"] = [
+            store.record_ids.whole(one, caller) if isinstance(one, str) else one for one in several
+        ]
+    return whole
 
 
 def call(workspace: "Workspace", name: str, params: Mapping[str, object]) -> Json:

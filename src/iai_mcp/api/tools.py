@@ -3,8 +3,8 @@
 A name that the schema does not have is refused: behind the door it could mean something that is
 for the owner's own programs, such as where a call comes from.
 
-A result is the object for programs, and the same object as text for models: its JSON, as the protocol
-recommends. Hosts differ in which of the two they show, and clients of older protocol versions are sent
+The tools that search answer with one text block and nothing else, unless the caller asks for JSON. Other
+results are the object for programs and its JSON as text for models; clients of older protocol versions get
 the text alone.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from iai_mcp.domain.errors import IaiError, InvalidInput, MissingParam
 from iai_mcp.protocol.codes import MAX_LINE
-from iai_mcp.protocol.tools import DEFINITIONS, Schema
+from iai_mcp.protocol.tools import DEFINITIONS, TEXT_TOOLS, Schema
 
 _SCHEMAS: dict[str, Schema] = {
     str(tool["name"]): schema
@@ -58,6 +58,8 @@ def checked(tool: str, arguments: Mapping[str, object] | None) -> dict[str, obje
 
 def method_and_params(tool: str, arguments: dict[str, object]) -> tuple[str, dict[str, object]]:
     """The core's method behind a tool. Only the settings tool stands for two."""
+    if tool in TEXT_TOOLS:
+        return tool, {"format": "text", **arguments}
     if tool != "profile_get_set":
         return tool, arguments
     given = {name: value for name, value in arguments.items() if name != "operation"}
@@ -135,12 +137,15 @@ class Worded:
     structured: dict[str, object] | None
 
 
-def answer(result: dict[str, object], *, text_only: bool = False) -> Worded:
-    """Word a result for the wire; `text_only` for clients that know no structured content.
+def answer(result: dict[str, object], *, text_only: bool = False, as_text: bool = False) -> Worded:
+    """Word a result for the wire; `text_only` for clients that know no structured content, `as_text` for a
+    result that is one text already.
 
     Raises:
         AnswerTooLongError: it does not fit a line.
     """
+    if as_text and isinstance(said := result.get("text"), str):
+        return Worded(said, None)
     text = json.dumps(result, ensure_ascii=False, separators=(",", ":"), default=str)
     room = MAX_LINE - _ENVELOPE
     # A line's writer may put a space after each comma and colon.

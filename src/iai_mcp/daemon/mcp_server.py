@@ -81,7 +81,9 @@ async def _call_tool(
 ) -> types.CallToolResult:
     try:
         method, arguments = method_and_params(params.name, checked(params.name, params.arguments))
-        said = answer(await call(method, arguments, context), text_only=text_only)
+        as_text = arguments.get("format") == "text"
+        result = await call(method, arguments, context)
+        said = answer(result, text_only=text_only, as_text=as_text)
     except InvalidInput as error:
         raise MCPError(INVALID_PARAMS, error.message, {"code": error.code}) from error
     except IaiError as error:

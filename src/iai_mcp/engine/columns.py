@@ -179,6 +179,30 @@ class Columns:
         with self._lock:
             return self._view()
 
+    def exchanges(self, key: int, around: int = 0) -> list[list[int]]:
+        """The keys of the exchange that a memory belongs to, between so many exchanges before and after it
+        in its session; empty if the memory is not there."""
+        view = self.current()
+        rows = view.rows_of(np.array([key], dtype=np.int64))
+        if not len(rows) or not view.alive[rows[0]]:
+            return []
+        first = int(view.head[rows[0]])
+        heads = [first]
+        for _ in range(around):
+            left = int(view.before[heads[0]])
+            if left == NOBODY:
+                break
+            heads.insert(0, int(view.head[left]))
+        found: list[list[int]] = []
+        row, last = heads[0], heads.index(first) + around
+        while row != NOBODY and row < len(view.keys) and len(found) <= last:
+            head, own = int(view.head[row]), []
+            while row != NOBODY and row < len(view.keys) and view.head[row] == head:
+                own.append(int(view.keys[row]))
+                row = int(view.after[row])
+            found.append(own)
+        return found
+
     def number(self, column: str, name: str) -> int:
         """The number that stands for a name in a column; NOBODY if it never occurred."""
         return self._numbers[column].get(name, NOBODY)

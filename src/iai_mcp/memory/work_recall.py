@@ -80,8 +80,7 @@ class WorkRecall:
         named = names_work(asked.cue)
         if kind == "any" and not named and not asks_for_work(asked.cue):
             return Share()
-        here = self.answers.here(asked.about.project, asked.caller)
-        found = self._found(asked.cue, scope, here)
+        found = self._here_first(asked, scope)
         if kind == "did":
             return Share(_within(found, asked.limit, asked.budget))
         if named:
@@ -89,16 +88,26 @@ class WorkRecall:
         most = min(_MOST, max(1, asked.limit - _AFTER))
         return Share(_within(found, most, asked.budget // 3), _AFTER)
 
-    def _found(self, cue: str, scope: Scope, here: str) -> list[WorkHit]:
+    def _here_first(self, asked: Question, scope: Scope) -> list[WorkHit]:
+        """Work of the caller's project; of others only where that has none, or they are asked for."""
+        if not asked.about.project and asked.caller.cwd:
+            here = replace(asked.about, project=asked.caller.cwd)
+            found = self._found(asked, self.answers.access.scope(here, asked.caller))
+            if found:
+                return found
+        return self._found(asked, scope)
+
+    def _found(self, asked: Question, scope: Scope) -> list[WorkHit]:
         """Work that is about the cue, best first, each command and each file once."""
+        cue = asked.cue
         records: dict[int, float] = {}
         if names_work(cue) and errors_in(cue):
-            for mending in self.answers.mendings(cue, scope, here)[:_MOST]:
+            for mending in self.answers.mendings(cue, scope)[:_MOST]:
                 records |= dict.fromkeys((*mending.steps[-2:], mending.failure), 20.0)
         for path in _PATH.findall(cue)[:2]:
             for edit in self.works.edits_of(path, scope, _MOST):
                 records.setdefault(edit.key, 15.0)
-        ranked = self.answers.commands(cue, scope, here)
+        ranked = self.answers.commands(cue, scope)
         edits = [
             one for one in self.answers.found(cue, scope, ("edit",)) if one[0].key not in records
         ]

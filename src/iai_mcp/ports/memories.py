@@ -214,6 +214,11 @@ class Memories(Protocol):
         """The keys of the memories that exist among the public `ids`, in the order asked."""
         ...
 
+    def ids_beginning(self, digits: str, limit: int) -> list[str]:
+        """Public ids, at most `limit`, that begin with these hexadecimal digits; ids of copies that were
+        folded into another memory count too."""
+        ...
+
     def ids_of(self, keys: Sequence[int]) -> list[str]:
         """The public ids of the memories that exist among `keys`, in the order asked."""
         ...

@@ -41,6 +41,10 @@ class Works(Protocol):
         """What exists among the public `ids`, in the order asked."""
         ...
 
+    def ids_beginning(self, digits: str, limit: int) -> list[str]:
+        """Public ids, at most `limit`, that begin with these hexadecimal digits."""
+        ...
+
     def in_session(self, session_id: str, limit: int) -> list[Record]:
         """The newest `limit` of a session, oldest first."""
         ...

@@ -12,8 +12,9 @@ CONTEXT_META = "iai-mcp/context"
 CONTEXT_KEYS = ("cwd", "project", "session_id", "agent_id", "agent_name")
 
 INSTRUCTIONS = (
-    "Memory shared by every agent on this machine. Recall at the start of a task and before "
-    "asking the user; capture decisions, preferences and facts that later sessions will need."
+    "Memory of every earlier agent session on this machine, verbatim. When the user refers to earlier "
+    "work, or before you ask about or repeat it, search with memory_recall and give 3–4 wordings of the "
+    "likely answer. Open results with memory_show."
 )
 
 

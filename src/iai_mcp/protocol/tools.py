@@ -1,4 +1,4 @@
-"""The ten MCP tools as hosts see them: plain dicts, so that the bridge can show them alone.
+"""The MCP tools as hosts see them: plain dicts, so that the bridge can list them by itself.
 
 Every host pays for these words in every session, so the schemas are written by hand and kept
 short: a parameter whose name says it all has no description. Output schemas promise only what
@@ -37,43 +37,58 @@ def _hints(*, reads: bool = False, destroys: bool = False, repeats: bool = False
 
 
 def _tool(
-    name: str, title: str, description: str, takes: Schema, gives: Schema, hints: Schema
+    name: str, title: str, description: str, takes: Schema, gives: Schema | None, hints: Schema
 ) -> Definition:
-    return {
+    shown: Definition = {
         "name": name,
         "title": title,
         "description": description,
         "inputSchema": takes,
-        "outputSchema": gives,
-        "annotations": hints,
     }
+    return {**shown, **({} if gives is None else {"outputSchema": gives}), "annotations": hints}
 
 
-_HITS: Schema = {"type": "array", "items": _object({"id": _TEXT, "text": _TEXT}, ("id", "text"))}
+# These answer with one text block. Structured content comes only with `format: "json"`.
+TEXT_TOOLS = frozenset(("memory_recall", "memory_show", "memory_timeline", "memory_work"))
+
+_FORMAT: Schema = {"type": "string", "enum": ["text", "json"]}
+_SINCE: Schema = {"type": "string", "description": "ISO date or 'yesterday', '3 days ago'"}
 
 DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_recall",
-        "Recall",
-        "What earlier sessions of any agent said or did about a cue: exact passages, best first. "
-        "Use it before asking the user.",
+        "Search memory",
+        "Search what was said and done in earlier sessions, and in this one before it was compacted. "
+        "Returns verbatim excerpts with dates and ids, then one line per further result. "
+        "Give 3–4 `wordings`: how the ANSWER may be worded, with likely identifiers, file names, flags "
+        "or error text. Wrong guesses do no harm; they find twice as much as the question alone. "
+        'Example: cue "why did we drop redis?", wordings ["moved the job queue to Postgres", '
+        '"one service less, jobs survive a restart", "redis queue removed SKIP LOCKED"].',
         _object(
             {
-                "cue": {"type": "string", "description": "question or keywords"},
-                "budget_tokens": {
-                    "type": "integer",
-                    "default": 1500,
-                    "description": "5000 to list all",
+                "cue": {"type": "string", "description": "the question"},
+                "wordings": {
+                    "type": "array",
+                    "items": _TEXT,
+                    "description": "3–4 possible wordings of the answer (at most 6)",
                 },
+                "project": {
+                    "type": "string",
+                    "description": "name or path; default: this project first, then others",
+                },
+                "since": _SINCE,
+                "until": _TEXT,
+                "kind": {
+                    "type": "string",
+                    "enum": ["any", "said", "did"],
+                    "description": "said: people and agents; did: commands and edits",
+                },
+                "budget_tokens": {"type": "integer", "default": 1500},
                 "k": {"type": "integer", "maximum": 100},
-                "project": {"type": "string", "description": "name or path"},
                 "session_id": _TEXT,
                 "agent": _TEXT,
                 "host": _TEXT,
                 "role": _ROLE,
-                "kind": {"type": "string", "description": "said, did, any"},
-                "since": _TEXT,
-                "until": _TEXT,
                 "context": {"type": "integer", "description": "turns around"},
                 "full": _FLAG,
                 "group_by": {"type": "string", "enum": ["session"]},
@@ -81,16 +96,60 @@ DEFINITIONS: tuple[Definition, ...] = (
                 "now": _TEXT,
                 "language": _TEXT,
                 "cue_embedding": {"type": "array", "items": {"type": "number"}},
+                "format": _FORMAT,
             },
             ("cue",),
         ),
-        _object({"hits": _HITS, "anti_hits": _LIST}, ("hits",)),
+        None,
+        _hints(reads=True),
+    ),
+    _tool(
+        "memory_show",
+        "Open results",
+        "Open results of memory_recall: the whole exchange, verbatim, with the commands and edits in "
+        "between.",
+        _object(
+            {
+                "ids": {**_TEXTS, "description": "1–5 ids, as printed in [brackets]"},
+                "id": _TEXT,
+                "around": {"type": "integer", "description": "exchanges before and after"},
+                "offset": {"type": "integer", "description": "continue a long exchange"},
+                "format": _FORMAT,
+            }
+        ),
+        None,
+        _hints(reads=True),
+    ),
+    _tool(
+        "memory_work",
+        "Search commands and edits",
+        "What agents ran and changed in this project. ask: how (commands that worked), fix (what fixed an "
+        "error), blame (edits of a path, with the request), changed (latest edits).",
+        _object(
+            {
+                "ask": {"type": "string", "enum": ["how", "fix", "blame", "changed"]},
+                "query": {
+                    "type": "string",
+                    "description": "words, error text, or a path for blame",
+                },
+                "wordings": {"type": "array", "items": _TEXT},
+                "project": {"type": "string", "description": "name or path; '*' for all"},
+                "since": _SINCE,
+                "until": _TEXT,
+                "limit": _WHOLE,
+                "budget_tokens": {"type": "integer", "default": 1500},
+                "format": _FORMAT,
+            },
+            ("ask",),
+        ),
+        None,
         _hints(reads=True),
     ),
     _tool(
         "memory_capture",
         "Remember",
-        "Keep a fact, decision or preference for all agents and later sessions.",
+        "Keep a conclusion for later sessions. Sessions are kept anyway; use this for what was never "
+        "said in plain words.",
         _object(
             {
                 "text": _TEXT,
@@ -148,18 +207,20 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_timeline",
         "Timeline",
-        "What was said, oldest first: the newest `limit` turns.",
+        "The newest turns of this project, one line each, oldest first.",
         _object(
             {
-                "project": _TEXT,
+                "project": {"type": "string", "description": "name or path; '*' for all"},
                 "session_id": _TEXT,
-                "since": _TEXT,
+                "since": _SINCE,
                 "until": _TEXT,
                 "limit": {"type": "integer", "default": 100},
                 "cursor": _TEXT,
+                "budget_tokens": {"type": "integer", "default": 1500},
+                "format": _FORMAT,
             }
         ),
-        _object({"records": _LIST}),
+        None,
         _hints(reads=True),
     ),
     _tool(

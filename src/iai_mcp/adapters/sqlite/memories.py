@@ -85,6 +85,11 @@ class SqliteMemories:
         known |= {bytes(ident): key for key, ident in self._pairs("id", others, "aliases")}
         return list(dict.fromkeys(known[one] for one in wanted if one in known))
 
+    def ids_beginning(self, digits: str, limit: int) -> list[str]:
+        with self._db.reading() as db:
+            own = rows.ids_beginning(db, "memories", digits, limit)
+            return [*own, *rows.ids_beginning(db, "aliases", digits, limit)][:limit]
+
     def ids_of(self, keys: Sequence[int]) -> list[str]:
         known = dict(self._pairs("key", keys))
         return [rows.public_id(known[key]) for key in keys if key in known]

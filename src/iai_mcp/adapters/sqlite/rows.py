@@ -4,6 +4,8 @@ import json
 import uuid
 from collections.abc import Sequence
 
+import apsw
+
 from iai_mcp.adapters.sqlite.belonging import IN_SESSION
 from iai_mcp.domain.instants import Instant
 from iai_mcp.domain.memories import Memory, Provenance
@@ -73,6 +75,13 @@ def public_id(identity: bytes) -> str:
     """How the world writes an identity: as a UUID."""
     written = identity.hex()  # by hand: a UUID object takes five times as long
     return f"{written[:8]}-{written[8:12]}-{written[12:16]}-{written[16:20]}-{written[20:]}"
+
+
+def ids_beginning(db: apsw.Connection, table: str, digits: str, limit: int) -> list[str]:
+    """Public ids of `table` that begin with these hexadecimal digits."""
+    low, high = (bytes.fromhex(digits.ljust(32, fill)) for fill in "0f")
+    sql = f"SELECT id FROM {table} WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?"
+    return [public_id(bytes(row[0])) for row in db.execute(sql, (low, high, limit))]
 
 
 def identity(public: str) -> bytes | None:

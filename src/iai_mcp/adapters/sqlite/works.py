@@ -55,6 +55,7 @@ _BY_OPEN_WORDS = (
     "OR m.key IN (SELECT rowid FROM work_words WHERE work_words MATCH ?))"
 )
 _WEIGHTS = "1.0, 1.5, 0.5, 0.35"
+_CHECKOUTS = ("/*", "*worktrees/*")  # where a path may begin that is not as seen from the project
 _AT_ONCE = 500  # values named in one statement
 
 
@@ -76,6 +77,10 @@ class SqliteWorks:
         wanted = [one for one in map(rows.identity, ids) if one is not None]
         found = {one.id: one for one in self._among("m.id", wanted)}
         return [found[i] for i in dict.fromkeys(map(str.lower, ids)) if i in found]
+
+    def ids_beginning(self, digits: str, limit: int) -> list[str]:
+        with self._db.reading() as db:
+            return rows.ids_beginning(db, "work", digits, limit)
 
     def in_session(self, session_id: str, limit: int) -> list[Record]:
         sql = "m.session = ? ORDER BY m.at DESC, m.key DESC LIMIT ?"
@@ -125,9 +130,10 @@ class SqliteWorks:
         if plain.startswith("/"):
             return self._edits_at(plain, scope, limit)
         below = _pattern(plain)
-        exact = self._edits(
-            ["m.subject = ?", "m.subject GLOB ?"], [plain, f"{below}/*"], scope, limit
-        )
+        # The same file under its whole path, or in a worktree within the project.
+        wider = [f"{below}/*", *(f"{at}/{below}{end}" for at in _CHECKOUTS for end in ("", "/*"))]
+        conditions = ["m.subject = ?", *["m.subject GLOB ?"] * len(wider)]
+        exact = self._edits(conditions, [plain, *wider], scope, limit)
         ends = (f"*/{below}", f"*/{below}/*")
         return exact or self._edits(["m.subject GLOB ?"] * len(ends), ends, scope, limit)
 
