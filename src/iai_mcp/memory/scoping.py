@@ -11,6 +11,7 @@ from iai_mcp.ports.surroundings import Projects
 # No project has this key: a filter that matches nothing must find nothing.
 NOWHERE = "\x00nowhere"
 HERE = "here"
+_MOST_SILENT = 3
 ME = "me"  # whoever this memory belongs to, on all their machines
 
 
@@ -211,8 +212,8 @@ class Privacy:
         # A name stands for every project of that name, and a mapped one for what it was.
         known, marked = self.memories.projects(), self.memories.private_projects()
         own = {key, *self.projects.matching(key, known)}
+        own |= self._leading_into(key, known if private else marked)
         if not private:
-            own |= {one for one in marked if self.projects.key_of(one, "") == key}
             around = self.projects.covering([one for one in marked if one not in own], key)
             if around and key not in marked:
                 raise InvalidInput(
@@ -224,3 +225,19 @@ class Privacy:
         if private:
             self.memories.withdraw(covered)
         return [one for one in covered if one not in own]
+
+    def _leading_into(self, key: str, known: Sequence[str]) -> set[str]:
+        """Those that were known by another path, and by links lie in the project now."""
+        found: set[str] = set()
+        silent = 0
+        for one in known:
+            if self.projects.covering([key], one):
+                continue
+            try:
+                now = self.projects.key_of(one, "") if silent < _MOST_SILENT else one
+            except PlaceSilent:
+                silent += 1  # each of them takes seconds
+                continue
+            if self.projects.covering([key], now):
+                found.add(one)
+        return found

@@ -123,6 +123,19 @@ def test_a_private_directory_that_was_moved_and_linked_covers_both_places(
     assert len(ask(store, "memory_timeline", cwd=str(notes), visitor=True)["records"]) == 2
 
 
+def test_what_was_captured_before_a_directory_was_moved_and_linked_is_covered(
+    store: MemoryStore, notes: Path
+) -> None:
+    tell(store, SECRET, notes / "clients/acme")
+    disk = notes.parent / "disk"
+    notes.rename(disk)
+    notes.symlink_to(disk)
+    close(store, disk)
+    assert not knows(store, cwd=str(notes.parent / "other"), visitor=True)
+    assert close(store, disk, private=False)["private"] == []
+    assert knows(store, cwd=str(notes.parent / "other"), visitor=True)
+
+
 def test_a_private_directory_that_was_mapped_covers_both_places(
     store: MemoryStore, notes: Path
 ) -> None:
