@@ -2,17 +2,16 @@
 
 from datetime import UTC, datetime
 
+from iai_mcp.api import callers
 from iai_mcp.domain.moments import moment
 from iai_mcp.memory.scoping import Caller, Filter
 from iai_mcp.protocol.params import Params
 from iai_mcp.store import MemoryStore
 
-# Says that the caller is not the owner of the memory. Whoever speaks MCP is none.
-VISITOR = "visitor"
-
 
 def caller_of(params: Params) -> Caller:
-    return Caller(cwd=params.text("cwd", ""), visitor=params.flag(VISITOR))
+    params.text("cwd", "")  # refused unless it is a string
+    return callers.caller(params.all())
 
 
 def filter_of(

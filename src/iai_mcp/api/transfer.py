@@ -8,6 +8,7 @@ import uuid
 from dataclasses import replace
 
 from iai_mcp import paths
+from iai_mcp.api.callers import CALLER, PERSON_AND_AGENTS, kind_of
 from iai_mcp.api.memory_views import memory_view
 from iai_mcp.api.table import Json, Method
 from iai_mcp.api.work_views import work_view
@@ -108,6 +109,7 @@ def _arrival(record: object) -> Arrival:
             agent_id=given.text("agent_id", ""),
             agent_name=given.text("agent", ""),
             branch=given.text("branch", ""),
+            captured_by=given.text("captured_by", ""),
             speaker=given.text("speaker", ""),
             tier=given.text("tier", "episodic"),
             cue=given.text("cue", ""),
@@ -144,7 +146,10 @@ def _call_spooled(store: MemoryStore, params: Params) -> Json:
     method = params.text("method")
     if method == BULKY:
         raise InvalidInput("a spooled call can not be one of a spooled call")
-    return dispatch(store, method, _read(params.text("file")))
+    given = _read(params.text("file"))
+    if not isinstance(given, dict):
+        raise InvalidInput("the spooled call must hold an object")
+    return dispatch(store, method, {**given, CALLER: kind_of(params.all())})
 
 
 def _read(name: str) -> object:
@@ -164,9 +169,9 @@ def _read(name: str) -> object:
 
 
 METHODS: tuple[Method[MemoryStore], ...] = (
-    Method("export_page", _export),
-    Method("export_work_page", _export_work),
-    Method("export_piece", _export_piece),
-    Method("import_records", _import, names_as_given=True),
-    Method(BULKY, _call_spooled),
+    Method("export_page", _export, command="iai-mcp export"),
+    Method("export_work_page", _export_work, command="iai-mcp export"),
+    Method("export_piece", _export_piece, command="iai-mcp export"),
+    Method("import_records", _import, names_as_given=True, command="iai-mcp import"),
+    Method(BULKY, _call_spooled, callers=PERSON_AND_AGENTS),
 )

@@ -9,13 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from iai_mcp.adapters.allocator import LARGE
-from iai_mcp.api.reading import VISITOR
+from iai_mcp.api.callers import CALLER
 from iai_mcp.core import UnknownMethodError
 from iai_mcp.daemon import control, over_ssh, succession
 from iai_mcp.daemon.fair_pool import ClientGone, Place
 from iai_mcp.daemon.incoming import LONG_LINE, Incoming
 from iai_mcp.daemon.mcp_session import Large, ParseFailure, serve_session
 from iai_mcp.domain.errors import Busy, IaiError, InvalidInput
+from iai_mcp.memory.scoping import AGENT, REMOTE
 from iai_mcp.protocol import messages
 from iai_mcp.protocol.codes import FAILED, INVALID_PARAMS, UNKNOWN_METHOD
 from iai_mcp.protocol.frames import Oversize
@@ -169,7 +170,7 @@ class Connection:
         request_id, params = request["id"], request.get("params")
         try:
             if self._is_far:
-                params = {**over_ssh.admitted(method, params), VISITOR: True}
+                params = {**over_ssh.admitted(method, params), CALLER: REMOTE}
             return await self._server.answer_line(place, method, request_id, params)
         except UnknownMethodError:
             answer = messages.error(request_id, UNKNOWN_METHOD, f"unknown method '{method}'")
@@ -260,7 +261,7 @@ class Connection:
         ) -> dict[str, object]:
             told = with_context(method, params, context)
             if self._is_far:
-                told = over_ssh.of_session(method, told)
+                told = {**over_ssh.of_session(method, told), CALLER: REMOTE}
             return await self._call(method, told)
 
         await serve_session(first, receive, self.send, call)
@@ -277,10 +278,10 @@ def with_context(
 ) -> dict[str, object]:
     """The params of an MCP call with what its bridge knows about the caller.
 
-    Where it is, nobody but the bridge may say. What is captured also learns by whom, unless the
-    caller says so.
+    Only the bridge states the directory and the agent. A session that the caller names comes first.
     """
-    names = ("agent_id", "agent_name", "session_id", "project", "host")
-    known = {name: context.get(name) for name in names} if method == "memory_capture" else {}
+    names = ("agent_id", "agent_name", "session_id")
+    adds = method in ("memory_capture", "memory_contradict")
+    known = {name: context.get(name) for name in names} if adds else {}
     given = {name: value for name, value in params.items() if value is not None}
-    return {**known, **given, "cwd": context.get("cwd"), VISITOR: True}
+    return {**known, **given, "cwd": context.get("cwd"), CALLER: AGENT}

@@ -68,11 +68,14 @@ class SessionStart:
         self, key: str, scope: Scope, session: str, agent_id: str, budget: int
     ) -> Briefing:
         nowhere = replace(_UNFILED, not_members=scope.not_members)
-        unfiled = briefing.holding(self.memories.timeline(nowhere, _UNFILED_AT_MOST))
+        unfiled = briefing.confirmed(
+            briefing.holding(self.memories.timeline(nowhere, _UNFILED_AT_MOST))
+        )
         recent = self.memories.timeline(scope, _RECENT)
         # A session that goes on has its own words before it already, and those it was forked from.
         own = self.injections.lineage(session)
-        held = [memory for memory in briefing.holding(recent) if not is_from(memory, own)]
+        holding = briefing.confirmed(briefing.holding(recent))
+        held = [memory for memory in holding if not is_from(memory, own)]
         register = self.rules.of(scope)
         known = [*held, *(m for m in unfiled if not _runs_elsewhere(m))]
         known = briefing.not_outlived(known, register)

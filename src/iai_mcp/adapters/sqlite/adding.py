@@ -12,8 +12,8 @@ from iai_mcp.domain.traits import Traits, traits_of
 
 _INSERT = """
 INSERT INTO memories (id, everywhere, teller, at, session, project, role, tier, ts, speaker, host,
-    agent_id, agent_name, branch, valid_from, cue, meta, text)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key
+    agent_id, agent_name, branch, captured_by, valid_from, cue, meta, text)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key
 """
 
 
@@ -72,6 +72,7 @@ def _row(db: apsw.Connection, one: Arriving) -> "tuple[apsw.SQLiteValue, ...]":
         whence.agent_id,
         whence.agent_name,
         whence.branch,
+        whence.captured_by,
         at,
         turn.cue,
         turn.meta,

@@ -15,7 +15,7 @@ _COLUMNS = (
     "m.derived, "
     "(SELECT json_group_array(session) FROM further_sessions WHERE key = m.key AND gone = 0), "
     "(SELECT json_array(t.member, t.machine, c.name) FROM tellers AS t "
-    "JOIN circles AS c ON c.id = t.circle WHERE t.id = m.teller)"
+    "JOIN circles AS c ON c.id = t.circle WHERE t.id = m.teller), m.captured_by"
 )
 # Who told a memory, as scopes name members: "" for oneself, on whatever machine.
 MEMBER = (
@@ -36,7 +36,7 @@ def columns(longest: int | None = None) -> str:
 def memory(row: Sequence[object]) -> Memory:
     (key, ident, at, ts, session, project, role, tier, speaker, host, agent_id) = row[:11]
     (agent_name, branch, valid_from, valid_to, successor, pinned, cue, meta, text) = row[11:20]
-    derived, also_in, teller = row[20:]
+    derived, also_in, teller, captured_by = row[20:]
     member, machine, circle = json.loads(str(teller)) if teller else ("", "", "")
     assert isinstance(ident, bytes) and isinstance(key, int) and isinstance(at, int)  # noqa: S101 - the schema says so
     return Memory(
@@ -55,6 +55,7 @@ def memory(row: Sequence[object]) -> Memory:
             agent_id=str(agent_id),
             agent_name=str(agent_name),
             branch=str(branch),
+            captured_by=str(captured_by),
             member=member,
             machine=machine,
             circle=circle,
