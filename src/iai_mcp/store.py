@@ -237,6 +237,7 @@ class MemoryStore:
             lambda: self.knobs.current().injection_depth,
             self.rules,
             practice=self.work_answers.practice,
+            now=self.clock.now,
         )
         self.prompt_injection = PromptInjection(
             self.memories,

@@ -32,6 +32,7 @@ from iai_mcp.memory.undo import HELD_DAYS
 from iai_mcp.memory.work_recall import KINDS, Kind, shared_room
 from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.held import HeldMemory
+from iai_mcp.ports.memories import DISPUTES
 from iai_mcp.protocol.params import Params
 from iai_mcp.protocol.turn_events import is_work, lenient_instant, read_turn, read_work
 from iai_mcp.store import MemoryStore
@@ -106,7 +107,26 @@ def _recall(store: MemoryStore, params: Params) -> Json:
     store.embedder.wait(store.settings.model_wait_ms / 1000)
     found = store.recall(shared_room(asked, share))
     store.uses.hits(found)
-    return with_work(answer_view(found), share, asked.limit)
+    return with_work(_with_disputes(store, found, answer_view(found)), share, asked.limit)
+
+
+def _with_disputes(store: MemoryStore, found: Answer, told: Json) -> Json:
+    """Hits that an agent contradicted, and the agent's own statements, name each other."""
+    links = store.memories.links([hit.memory.key for hit in found.hits], DISPUTES)
+    hits = told["hits"]
+    if not links or not isinstance(hits, list):
+        return told
+    keys = sorted({key for link in links for key in (link.a, link.b)})
+    ids = {memory.key: memory.id for memory in store.memories.get(keys, 1)}
+    for hit, shown in zip(found.hits, hits, strict=True):
+        key = hit.memory.key
+        for name, others in (
+            ("disputed_by", [link.b for link in links if link.a == key]),
+            ("disputes", [link.a for link in links if link.b == key]),
+        ):
+            if others:
+                shown[name] = [ids[other] for other in others if other in ids]
+    return told
 
 
 def _kind(params: Params) -> Kind:

@@ -16,6 +16,7 @@ from iai_mcp.client.bulky import ENDING, PREFIX
 from iai_mcp.client.bulky import METHOD as BULKY
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.memories import NewTurn
+from iai_mcp.memory.scoping import PERSON
 from iai_mcp.memory.transfer import FORMAT, Arrival, Exported
 from iai_mcp.memory.work_care import WorkArrival
 from iai_mcp.protocol.messages import parse
@@ -149,7 +150,8 @@ def _call_spooled(store: MemoryStore, params: Params) -> Json:
     given = _read(params.text("file"))
     if not isinstance(given, dict):
         raise InvalidInput("the spooled call must hold an object")
-    return dispatch(store, method, {**given, CALLER: kind_of(params.all())})
+    outer = kind_of(params.all())
+    return dispatch(store, method, given if outer == PERSON else {**given, CALLER: outer})
 
 
 def _read(name: str) -> object:

@@ -20,6 +20,7 @@ from iai_mcp.memory.scoping import AGENT, REMOTE
 from iai_mcp.protocol import messages
 from iai_mcp.protocol.codes import FAILED, INVALID_PARAMS, UNKNOWN_METHOD
 from iai_mcp.protocol.frames import Oversize
+from iai_mcp.protocol.mcp import AGENTS_METHOD
 
 if TYPE_CHECKING:
     from iai_mcp.daemon.socket_server import SocketServer
@@ -42,6 +43,7 @@ class Connection:
         self._server = server
         self._writer = writer
         self._program = over_ssh.program_of(self._socket())
+        self._takes_mcp_only = False  # the bridge of an agent said so
         self._is_far = self._program == over_ssh.SSH
         self._incoming = Incoming(server, reader, self._socket())
         self._sending = asyncio.Lock()
@@ -115,6 +117,9 @@ class Connection:
             return UNPARSED
 
     async def _route(self, message: object) -> None:
+        if self._takes_mcp_only:
+            await self.send(messages.invalid_request(message, "this connection takes MCP only"))
+            return
         if messages.is_control(message):
             assert isinstance(message, dict)  # noqa: S101 - is_control says so
             await self.send(self._control(message))
@@ -124,6 +129,10 @@ class Connection:
             await self.send(messages.invalid_request(message, problem))
             return
         assert isinstance(message, dict)  # noqa: S101 - a request is an object
+        if message["method"] == AGENTS_METHOD:
+            self._takes_mcp_only = True
+            await self.send(messages.result(message["id"], {"caller": AGENT}))
+            return
         is_heir = self._server.may_be_succeeded and message["method"] == succession.METHOD
         if is_heir and not self._is_far:
             await self._hand_over(message)

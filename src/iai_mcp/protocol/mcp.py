@@ -11,6 +11,9 @@ HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 CONTEXT_META = "iai-mcp/context"
 CONTEXT_KEYS = ("cwd", "project", "session_id", "agent_id", "agent_name")
 
+# A request that makes its connection an agent's: it then takes MCP and nothing else.
+AGENTS_METHOD = "agent_connection"
+
 INSTRUCTIONS = (
     "Memory shared by every agent on this machine. Recall at the start of a task and before "
     "asking the user; capture decisions, preferences and facts that later sessions will need."

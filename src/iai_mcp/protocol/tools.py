@@ -90,7 +90,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_capture",
         "Remember",
-        "Keep a fact, decision or preference for all agents and later sessions.",
+        "Keep a fact or decision for later sessions of this project, as your note.",
         _object(
             {
                 "text": _TEXT,
@@ -114,7 +114,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_contradict",
         "Correct",
-        "Replace a memory that is no longer true; the old one stays as history.",
+        "Correct a memory of this project; the old one stays.",
         _object({"id": _TEXT, "new_fact": _TEXT}, ("id", "new_fact")),
         _ANYTHING,
         _hints(),
@@ -130,7 +130,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_forget",
         "Forget",
-        "Delete memories for good. Filters combine by AND; try dry_run first.",
+        "Delete up to 50 memories a day. Filters combine by AND; try dry_run first.",
         _object(
             {
                 "ids": _TEXTS,
@@ -173,10 +173,10 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "profile_get_set",
         "Settings",
-        "Read memory's settings, or set `knob` to `value`.",
+        "Read memory's settings.",
         _object({"knob": _TEXT, "value": {}}),
         _ANYTHING,
-        _hints(repeats=True),
+        _hints(reads=True),
     ),
     _tool(
         "events_query",

@@ -89,7 +89,7 @@ def test_a_spooled_call_has_the_rights_of_who_spooled_it(store: MemoryStore) -> 
         json.dumps({"knob": "retention_days", "value": 1, "caller": "person"})
     )
     with pytest.raises(NotAllowed):
-        agent(store, METHOD, method="profile_set", file=name)
+        dispatch(store, METHOD, {"method": "profile_set", "file": name, "caller": "agent"})
 
 
 def test_consolidating_for_an_agent_forgets_nothing(store: MemoryStore) -> None:
@@ -167,8 +167,9 @@ def test_what_an_agent_forgot_comes_back_as_it_was(store: MemoryStore, tmp_path:
 
 
 def test_work_that_an_agent_forgot_comes_back(store: MemoryStore) -> None:
-    asked = {"text": "run the tests", "id": "1", "role": "user"}
-    done = {"kind": "command", "id": "2", "turn": "1", "work": {"command": "pytest -x", "exit": 0}}
+    asked = {"text": "run the tests", "id": "u-1", "role": "user"}
+    ran = {"command": "pytest -x", "exit": 1, "output": "E   assert 3 == 4"}
+    done = {"kind": "command", "role": "tool", "id": "t-1", "text": "pytest -x", "work": ran}
     person(store, "capture_events", session_id="s", events=[asked, done])
     before = person(store, "memory_recall", cue="pytest", kind="did")["hits"]
     assert before

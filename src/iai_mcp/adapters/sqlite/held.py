@@ -131,6 +131,10 @@ class SqliteHeld:
                 if back:
                     came.append(rows.public_id(bytes(row[1])))
                     memories += not row[4]
+            for row in rows_of:
+                data = json.loads(str(row[5]))
+                for work in data.get("work", ()):
+                    _ask_again(db, _bytes(work), bytes(row[1]), data["text"])
         self._counted(memories)
         return Restored(tuple(came), memories)
 
@@ -200,8 +204,6 @@ def _restore_memory(db: apsw.Connection, data: Json) -> bool:
         "INSERT OR IGNORE INTO further_sessions VALUES (?, ?, ?)",
         [(key, session, gone) for session, gone in _list(data["sessions"])],
     )
-    for work in _list(data["work"]):
-        _ask_again(db, _bytes(work), identity, turn.text)
     if everywhere is not None:
         outgoing.restored(db, key, everywhere)
     return True
