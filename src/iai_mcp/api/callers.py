@@ -27,13 +27,16 @@ def kind_of(params: Mapping[str, object]) -> Kind:
     Raises:
         InvalidInput: there is no such kind.
     """
+    visits = params.get(VISITOR)
+    if visits is not None and not isinstance(visits, bool):
+        raise InvalidInput(f"{VISITOR} must be true or false")
     stated = params.get(CALLER)
-    if stated is None:
-        return AGENT if params.get(VISITOR) else PERSON
-    for kind in (PERSON, AGENT, REMOTE):
+    for kind in (AGENT, REMOTE):
         if stated == kind:
-            return AGENT if kind == PERSON and params.get(VISITOR) else kind
-    raise InvalidInput(f"{CALLER} must be one of {PERSON}, {AGENT}, {REMOTE}")
+            return kind
+    if stated not in (None, PERSON):
+        raise InvalidInput(f"{CALLER} must be one of {PERSON}, {AGENT}, {REMOTE}")
+    return AGENT if visits else PERSON
 
 
 def caller(params: Mapping[str, object]) -> Caller:

@@ -36,7 +36,7 @@ class ForgetBudget:
             left = PER_DAY - sum(number for _, number in spent)
             if count > left:
                 raise NotAllowed(
-                    f"{what} would be forgotten. Agents may forget {memories(PER_DAY)} a day, and "
+                    f"{what} would go. Agents may forget {memories(PER_DAY)} a day, and "
                     f"{max(left, 0)} are left: a person runs 'iai-mcp forget' with the same filters"
                 )
             self.journal.set_setting(_SETTING, json.dumps([*spent, (now, count)]))
