@@ -299,6 +299,8 @@ def _forget(store: MemoryStore, params: Params) -> Json:
         shown = params.integer("show", few, 0, _MOST_SHOWN)
         would, seen = store.forget.rehearsed(selection, shown)
         told = _forgotten_view(would, [one.id for one in works], kinds, stay, gone=False)
+        if not selection.caller.visitor and (held := store.forget.held_matches(selection)):
+            told["held"] = held
         if seen is None:
             return told
         return {**told, **_preview_view(seen.with_work(works, selection.words or "", shown))}

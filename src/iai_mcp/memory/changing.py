@@ -220,8 +220,16 @@ class Forget:
             self.memories.leave(stay[start : start + _AT_ONCE], selection.about.session_id)
         return Forgotten(len(ids), ids[:_IDS], len(ids), len(stay), dropped)
 
+    def held_matches(self, selection: Selection) -> int:
+        """How much of what a person selects an agent or retention forgot before."""
+        matches = self._matches_held(selection)
+        return sum(matches(one) for one in self.held.entries(0))
+
     def _drop_held(self, selection: Selection) -> int:
         """What the person selects is not held any longer, either."""
+        return self.held.drop(self._matches_held(selection))
+
+    def _matches_held(self, selection: Selection) -> Callable[[HeldMemory], bool]:
         scope = self.access.scope(selection.about, selection.caller, all_of_the_owners=True)
         phrase = Phrase(selection.words) if selection.words else None
         ids = None if selection.ids is None else {one.lower() for one in selection.ids}
@@ -230,7 +238,7 @@ class Forget:
             named = ids is None or one.id in ids
             return named and stands_in_held(scope, one) and (not phrase or phrase.is_in(one.text))
 
-        return self.held.drop(matches)
+        return matches
 
     def rehearsed(self, selection: Selection, shown: int = 0) -> tuple[Forgotten, Preview | None]:
         """What would go, and with `shown` so many samples of it, for whoever decides."""

@@ -16,7 +16,7 @@ NOWHERE = "\x00nowhere"
 HERE = "here"
 UNNAMED_AGENT = "agent"  # for `captured_by` where the agent has no name
 _ELSEWHERE = (
-    "an agent changes its own project only: leave 'project' out, or name the one it works in"
+    "an agent adds to its own project only, and to no other, open or private: leave 'project' out"
 )
 ME = "me"  # whoever this memory belongs to, on all their machines
 

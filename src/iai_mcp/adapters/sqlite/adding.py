@@ -12,8 +12,8 @@ from iai_mcp.domain.traits import Traits, traits_of
 
 _INSERT = """
 INSERT INTO memories (id, everywhere, teller, at, session, project, role, tier, ts, speaker, host,
-    agent_id, agent_name, branch, captured_by, valid_from, cue, meta, text)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key
+    agent_id, agent_name, branch, valid_from, cue, meta, text)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key
 """
 
 
@@ -42,6 +42,14 @@ def insert_all(db: apsw.Connection, arriving: Sequence[Arriving]) -> list[int]:
     # good, and every later statement takes a little longer.
     keys = [_insert_one(db, one) for one in arriving]
     entries.put_all(db, [(key, one.traits) for key, one in zip(keys, arriving, strict=True)])
+    db.executemany(
+        "INSERT INTO agent_notes VALUES (?, ?)",
+        [
+            (key, one.turn.provenance.captured_by)
+            for key, one in zip(keys, arriving, strict=True)
+            if one.turn.provenance.captured_by
+        ],
+    )
     db.executemany(
         "INSERT INTO pending_vectors VALUES (?)",
         [(k,) for k, one in zip(keys, arriving, strict=True) if not one.vectors_come_along],
@@ -72,7 +80,6 @@ def _row(db: apsw.Connection, one: Arriving) -> "tuple[apsw.SQLiteValue, ...]":
         whence.agent_id,
         whence.agent_name,
         whence.branch,
-        whence.captured_by,
         at,
         turn.cue,
         turn.meta,

@@ -20,10 +20,13 @@ from iai_mcp.domain.traits import traits_of
 from iai_mcp.domain.work import Done, text_of
 from iai_mcp.ports.held import HeldMemory, Restored
 
-# `captured_by` names the agent whose tool wrote a memory; '' for what a hook or a person wrote.
+# `agent_notes` names the agent whose tool wrote a memory; what a hook or a person wrote is not in it.
 TABLES = """
-ALTER TABLE memories ADD COLUMN captured_by TEXT NOT NULL DEFAULT '';
-CREATE TABLE held (
+CREATE TABLE IF NOT EXISTS agent_notes (
+    key INTEGER PRIMARY KEY REFERENCES memories (key) ON DELETE CASCADE,
+    agent TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS held (
     key INTEGER PRIMARY KEY,
     id BLOB NOT NULL UNIQUE,
     at INTEGER NOT NULL,
@@ -31,13 +34,13 @@ CREATE TABLE held (
     is_work INTEGER NOT NULL,
     data TEXT NOT NULL
 );
-CREATE INDEX held_by_time ON held (at);
+CREATE INDEX IF NOT EXISTS held_by_time ON held (at);
 """
 
 _MEMORY = (
     *("id", "everywhere", "teller", "at", "session", "role", "tier", "ts", "speaker", "host"),
-    *("agent_id", "agent_name", "branch", "captured_by", "valid_from", "valid_to", "pinned"),
-    *("cue", "meta", "text"),
+    *("agent_id", "agent_name", "branch", "valid_from", "valid_to", "pinned", "cue", "meta"),
+    "text",
 )
 _WORK = (
     *("id", "at", "session", "host", "agent_id", "agent_name", "branch", "kind", "turn", "same"),
@@ -51,15 +54,16 @@ def hold_memory(db: apsw.Connection, key: int, at: int, by: str) -> None:
     """Keep a memory that is about to be forgotten. What was derived is not kept: sleep derives it anew."""
     columns = ", ".join(f"m.{name}" for name in _MEMORY)
     sql = (
-        f"SELECT {columns}, p.key, (SELECT id FROM memories WHERE key = m.successor) "
+        f"SELECT {columns}, coalesce({rows.CAPTURED_BY}, ''), p.key, (SELECT id FROM memories WHERE key = m.successor) "
         "FROM memories AS m LEFT JOIN projects AS p ON p.id = m.project WHERE m.key = ? AND m.derived = 0"
     )
     row = db.execute(sql, (key,)).fetchone()
     if row is None:
         return
-    data = {name: _plain(value) for name, value in zip(_MEMORY, row[:-2], strict=True)}
+    data = {name: _plain(value) for name, value in zip(_MEMORY, row[:-3], strict=True)}
     names = [bytes(row[0]), *belonging.names_of(db, key)]
     data |= {
+        "captured_by": row[-3],
         "project": row[-2] or "",
         "successor": _plain(row[-1]),
         "supersedes": _column(db, "SELECT id FROM memories WHERE successor = ?", (key,)),
