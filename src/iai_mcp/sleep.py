@@ -27,22 +27,29 @@ _EMBEDDED = 1  # memories embedded in a page: each has several vectors
 def compose(store: "MemoryStore") -> Sleep:
     """The sleep of one store. Cheap: what is heavy is imported by the step that needs it."""
     upkeep = StoreUpkeep(store.database, store.copies)
+
+    def days() -> int:
+        return store.knobs.current().retention_days if store.nights.retains else 0
+
+    def megabytes() -> int:
+        return store.knobs.current().retention_mb if store.nights.retains else 0
+
     steps = (
         FinishVectors(lambda: store.backlog.page(_EMBEDDED)),
         Retain(
             store.memories,
             upkeep,
             store.clock,
-            lambda: store.knobs.current().retention_days,
-            lambda: store.knobs.current().retention_mb,
+            days,
+            megabytes,
             store.forgotten,
         ),
         TendWork(
             store.works,
             store.mend,
             store.clock,
-            lambda: store.knobs.current().retention_days,
-            lambda: store.knobs.current().retention_mb,
+            days,
+            megabytes,
         ),
         FoldRepeats(store.repeats),
         FindTopics(
@@ -59,13 +66,18 @@ def compose(store: "MemoryStore") -> Sleep:
         Fade(store.strengths, FsrsCurve(), store.clock, store.uses.flush),
         Compact(upkeep),
         Errand("check", upkeep.check),
-        # Before there is another backup: what retention forgot leaves those that there are.
+        Errand("held", lambda: Thread(lambda: _expire(store), "held")),
+        # Before there is another backup: what was held long enough leaves those that there are.
         Errand("copies", lambda: Thread(lambda: _reach(store), "copies"), lambda: _forgot(store)),
         Errand("circles", lambda: Thread(lambda: _roll(store), "circles"), lambda: store.shares),
         Errand("backup", upkeep.back_up, upkeep.backup_due),
     )
     ledger = SqliteLedger(store.database)
     return Sleep(steps, ledger, store.memories, store.clock, store.courtesy)
+
+
+def _expire(store: "MemoryStore") -> None:
+    store.restore_forgotten.expire()
 
 
 def _reach(store: "MemoryStore") -> None:

@@ -18,6 +18,7 @@ from iai_mcp.adapters.past_histories import PastHistories
 from iai_mcp.adapters.redaction_file import FileRedactor
 from iai_mcp.adapters.spare_cores import SpareCores
 from iai_mcp.adapters.spooled_turns import SpooledTurns
+from iai_mcp.adapters.sqlite.held import SqliteHeld
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
 from iai_mcp.adapters.sqlite.learned import SqliteRepeats, SqliteStrengths, SqliteTopics
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
@@ -46,6 +47,7 @@ from iai_mcp.memory.changing import Contradict, Forget, Pin, Reinforce
 from iai_mcp.memory.conversations import Conversations
 from iai_mcp.memory.event_access import EventAccess
 from iai_mcp.memory.fading import Fading
+from iai_mcp.memory.forget_budget import ForgetBudget
 from iai_mcp.memory.gate import Gate
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.knobs import KnobBoard
@@ -64,6 +66,7 @@ from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.memory.sleep.nights import Nights
 from iai_mcp.memory.timeline import Timeline
 from iai_mcp.memory.transfer import Transfer
+from iai_mcp.memory.undo import Reinstate, RestoreForgotten
 from iai_mcp.memory.uses import Uses
 from iai_mcp.memory.work_answers import WorkAnswers
 from iai_mcp.memory.work_capture import CaptureWork
@@ -196,7 +199,17 @@ class MemoryStore:
         self.contradict = Contradict(self.memories, access, self.clock, self.redactor, self._stored)
         self.reinforce = Reinforce(self.memories, access, self.clock, self.uses.useful)
         self.pin = Pin(self.memories, access)
-        self.forget = Forget(self.memories, access, self.clock, self.forgotten)
+        self.held = SqliteHeld(self.database, self.memories.counted)
+        self.forget = Forget(
+            self.memories,
+            access,
+            self.clock,
+            self.forgotten,
+            ForgetBudget(self.journal, self.clock),
+            self.held,
+        )
+        self.restore_forgotten = RestoreForgotten(self.held, self.clock, self._came_back)
+        self.reinstate = Reinstate(self.memories, access)
         self.forget_work = ForgetWork(self.works, access, self.clock)
         self.transfer = Transfer(self.memories, self.projects, self.redactor)
         self.transfer_work = TransferWork(
@@ -229,6 +242,7 @@ class MemoryStore:
             lambda: self.knobs.current().injection_depth,
             self.rules,
             practice=self.work_answers.practice,
+            now=self.clock.now,
         )
         self.prompt_injection = PromptInjection(
             self.memories,
@@ -363,6 +377,11 @@ class MemoryStore:
         if any(one.status == "inserted" for one in outcomes):
             self.backlog.wake()
             self.packing.wake()
+
+    def _came_back(self) -> None:
+        self.backlog.wake()
+        self.packing.wake()
+        self.memories.told()
 
     def forgotten(self, keys: Sequence[int]) -> None:
         self.columns.drop(keys)

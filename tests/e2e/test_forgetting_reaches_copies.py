@@ -154,7 +154,9 @@ def test_killed_at_any_moment_it_is_done_after_the_next_start(kept: ScratchHome)
         assert said(kept) == ["the heron nests in april"]
 
 
-def test_what_is_forgotten_by_age_goes_from_the_backups_too(home: ScratchHome) -> None:
+def test_what_is_forgotten_by_age_can_come_back_until_a_person_forgets_it(
+    home: ScratchHome,
+) -> None:
     long_ago = "2001-01-01T00:00:00Z"
     home.command("capture", PHRASE, "--ts", long_ago)
     remember(home, "the heron nests in april")
@@ -162,6 +164,8 @@ def test_what_is_forgotten_by_age_goes_from_the_backups_too(home: ScratchHome) -
     home.command("knobs", "retention_days", "30")
     a_night_passes(home)
     assert said(home) == ["the heron nests in april"]
+    assert holding(home.store, WORD), "for seven days a person can bring it back"
+    home.command("forget", "--query", WORD, "--yes")
     assert holding(home.store, WORD) == []
 
 

@@ -17,6 +17,7 @@ from iai_mcp.domain.ranking.use import FULL, Link
 from iai_mcp.domain.traits import WISH, traits_of
 from iai_mcp.domain.whole_words import Phrase
 from iai_mcp.ports.memories import (
+    DISPUTES,
     Carried,
     Entry,
     EntryPage,
@@ -153,6 +154,25 @@ class FakeMemories:
             self.link([(old.key, stored.key)], "contradicts", 1.0, at)
         return stored
 
+    def dispute(self, old: Memory, new: CleanTurn, at: int) -> Stored:
+        if old.key not in self.stored:
+            raise NotFound("that memory was forgotten a moment ago")
+        stored = self._add(new)
+        if stored.key is not None and stored.key != old.key:
+            self.link([(old.key, stored.key)], DISPUTES, 1.0, at)
+        return stored
+
+    def reinstate(self, key: int) -> None:
+        self._change(key, valid_to=None, successor=None)
+
+    def unforget(self, identities: Sequence[bytes]) -> None:
+        for one in identities:
+            self.tombstones.pop(one, None)
+
+    def session_projects(self, session: str) -> frozenset[str]:
+        found = (m for m in self.stored.values() if session in m.sessions)
+        return frozenset(m.provenance.project for m in found)
+
     def link(self, pairs: Iterable[tuple[int, int]], kind: str, step: float, at: int) -> int:
         there = [p for p in pairs if p[0] in self.stored and p[1] in self.stored]
         for pair in there:
@@ -171,7 +191,13 @@ class FakeMemories:
         return sorted(found, key=lambda link: (-link.weight, link.a, link.b))
 
     def forget(
-        self, keys: Sequence[int], at: int, *, purge: bool = True, only_here: bool = False
+        self,
+        keys: Sequence[int],
+        at: int,
+        *,
+        purge: bool = True,
+        only_here: bool = False,
+        hold: str = "",
     ) -> list[str]:
         gone = self.ids_of(keys)
         for key in keys:

@@ -158,7 +158,7 @@ class FakeWorks:
         further = {s for (k, s), gone in self._further.items() if k == key and not gone}
         return {self._records[key].provenance.session_id} | further
 
-    def forget(self, keys: Sequence[int], at: int) -> list[str]:
+    def forget(self, keys: Sequence[int], at: int, *, hold: str = "") -> list[str]:
         gone = [self._records.pop(key).id for key in keys if key in self._records]
         self._gone.update(gone)
         self._mendings = {

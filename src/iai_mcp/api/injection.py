@@ -1,5 +1,6 @@
 """Methods that bring memories into sessions, and the one that says what was brought."""
 
+from iai_mcp.api.callers import EVERYBODY
 from iai_mcp.api.memory_views import briefing_view, memory_view
 from iai_mcp.api.reading import caller_of
 from iai_mcp.api.table import Json, Method
@@ -73,7 +74,7 @@ def _used_view(used: Used) -> Json:
 
 
 METHODS: tuple[Method[MemoryStore], ...] = (
-    Method("session_start_payload", _session_start),
-    Method("prompt_injection", _prompt_injection),
-    Method("injections", _injections, page=True),
+    Method("session_start_payload", _session_start, callers=EVERYBODY),
+    Method("prompt_injection", _prompt_injection, callers=EVERYBODY),
+    Method("injections", _injections, page=True, command="iai-mcp why"),
 )

@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from iai_mcp import paths
 from iai_mcp.api.acts import note
+from iai_mcp.api.callers import EVERYBODY
 from iai_mcp.api.reading import caller_of
 from iai_mcp.api.table import Json, Method
 from iai_mcp.capture import consent
@@ -73,8 +74,10 @@ def _consent(store: MemoryStore, params: Params) -> Json:
 
 
 METHODS: tuple[Method[MemoryStore], ...] = (
-    Method("profile_get", _get, tool="profile_get_set", page=True),
-    Method("profile_set", _set, tool="profile_get_set", page=True),
-    Method("project_privacy", _privacy, page=True),
-    Method("capture_consent", _consent, page=True),
+    Method("profile_get", _get, tool="profile_get_set", page=True, callers=EVERYBODY),
+    Method(
+        "profile_set", _set, tool="profile_get_set", page=True, command="iai-mcp knobs NAME VALUE"
+    ),
+    Method("project_privacy", _privacy, page=True, command="iai-mcp privacy"),
+    Method("capture_consent", _consent, page=True, command="iai-mcp capture pause|resume|status"),
 )

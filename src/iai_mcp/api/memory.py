@@ -8,17 +8,18 @@ from datetime import UTC, datetime
 import numpy as np
 
 from iai_mcp.api.acts import note
+from iai_mcp.api.callers import EVERYBODY, PERSON_AND_REMOTE_HOOKS
 from iai_mcp.api.memory_views import answer_view, memory_view, shown_view
 from iai_mcp.api.reading import caller_of, filter_of, wants_text
 from iai_mcp.api.table import Json, Method
 from iai_mcp.api.text_answers import exchanges_text, timeline_text
 from iai_mcp.api.work_views import folded_view, with_work, work_view, work_whole_view
-from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.errors import InvalidInput, NotAllowed
 from iai_mcp.domain.instants import Instant, iso
-from iai_mcp.domain.memories import Memory, NewTurn
+from iai_mcp.domain.memories import Memory, NewTurn, Provenance
 from iai_mcp.domain.work import NewWork, Record
 from iai_mcp.memory.capture import NotKept, check_names
-from iai_mcp.memory.changing import Forgotten, Selection
+from iai_mcp.memory.changing import Contradicted, Forgotten, Selection
 from iai_mcp.memory.forget_preview import SHOWN_OF_EACH, Preview
 from iai_mcp.memory.question import (
     DEFAULT_BUDGET,
@@ -30,8 +31,11 @@ from iai_mcp.memory.question import (
 )
 from iai_mcp.memory.scoping import Caller
 from iai_mcp.memory.timeline import DEFAULT_TURNS
+from iai_mcp.memory.undo import HELD_DAYS
 from iai_mcp.memory.work_recall import KINDS, Kind, shared_room
 from iai_mcp.ports.embedder import Matrix
+from iai_mcp.ports.held import HeldMemory
+from iai_mcp.ports.memories import DISPUTES
 from iai_mcp.protocol.params import Params
 from iai_mcp.protocol.turn_events import is_work, lenient_instant, read_turn, read_work
 from iai_mcp.store import MemoryStore
@@ -42,6 +46,12 @@ _MOST_SHOWN = 100
 _SHOWN_TO_VISITORS = 10
 _MOST_SHOWN_IDS = 5
 _MOST_BUDGET = 1_000_000
+_MOST_HELD = 10_000
+_BOTH_HOLD = "both statements hold: an agent does not replace what a person or a session said"
+_FORGOTTEN = (
+    "it was forgotten before. A person can store it again with 'iai-mcp capture --again', or bring it "
+    "back with 'iai-mcp restore --forgotten' where an agent or retention forgot it in the last 7 days"
+)
 
 
 def _question(store: MemoryStore, params: Params) -> Question:
@@ -102,7 +112,26 @@ def _recall(store: MemoryStore, params: Params) -> Json:
     store.embedder.wait(store.settings.model_wait_ms / 1000)
     found = store.recall(shared_room(asked, share))
     store.uses.hits(found)
-    return with_work(answer_view(found), share, asked.limit)
+    return with_work(_with_disputes(store, found, answer_view(found)), share, asked.limit)
+
+
+def _with_disputes(store: MemoryStore, found: Answer, told: Json) -> Json:
+    """Hits that an agent contradicted, and the agent's own statements, name each other."""
+    links = store.memories.links([hit.memory.key for hit in found.hits], DISPUTES)
+    hits = told["hits"]
+    if not links or not isinstance(hits, list):
+        return told
+    keys = sorted({key for link in links for key in (link.a, link.b)})
+    ids = {memory.key: memory.id for memory in store.memories.get(keys, 1)}
+    for hit, shown in zip(found.hits, hits, strict=True):
+        key = hit.memory.key
+        for name, others in (
+            ("disputed_by", [link.b for link in links if link.a == key]),
+            ("disputes", [link.a for link in links if link.b == key]),
+        ):
+            if others:
+                shown[name] = [ids[other] for other in others if other in ids]
+    return told
 
 
 def _kind(params: Params) -> Kind:
@@ -116,11 +145,14 @@ def _kind(params: Params) -> Kind:
 def _capture(store: MemoryStore, params: Params) -> Json:
     if not params.text("text").strip():
         return _not_kept("the text is blank")
-    outcome = store.capture.one(_by_hand(params), caller_of(params))
+    caller, again = caller_of(params), params.flag("again")
+    if again and caller.visitor:
+        raise NotAllowed("only a person brings back what was forgotten: iai-mcp capture --again")
+    outcome = store.capture.one(_by_hand(params), caller, again=again)
     if isinstance(outcome, NotKept):
         return _not_kept(outcome.reason)
     if outcome.status == "forgotten":
-        return _not_kept("it was forgotten before, and what was forgotten stays away", outcome.id)
+        return _not_kept(_FORGOTTEN, outcome.id)
     reason = "it was captured before" if outcome.status == "duplicate" else "new"
     return {"status": outcome.status, "record_id": outcome.id, "reason": reason}
 
@@ -184,15 +216,60 @@ def _capture_events(store: MemoryStore, params: Params) -> Json:
 
 
 def _contradict(store: MemoryStore, params: Params) -> Json:
-    done = store.contradict(
-        params.text("id"), params.text("new_fact"), caller_of(params), params.instant("ts")
+    agent = Provenance(
+        session_id=params.text("session_id", ""),
+        agent_id=params.text("agent_id", ""),
+        agent_name=params.text("agent_name", ""),
     )
+    caller = caller_of(params)
+    at = None if caller.visitor else params.instant("ts")
+    done = store.contradict(params.text("id"), params.text("new_fact"), caller, at, agent)
+    if not done.superseded:
+        note(store, "memory_disputed", id=done.old_id, by=done.new_id)
+        told = _contradicted_view(done)
+        return {**told, "superseded": False, "note": _BOTH_HOLD}
     note(store, "memory_superseded", id=done.old_id, by=done.new_id)
+    return _contradicted_view(done)
+
+
+def _contradicted_view(done: Contradicted) -> Json:
     return {
         "original_id": done.old_id,
         "new_record_id": done.new_id,
         "edge_type": "contradicts",
         "ts": iso(done.at),
+    }
+
+
+def _reinstate(store: MemoryStore, params: Params) -> Json:
+    done = store.reinstate(params.text("id"), caller_of(params))
+    note(store, "memory_reinstated", id=done)
+    return {"id": done, "reinstated": True}
+
+
+def _restore_forgotten(store: MemoryStore, params: Params) -> Json:
+    """Without `restore` it lists what could come back."""
+    ids = params.optional_texts("ids") or ()
+    if not params.flag("restore"):
+        found = store.restore_forgotten.entries(ids)
+        return {"records": [_held_view(one) for one in found[:_MOST_HELD]], "count": len(found)}
+    done = store.restore_forgotten(ids)
+    if done.ids:
+        note(store, "memory_restored", memories=done.memories, work=len(done.ids) - done.memories)
+    return {"restored": len(done.ids), "ids": list(done.ids[:_MOST_HELD])}
+
+
+def _held_view(one: HeldMemory) -> Json:
+    return {
+        "id": one.id,
+        "text": one.text[:SHOWN_OF_EACH],
+        "role": one.role,
+        "project": one.project or None,
+        "session_id": one.session_id or None,
+        "ts": iso(one.said_at),
+        "forgotten_by": one.by,
+        "forgotten_at": iso(one.at),
+        "until": iso(one.at + HELD_DAYS * 86_400_000_000),
     }
 
 
@@ -230,15 +307,21 @@ def _forget(store: MemoryStore, params: Params) -> Json:
         told = _forgotten_view(would, [one.id for one in works], kinds, stay, gone=False)
         if selection.caller.visitor:  # a model needs a count and some examples, not every id
             told["ids"] = [*would.ids, *(one.id for one in works)][:_SHOWN_TO_VISITORS]
+        if not selection.caller.visitor and (held := store.forget.held_matches(selection)):
+            told["held"] = held
         if seen is None:
             return told
         return {**told, **_preview_view(seen.with_work(works, selection.words or "", shown))}
     done = store.forget(selection, kinds)
     gone = store.forget_work(selection)
     told = _forgotten_view(done, gone, kinds, stay)
-    if not done.count and not gone:
+    if done.dropped:
+        told["held_dropped"] = done.dropped
+    if not done.count and not gone and not done.dropped:
         return told
     note(store, "memory_forgotten", memories=done.count, work=len(gone))
+    if selection.caller.visitor:  # backups keep it until it is held no longer
+        return {**told, "held_days": HELD_DAYS}
     return {**told, "copies": store.reach_copies()}
 
 
@@ -365,13 +448,48 @@ def _exchange_view(
 
 
 METHODS: tuple[Method[MemoryStore], ...] = (
-    Method("memory_recall", _recall, tool="memory_recall", page=True),
-    Method("memory_capture", _capture, tool="memory_capture", names_as_given=True),
-    Method("capture_events", _capture_events, names_as_given=True),
-    Method("memory_contradict", _contradict, tool="memory_contradict", takes_ids=True, page=True),
-    Method("memory_reinforce", _reinforce, tool="memory_reinforce", takes_ids=True),
-    Method("memory_pin", _pin, page=True, takes_ids=True),
-    Method("memory_forget", _forget, tool="memory_forget", takes_ids=True, page=True),
-    Method("memory_timeline", _timeline, tool="memory_timeline", page=True),
-    Method("memory_show", _show, tool="memory_show", page=True, takes_ids=True),
+    Method("memory_recall", _recall, tool="memory_recall", page=True, callers=EVERYBODY),
+    Method(
+        "memory_capture", _capture, tool="memory_capture", names_as_given=True, callers=EVERYBODY
+    ),
+    Method("capture_events", _capture_events, names_as_given=True, callers=PERSON_AND_REMOTE_HOOKS),
+    Method(
+        "memory_contradict",
+        _contradict,
+        tool="memory_contradict",
+        takes_ids=True,
+        page=True,
+        callers=EVERYBODY,
+    ),
+    Method(
+        "memory_reinstate",
+        _reinstate,
+        page=True,
+        takes_ids=True,
+        command="iai-mcp restore --superseded ID",
+    ),
+    Method(
+        "forgotten_restore",
+        _restore_forgotten,
+        page=True,
+        command="iai-mcp restore --forgotten",
+    ),
+    Method(
+        "memory_reinforce",
+        _reinforce,
+        tool="memory_reinforce",
+        takes_ids=True,
+        callers=EVERYBODY,
+    ),
+    Method("memory_pin", _pin, page=True, takes_ids=True, command="iai-mcp pin ID"),
+    Method(
+        "memory_forget",
+        _forget,
+        tool="memory_forget",
+        takes_ids=True,
+        page=True,
+        callers=EVERYBODY,
+    ),
+    Method("memory_timeline", _timeline, tool="memory_timeline", page=True, callers=EVERYBODY),
+    Method("memory_show", _show, tool="memory_show", page=True, takes_ids=True, callers=EVERYBODY),
 )

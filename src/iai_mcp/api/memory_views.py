@@ -38,6 +38,8 @@ def memory_view(memory: Memory) -> Json:
         "derived": memory.derived,
         "meta": dict(memory.meta),
     }
+    if whence.captured_by:  # an agent's tool wrote it
+        told["captured_by"] = whence.captured_by
     if is_elsewhere(whence.project):
         told["machine"] = "/".join(whence.project.split("/")[:3])
     if whence.circle:  # another machine told it

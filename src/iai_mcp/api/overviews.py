@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from datetime import date, timedelta
 
+from iai_mcp.api.callers import PERSON_AND_AGENTS
 from iai_mcp.api.memory_views import memory_view
 from iai_mcp.api.reading import caller_of, filter_of, micros_of
 from iai_mcp.api.table import Json, Method
@@ -105,9 +106,9 @@ def _pace(store: MemoryStore, params: Params) -> Json:
 
 
 METHODS: tuple[Method[MemoryStore], ...] = (
-    Method("memory_calendar", _calendar, page=True),
-    Method("memory_conversations", _conversations, page=True),
-    Method("memory_topics", _topics, page=True),
-    Method("memory_fading", _fading, page=True),
-    Method("pace", _pace, activity=False, page=True),
+    Method("memory_calendar", _calendar, page=True, callers=PERSON_AND_AGENTS),
+    Method("memory_conversations", _conversations, page=True, callers=PERSON_AND_AGENTS),
+    Method("memory_topics", _topics, page=True, callers=PERSON_AND_AGENTS),
+    Method("memory_fading", _fading, page=True, callers=PERSON_AND_AGENTS),
+    Method("pace", _pace, activity=False, page=True, callers=PERSON_AND_AGENTS),
 )

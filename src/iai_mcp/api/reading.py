@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from iai_mcp.api import callers
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.memories import encodable
 from iai_mcp.domain.moments import moment
@@ -10,12 +11,11 @@ from iai_mcp.protocol.params import Params
 from iai_mcp.store import MemoryStore
 
 MOST_WORDINGS, LONGEST_WORDING = 6, 500
-# Says that the caller is not the owner of the memory. Whoever speaks MCP is none.
-VISITOR = "visitor"
 
 
 def caller_of(params: Params) -> Caller:
-    return Caller(cwd=params.text("cwd", ""), visitor=params.flag(VISITOR))
+    params.text("cwd", "")  # refused unless it is a string
+    return callers.caller(params.all())
 
 
 def wants_text(params: Params) -> bool:

@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from iai_mcp import project_aliases
+from iai_mcp.api.callers import PERSON_AND_AGENTS
 from iai_mcp.api.reading import caller_of, micros_of
 from iai_mcp.api.table import Json, Method
 from iai_mcp.domain.errors import InvalidInput
@@ -244,18 +245,18 @@ def _member(one: "Present") -> Json:
 
 
 METHODS: tuple[Method[MemoryStore], ...] = (
-    Method("share_create", _create),
-    Method("share_invite", _invite),
-    Method("share_join", _join),
-    Method("share_project", _project),
-    Method("share_unshare", _unshare),
-    Method("share_preview", _preview),
-    Method("share_list", _list, activity=False),
-    Method("share_status", _status, activity=False, page=True),
-    Method("share_members", _members, activity=False),
-    Method("share_trust", _trust),
-    Method("share_untrust", _untrust),
-    Method("share_remove", _remove),
-    Method("share_leave", _leave),
-    Method("share_now", _now),
+    Method("share_create", _create, command="iai-mcp share create"),
+    Method("share_invite", _invite, command="iai-mcp share invite"),
+    Method("share_join", _join, command="iai-mcp share join"),
+    Method("share_project", _project, command="iai-mcp share project"),
+    Method("share_unshare", _unshare, command="iai-mcp share unshare"),
+    Method("share_preview", _preview, command="iai-mcp share preview"),
+    Method("share_list", _list, activity=False, callers=PERSON_AND_AGENTS),
+    Method("share_status", _status, activity=False, page=True, callers=PERSON_AND_AGENTS),
+    Method("share_members", _members, activity=False, callers=PERSON_AND_AGENTS),
+    Method("share_trust", _trust, command="iai-mcp share trust"),
+    Method("share_untrust", _untrust, command="iai-mcp share untrust"),
+    Method("share_remove", _remove, command="iai-mcp share remove"),
+    Method("share_leave", _leave, command="iai-mcp share leave"),
+    Method("share_now", _now, command="iai-mcp share now"),
 )

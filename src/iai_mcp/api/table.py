@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from iai_mcp.api.callers import PERSON_ONLY, Callers, check, kind_of
 from iai_mcp.domain.errors import InvalidInput, StoreError
 from iai_mcp.domain.memories import encodable
 from iai_mcp.protocol.params import Params
@@ -37,6 +38,8 @@ class Method(Generic[On]):
     names_as_given: bool = False
     waits_for_sleep: bool = False  # so sleep must not step aside for it
     takes_ids: bool = False  # `id` and `ids` name records: a prefix of the digits will do
+    callers: Callers = PERSON_ONLY
+    command: str = ""  # what a person runs in place of a call that an agent may not make
 
 
 class UnknownMethodError(LookupError):
@@ -60,6 +63,9 @@ def dispatch(store: "MemoryStore | None", method: str, params: object) -> Json:
         raise InvalidInput("params must be an object")
     if store is None:
         raise StoreError("no store is open here")
+    found = of_memory or of_agents
+    assert found is not None  # noqa: S101 - one of them was found above
+    check(method, kind_of(params), found.callers, found.command)
     if of_memory is not None:
         given = params if of_memory.names_as_given else _as_stored(params, store.redactor)
         return of_memory.answer(store, Params(_whole_ids(store, of_memory, given)))

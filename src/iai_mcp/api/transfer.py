@@ -8,14 +8,16 @@ import uuid
 from dataclasses import replace
 
 from iai_mcp import paths
+from iai_mcp.api.callers import CALLER, PERSON_AND_AGENTS, kind_of
 from iai_mcp.api.memory_views import memory_view
-from iai_mcp.api.reading import VISITOR, caller_of
+from iai_mcp.api.reading import caller_of
 from iai_mcp.api.table import Json, Method
 from iai_mcp.api.work_views import work_view
 from iai_mcp.client.bulky import ENDING, PREFIX
 from iai_mcp.client.bulky import METHOD as BULKY
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.memories import NewTurn
+from iai_mcp.memory.scoping import PERSON
 from iai_mcp.memory.transfer import FORMAT, Arrival, Exported
 from iai_mcp.memory.work_care import WorkArrival
 from iai_mcp.protocol.messages import parse
@@ -115,6 +117,7 @@ def _arrival(record: object) -> Arrival:
             agent_id=given.text("agent_id", ""),
             agent_name=given.text("agent", ""),
             branch=given.text("branch", ""),
+            captured_by=given.text("captured_by", ""),
             speaker=given.text("speaker", ""),
             tier=given.text("tier", "episodic"),
             cue=given.text("cue", ""),
@@ -151,9 +154,12 @@ def _call_spooled(store: MemoryStore, params: Params) -> Json:
     method = params.text("method")
     if method == BULKY:
         raise InvalidInput("a spooled call can not be one of a spooled call")
-    given, caller = _read(params.text("file")), caller_of(params)
-    if caller.visitor and isinstance(given, dict):  # by this way, too
-        given = {**given, VISITOR: True, "cwd": caller.cwd}
+    given = _read(params.text("file"))
+    if not isinstance(given, dict):
+        raise InvalidInput("the spooled call must hold an object")
+    outer = kind_of(params.all())
+    if outer != PERSON:  # by this way, too
+        given = {**given, CALLER: outer, "cwd": caller_of(params).cwd}
     return dispatch(store, method, given)
 
 
@@ -174,9 +180,9 @@ def _read(name: str) -> object:
 
 
 METHODS: tuple[Method[MemoryStore], ...] = (
-    Method("export_page", _export),
-    Method("export_work_page", _export_work),
-    Method("export_piece", _export_piece),
-    Method("import_records", _import, names_as_given=True),
-    Method(BULKY, _call_spooled),
+    Method("export_page", _export, command="iai-mcp export"),
+    Method("export_work_page", _export_work, command="iai-mcp export"),
+    Method("export_piece", _export_piece, command="iai-mcp export"),
+    Method("import_records", _import, names_as_given=True, command="iai-mcp import"),
+    Method(BULKY, _call_spooled, callers=PERSON_AND_AGENTS),
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from iai_mcp.adapters.keys import backup
 from iai_mcp.adapters.looks import look_at
+from iai_mcp.api.callers import EVERYBODY, PERSON_AND_AGENTS
 from iai_mcp.api.reading import caller_of, micros_of
 from iai_mcp.api.table import Json, Method, memory_methods
 from iai_mcp.domain.errors import InvalidInput
@@ -97,12 +98,13 @@ def _doctor(store: MemoryStore, params: Params) -> Json:
 
 
 def _consolidate(store: MemoryStore, params: Params) -> Json:
+    person = not caller_of(params).visitor
     if not params.flag("wait"):
         before = store.sleep.report()
-        store.nights.ask()
+        store.nights.ask_by(person=person)
         return {**_shown(store, params, before), "queued": True}
     store.embedder.wait(_MODEL_SECONDS)
-    return {**_shown(store, params, store.nights.wait()), "queued": False}
+    return {**_shown(store, params, store.nights.wait(person=person)), "queued": False}
 
 
 def _report(store: MemoryStore, params: Params) -> Json:
@@ -137,12 +139,20 @@ def _methods(store: MemoryStore, params: Params) -> Json:
 
 
 METHODS: tuple[Method[MemoryStore], ...] = (
-    Method("events_query", _events, activity=False, tool="events_query", page=True),
-    Method("topology", _topology, activity=False, tool="topology", page=True),
-    Method("session_exit", _session_exit),
-    Method("doctor", _doctor, activity=False, page=True),
-    Method("memory_consolidate", _consolidate, tool="memory_consolidate", waits_for_sleep=True),
-    Method("sleep_report", _report, page=True),
-    Method("backup", _backup),
-    Method("methods", _methods, activity=False),
+    Method(
+        "events_query", _events, activity=False, tool="events_query", page=True, callers=EVERYBODY
+    ),
+    Method("topology", _topology, activity=False, tool="topology", page=True, callers=EVERYBODY),
+    Method("session_exit", _session_exit, callers=PERSON_AND_AGENTS),
+    Method("doctor", _doctor, activity=False, page=True, callers=PERSON_AND_AGENTS),
+    Method(
+        "memory_consolidate",
+        _consolidate,
+        tool="memory_consolidate",
+        waits_for_sleep=True,
+        callers=EVERYBODY,
+    ),
+    Method("sleep_report", _report, page=True, callers=PERSON_AND_AGENTS),
+    Method("backup", _backup, command="iai-mcp backup FILE"),
+    Method("methods", _methods, activity=False, callers=PERSON_AND_AGENTS),
 )

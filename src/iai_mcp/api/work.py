@@ -1,5 +1,6 @@
 """Methods that tell what was done: how, fix, blame, changed, and what to tell who has just failed."""
 
+from iai_mcp.api.callers import EVERYBODY
 from iai_mcp.api.memory_views import briefing_view
 from iai_mcp.api.reading import caller_of, micros_of, wants_text, wordings_of
 from iai_mcp.api.table import Json, Method
@@ -93,10 +94,10 @@ def _limit(params: Params, default: int, most: int = 100) -> int:
 
 
 METHODS: tuple[Method[MemoryStore], ...] = (
-    Method("how", _how, page=True),
-    Method("fix", _fix, page=True),
-    Method("blame", _blame, page=True),
-    Method("changed", _changed, page=True),
-    Method("memory_work", _work, tool="memory_work", page=True),
-    Method("after_failure", _after_failure),
+    Method("how", _how, page=True, callers=EVERYBODY),
+    Method("fix", _fix, page=True, callers=EVERYBODY),
+    Method("blame", _blame, page=True, callers=EVERYBODY),
+    Method("changed", _changed, page=True, callers=EVERYBODY),
+    Method("memory_work", _work, tool="memory_work", page=True, callers=EVERYBODY),
+    Method("after_failure", _after_failure, callers=EVERYBODY),
 )

@@ -13,7 +13,7 @@ from iai_mcp.protocol.codes import (
     UNREACHABLE,
 )
 from iai_mcp.protocol.frames import Oversize
-from iai_mcp.protocol.mcp import HANDSHAKE_VERSIONS, SERVER_NAME
+from iai_mcp.protocol.mcp import AGENTS_METHOD, HANDSHAKE_VERSIONS, SERVER_NAME
 
 # A daemon that has just started still loads its MCP library; a stopped one answers never.
 # Hosts wait longer than this for a handshake, but not for ever.
@@ -24,6 +24,9 @@ _LOST = f"the memory daemon stopped during this call, which may or may not be do
 _TOO_LONG = f"a line may have at most {MAX_LINE // (1024 * 1024)} MiB"
 _REPLAY = f"{SERVER_NAME}/replay"
 _REPLAY_KEY = messages.key_of(_REPLAY)
+# The first line of every connection, and none of it comes from the host: from here on the daemon takes
+# nothing but MCP, however a later line is read. Its answer is dropped like that of a replay.
+AGENT_CONNECTION = messages.line_of({"jsonrpc": "2.0", "id": _REPLAY, "method": AGENTS_METHOD})
 
 
 class Wires:

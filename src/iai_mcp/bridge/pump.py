@@ -12,7 +12,7 @@ import time
 from _socket import AF_UNIX, SOCK_STREAM, socket
 
 from iai_mcp import paths
-from iai_mcp.bridge.conversation import HINT, Conversation, Wires
+from iai_mcp.bridge.conversation import AGENT_CONNECTION, HINT, Conversation, Wires
 from iai_mcp.protocol import peers
 from iai_mcp.protocol.frames import LineDecoder
 
@@ -95,6 +95,7 @@ class Pump(Wires):
         self._daemon = daemon
         self._deaf = False
         self._daemon_lines = LineDecoder()
+        self._for_daemon.put(AGENT_CONNECTION)
         return ""
 
     def hang_up(self) -> None:

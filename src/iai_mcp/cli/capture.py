@@ -2,6 +2,7 @@
 
 iai-mcp capture "the staging database is on port 5433"
 git log -3 | iai-mcp capture -          remember what comes on standard input
+iai-mcp capture --again "the port is 5433"   although it was forgotten before
 iai-mcp capture pause                    stop capturing until 'iai-mcp capture resume'
 iai-mcp capture status                   is it on, what is never captured, and is it here
 iai-mcp capture --ignore ~/taxes         never capture below a path, or in a project of a name
@@ -46,6 +47,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--role", default="user", help="who said it: user or assistant")
     parser.add_argument("--speaker", default="", help="who said it, by name")
     parser.add_argument("--tier", default="episodic", help="episodic, semantic, procedural …")
+    parser.add_argument(
+        "--again", action="store_true", help="store it although it was forgotten before"
+    )
     times.add(parser, "--ts", "when it was said (default: now)")
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
@@ -73,6 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
         "session_id": arguments.session_id,
         "project": from_argument(arguments.project, cwd) if arguments.project else cwd,
     }
+    if arguments.again:
+        params["again"] = True
     if arguments.ts:
         params["ts"] = times.iso(arguments.ts, "--ts")
     result = memory_access.call("memory_capture", params)

@@ -22,6 +22,7 @@ _AS_LONG_AS_IT_TAKES = 3600.0
 _SHOWN = 10
 _WIDTH = 160
 _PROJECTS = 5
+_HELD = "{} that an agent or retention forgot can not be restored any more"
 _ONLY_LEAVING = "Nothing will go for good: it only leaves that session"
 
 
@@ -51,22 +52,30 @@ def run(arguments: argparse.Namespace) -> int:
         lines = [*_shown(matches, count), f"{going} would go{_where(matches)}"]
         output.emit(matches, "\n".join([*lines, *_staying(matches)]), as_json=arguments.json)
         return 0
-    if not count and not _staying(matches):
+    if not count and not _staying(matches) and not matches.get("held"):
         told = "\n".join(["nothing matches", *_waiting()])
         output.emit({"forgotten": 0, "ids": []}, told, as_json=arguments.json)
         return 0
     if not output.told_to(arguments, f"{going} would go for good"):
         output.say("\n".join([*_shown(matches, count), *_staying(matches)]))
-        what = f"{going} will go for good{_where(matches)}" if count else _ONLY_LEAVING
+        what = f"{going} will go for good{_where(matches)}" if count else _other(matches)
         if not output.agrees(f"{what}. Forget?"):
             raise InvalidInput("nothing was forgotten")
     result = memory_access.call("memory_forget", params, _AS_LONG_AS_IT_TAKES)
     number = int(str(result["forgotten"]))
     gone = _counted(result, number) if number else "nothing for good"
     lines = [f"forgot {gone}", *_copies(result.get("copies"))]
+    if isinstance(dropped := result.get("held_dropped"), int):
+        lines.append(_HELD.format(memories(dropped)))
     lines += [*_staying(result), *_waiting()]
     output.emit(result, "\n".join(lines), as_json=arguments.json)
     return 0
+
+
+def _other(matches: dict[str, object]) -> str:
+    """What will happen where no memory goes."""
+    held = matches.get("held")
+    return _HELD.format(memories(held)) if isinstance(held, int) else _ONLY_LEAVING
 
 
 def _counted(told: dict[str, object], count: int) -> str:

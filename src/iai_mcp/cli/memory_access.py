@@ -38,6 +38,7 @@ def call(
         DaemonNotOurs: another user listens in the daemon's place.
         IaiError: what the method itself says.
     """
+    params = _as_caller(method, params or {})
     ends_at = time.monotonic() + _PATIENCE_SECONDS
     while True:
         try:
@@ -71,10 +72,31 @@ def held(*, looks: bool = False) -> Iterator[Call]:
             return
         lock = _locked_unless_served(time.monotonic() + _PATIENCE_SECONDS)
     if lock is None:
-        yield lambda method, params: connection.call(method, params, timeout=120.0)
+        yield lambda method, params: connection.call(
+            method, _as_caller(method, params), timeout=120.0
+        )
         return
     with _opened(lock) as call_store:
-        yield call_store
+        yield lambda method, params: call_store(method, _as_caller(method, params))
+
+
+def _as_caller(method: str, params: dict[str, object]) -> dict[str, object]:
+    """A command that runs inside a launched agent's session calls as that agent. Hooks do not: they
+    deliver what the host wrote down.
+    """
+    if "IAI_MCP_AGENT_ID" not in os.environ or method == "capture_events":
+        return params
+    agent: dict[str, object] = {"caller": "agent", "agent_id": os.environ["IAI_MCP_AGENT_ID"]}
+    if name := os.environ.get("IAI_MCP_AGENT_NAME"):
+        agent["agent_name"] = name
+    return {"cwd": _here(), **params, **agent}
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # the directory was removed
+        return ""
 
 
 def nothing_is_kept() -> bool:

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING
 
 from iai_mcp import concurrency
 from iai_mcp.adapters.allocator import LARGE
+from iai_mcp.api.callers import CALLER
 from iai_mcp.api.failures import failure
-from iai_mcp.api.reading import VISITOR
 from iai_mcp.daemon import control, remote_callers, succession
 from iai_mcp.daemon.fair_pool import ClientGone, Place
 from iai_mcp.daemon.incoming import LONG_LINE, Incoming
 from iai_mcp.daemon.mcp_session import Large, ParseFailure, serve_session
 from iai_mcp.domain.errors import Busy, IaiError
+from iai_mcp.memory.scoping import AGENT, REMOTE
 from iai_mcp.protocol import messages
 from iai_mcp.protocol.codes import FAILED
 from iai_mcp.protocol.frames import Oversize
+from iai_mcp.protocol.mcp import AGENTS_METHOD
 
 if TYPE_CHECKING:
     from iai_mcp.daemon.socket_server import SocketServer
@@ -47,6 +49,7 @@ class Connection:
         self._server = server
         self._writer = writer
         self._is_remote = is_remote
+        self._takes_mcp_only = False  # the bridge of an agent said so
         self._incoming = Incoming(server, reader, self._socket())
         self._sending = asyncio.Lock()
         self._in_a_line = False  # of an answer that is sent in pieces
@@ -117,6 +120,9 @@ class Connection:
             return UNPARSED
 
     async def _route(self, message: object) -> None:
+        if self._takes_mcp_only:
+            await self.send(messages.invalid_request(message, "this connection takes MCP only"))
+            return
         if messages.is_control(message):
             assert isinstance(message, dict)  # noqa: S101 - is_control says so
             await self.send(await self._control(message))
@@ -126,6 +132,10 @@ class Connection:
             await self.send(messages.invalid_request(message, problem))
             return
         assert isinstance(message, dict)  # noqa: S101 - a request is an object
+        if message["method"] == AGENTS_METHOD:
+            self._takes_mcp_only = True
+            await self.send(messages.result(message["id"], {"caller": AGENT}))
+            return
         is_heir = self._server.may_be_succeeded and message["method"] == succession.METHOD
         if is_heir and not self._is_remote:
             await self._hand_over(message)
@@ -172,7 +182,7 @@ class Connection:
         request_id, params = request["id"], request.get("params") or {}
         try:
             if self._is_remote:
-                params = {**remote_callers.admitted(method, params), VISITOR: True}
+                params = {**remote_callers.admitted(method, params), CALLER: REMOTE}
             return await self._server.answer_line(place, method, request_id, params)
         except Exception as error:  # noqa: BLE001 - the daemon lives on
             return messages.encode_bounded(failure(request_id, method, error))
@@ -257,7 +267,7 @@ class Connection:
         ) -> dict[str, object]:
             told = with_context(method, params, context)
             if self._is_remote:
-                told = remote_callers.of_session(method, told)
+                told = {**remote_callers.of_session(method, told), CALLER: REMOTE}
             return await self._call(method, told)
 
         await serve_session(first, receive, self.send, call)
@@ -274,10 +284,10 @@ def with_context(
 ) -> dict[str, object]:
     """The params of an MCP call with what its bridge knows about the caller.
 
-    Where it is, nobody but the bridge may say. What is captured also learns by whom, unless the
-    caller says so.
+    Only the bridge states the directory and the agent. A session that the caller names comes first.
     """
-    names = ("agent_id", "agent_name", "session_id", "project", "host")
-    known = {name: context.get(name) for name in names} if method == "memory_capture" else {}
+    names = ("agent_id", "agent_name", "session_id")
+    adds = method in ("memory_capture", "memory_contradict")
+    known = {name: context.get(name) for name in names} if adds else {}
     given = {name: value for name, value in params.items() if value is not None}
-    return {**known, **given, "cwd": context.get("cwd"), VISITOR: True}
+    return {**known, **given, "cwd": context.get("cwd"), CALLER: AGENT}

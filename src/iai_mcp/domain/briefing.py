@@ -77,6 +77,11 @@ def holding(memories: Iterable[Memory]) -> list[Memory]:
     return list(seen.values())
 
 
+def confirmed(memories: Iterable[Memory]) -> list[Memory]:
+    """Without what an agent's tool wrote, unless a person pinned it: nobody said it in a session."""
+    return [one for one in memories if one.pinned or not one.provenance.captured_by]
+
+
 def not_outlived(memories: Iterable[Memory], register: Register) -> list[Memory]:
     """Without habits that repeat a rule which was replaced after it was said last."""
     return [one for one in memories if _last_source(one) not in register.outdated]

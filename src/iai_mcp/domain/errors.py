@@ -3,6 +3,7 @@
 IaiError
 ├── InvalidInput          INVALID          what was given can not be used
 │   ├── MissingParam      INVALID          a required parameter is absent
+│   ├── NotAllowed        NOT_ALLOWED      this kind of caller may not do that
 │   └── EmptyCue          INVALID          a recall without a question
 ├── NotFound              NOT_FOUND
 ├── AlreadyExists         ALREADY_EXISTS
@@ -49,6 +50,10 @@ class MissingParam(InvalidInput):
     def __init__(self, name: str) -> None:
         super().__init__(f"missing required param: '{name}'")
         self.name = name
+
+
+class NotAllowed(InvalidInput):
+    code = "NOT_ALLOWED"
 
 
 class EmptyCue(InvalidInput):

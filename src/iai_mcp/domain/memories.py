@@ -27,6 +27,7 @@ class Provenance:
     agent_id: str = ""
     agent_name: str = ""
     branch: str = ""
+    captured_by: str = ""  # the agent whose tool wrote it; "" for a hook or a person
     # Who told it, where another device of a circle did.
     member: str = ""
     machine: str = ""
@@ -50,6 +51,7 @@ class NewTurn:
     agent_id: str = ""
     agent_name: str = ""
     branch: str = ""
+    captured_by: str = ""  # the agent whose tool wrote it
     repository: str = ""  # the url of its remote, where the transcript tells
     speaker: str = ""
     tier: str = DEFAULT_TIER
@@ -143,6 +145,7 @@ def redacted_provenance(whence: Provenance, redact: Callable[[str], str]) -> Pro
         agent_id=redact(whence.agent_id),
         agent_name=redact(whence.agent_name),
         branch=redact(whence.branch),
+        captured_by=redact(whence.captured_by),
     )
 
 

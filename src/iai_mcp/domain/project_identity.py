@@ -41,6 +41,11 @@ def is_path(project: str) -> bool:
     return "/" in project
 
 
+def is_plain_name(name: str) -> bool:
+    """Whether a name is one that people can see: not blank, and nothing in it is invisible."""
+    return bool(name.strip()) and name.isprintable()
+
+
 def is_elsewhere(project: str | None) -> bool:
     """Whether it is a path on another machine, `ssh://host/path`: nothing here tells more of it."""
     return project is not None and project.startswith("ssh://")

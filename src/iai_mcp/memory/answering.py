@@ -9,7 +9,7 @@ from iai_mcp.domain.excerpts import json_bytes
 from iai_mcp.domain.exchanges import RankedExchange
 from iai_mcp.domain.filling import SURE_OF_A_PLACE
 from iai_mcp.domain.memories import Memory, as_in
-from iai_mcp.domain.ranking.folding import folded
+from iai_mcp.domain.ranking.folding import Fold, folded
 from iai_mcp.domain.ranking.reasons import told
 from iai_mcp.domain.rule_register import Register, may_rule
 from iai_mcp.domain.shares import SHORT, Cost, shares
@@ -378,7 +378,7 @@ class Answering:
         """
         groups = self._folds([one.memory for one in found])
         kept: dict[object, Found] = {}
-        for fold in folded([one.memory.text for one in found]):
+        for fold in _alike(found):
             best = found[fold.shown]
             if not fold.others and best.memory.key not in groups:
                 kept[(best.memory.id,)] = best
@@ -498,6 +498,21 @@ def _cost(hit: Hit) -> Cost:
 def _outdated(memory: Memory, by: Memory) -> Memory:
     """A ruling that no longer holds, as an answer names it."""
     return replace(memory, valid_to=by.at.micros, successor=by.key)
+
+
+def _alike(found: Sequence[Found]) -> list[Fold]:
+    """Near-identical texts by place. What an agent's tool wrote never stands for what was said."""
+    alike: list[Fold] = []
+    for by_agent in (False, True):
+        places = [n for n, one in enumerate(found) if _is_agents(one.memory) == by_agent]
+        for fold in folded([found[place].memory.text for place in places]):
+            others = tuple(places[other] for other in fold.others)
+            alike.append(Fold(places[fold.shown], others))
+    return sorted(alike, key=lambda fold: fold.shown)
+
+
+def _is_agents(memory: Memory) -> bool:
+    return bool(memory.provenance.captured_by)
 
 
 def _successor(memory: Memory, as_of: int | None) -> int | None:

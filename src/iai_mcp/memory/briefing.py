@@ -1,5 +1,6 @@
 """What a new session is told: who and what this project is, what holds, and the latest words."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +22,7 @@ _RECENT = 240  # turns, of which two thirds are narration: some thirty exchanges
 # What belongs to no project counts everywhere, as far as it is a wish or was distilled.
 _UNFILED = Scope(projects=("",))
 _UNFILED_AT_MOST = 60
+_CLOCK_SKEW = 86_400_000_000  # microseconds: another machine's clock may be ahead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +48,7 @@ class SessionStart:
     depth: Callable[[], int]  # tokens that a session is told unless the call says otherwise
     rules: Rules
     practice: Callable[[Scope], Sequence[Point]] = lambda _: ()  # how it is built and tested
+    now: Callable[[], int] = lambda: time.time_ns() // 1000
 
     def __call__(self, new: NewSession) -> Briefing:
         budget = self.depth() if new.budget is None else new.budget
@@ -68,11 +71,14 @@ class SessionStart:
         self, key: str, scope: Scope, session: str, agent_id: str, budget: int
     ) -> Briefing:
         nowhere = replace(_UNFILED, not_members=scope.not_members)
-        unfiled = briefing.holding(self.memories.timeline(nowhere, _UNFILED_AT_MOST))
+        unfiled = briefing.confirmed(
+            briefing.holding(self.memories.timeline(nowhere, _UNFILED_AT_MOST))
+        )
         recent = self.memories.timeline(scope, _RECENT)
         # A session that goes on has its own words before it already, and those it was forked from.
         own = self.injections.lineage(session)
-        held = [memory for memory in briefing.holding(recent) if not is_from(memory, own)]
+        holding = briefing.confirmed(briefing.holding(recent))
+        held = [memory for memory in holding if not is_from(memory, own)]
         register = self.rules.of(scope)
         known = [*held, *(m for m in unfiled if not _runs_elsewhere(m))]
         known = briefing.not_outlived(known, register)
@@ -83,12 +89,17 @@ class SessionStart:
         ]
         if agent_id:
             sections.insert(0, self._news(held, scope, agent_id))
-        heading = _heading(key, recent, briefing.sittings(held)) if recent else ""
+        heading = _heading(key, self._past(recent), briefing.sittings(held)) if recent else ""
         told = endings(memory for memory in held if memory.tier in _SAID)
         # What holds is told as a rule, and what no longer does not at all.
         ruled = register.only_rules.union(register.newer)
         told = [one for each in told if (one := each.without(ruled)) is not None]
         return compose(heading, sections, told, budget, self.count_tokens())
+
+    def _past(self, recent: Sequence[Memory]) -> Sequence[Memory]:
+        """Without turns that are dated after now, where there are others."""
+        now = self.now()
+        return [one for one in recent if one.at.micros <= now + _CLOCK_SKEW] or recent
 
     def _rules(self, register: Register, known: Sequence[Point]) -> Section:
         # A habit quotes the wish that it was made of.

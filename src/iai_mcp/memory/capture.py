@@ -2,20 +2,21 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from uuid import UUID
 
 from iai_mcp.domain import pieces
-from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.errors import InvalidInput, NotAllowed
 from iai_mcp.domain.instants import Instant, from_micros
 from iai_mcp.domain.memories import CleanTurn, NewTurn, Provenance, Turn, clean, turn_identity
-from iai_mcp.memory.scoping import Access, Caller
+from iai_mcp.domain.project_identity import is_path, is_plain_name
+from iai_mcp.memory.scoping import UNNAMED_AGENT, Access, Caller
 from iai_mcp.ports.memories import Memories, Stored
 from iai_mcp.ports.surroundings import Clock, Consent, Projects, Redactor
 
 ALL_PRIVATE = "all of it was marked private"
-_CLOSED = "that project is private: only who works in it adds to it"
+_CLOCK_SKEW = 60_000_000  # microseconds that a caller's clock may be ahead
 _NAME_LIMIT = 512  # a name longer than this is not one; it would only swell the index
 _NAMES = ("session_id", "role", "speaker", "host", "agent_id", "agent_name", "branch")
 _AT_ONCE = 1000  # turns stored in one transaction
@@ -88,18 +89,26 @@ class Capture:
             errors=errors,
         )
 
-    def one(self, new: NewTurn, caller: Caller) -> Stored | NotKept:
-        """One memory by hand or by an agent: the same words of a session are one, however often said."""
+    def one(self, new: NewTurn, caller: Caller, *, again: bool = False) -> Stored | NotKept:
+        """One memory by hand or by an agent: the same words of a session are one, however often said.
+
+        `again` stores what was forgotten before.
+        """
         check_names(new)
+        now = self.clock.now()
+        if caller.visitor:
+            try:
+                new = self._by_agent(new, caller, now)
+            except NotAllowed as refused:
+                return NotKept(refused.message)
         project = self.projects.key_of(new.project, new.cwd)
         stored_as = self.access.projects.key_of(new.project, new.cwd)
-        now = self.clock.now()
-        if caller.visitor and self.access.closed(caller, [stored_as]):
-            return NotKept(_CLOSED)
         refusal = self.consent.rules().refusal(project, new.cwd, now)
         if refusal is not None:
             return NotKept(refusal)
         identity = self._identity(new, stored_as)
+        if again:
+            self.memories.unforget([identity])
         outcomes = self._add([placed(new, (identity,), project, from_micros(now))])
         return outcomes[0] if outcomes else NotKept(ALL_PRIVATE)
 
@@ -113,6 +122,26 @@ class Capture:
         if any(one.provenance.project == project for one in known):
             return without
         return named(project=project)
+
+    def _by_agent(self, new: NewTurn, caller: Caller, now: int) -> NewTurn:
+        """The turn as the agent's own words: never the person's, and in the agent's project.
+
+        Raises:
+            NotAllowed: the project or the session is not the agent's.
+            InvalidInput: its time is still to come.
+        """
+        self.access.own_project(caller, new.project)
+        if new.at is not None and new.at.micros > now + _CLOCK_SKEW:
+            raise InvalidInput("ts is in the future: leave it out for now")
+        return replace(
+            new,
+            project="",
+            cwd=caller.cwd,
+            session_id=self.access.own_session(new.session_id, caller),
+            role="assistant",
+            speaker="",
+            captured_by=caller.name or UNNAMED_AGENT,
+        )
 
     def _add(self, turns: Sequence[Turn]) -> list[Stored]:
         """Store what may be kept of the turns; those that were all private are left out."""
@@ -141,6 +170,16 @@ def check_names(new: NewTurn) -> None:
     for name in _NAMES:
         if len(getattr(new, name)) > _NAME_LIMIT:
             raise InvalidInput(f"{name} may have {_NAME_LIMIT} characters at most")
+    check_project(new.project)
+
+
+def check_project(named: str) -> None:
+    """
+    Raises:
+        InvalidInput: the name is blank, or holds characters that nobody can see.
+    """
+    if named and not is_path(named) and not is_plain_name(named):
+        raise InvalidInput("project is blank or holds invisible characters: give a name or a path")
 
 
 def placed(
@@ -172,6 +211,7 @@ def placed(
             agent_id=new.agent_id,
             agent_name=new.agent_name,
             branch=new.branch,
+            captured_by=new.captured_by,
         ),
         meta=new.meta,
     )

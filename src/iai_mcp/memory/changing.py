@@ -7,18 +7,21 @@ from itertools import combinations
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput
 from iai_mcp.domain.exchanges import is_answer_to
 from iai_mcp.domain.instants import Instant, from_micros
-from iai_mcp.domain.memories import Turn, clean, turn_identity
+from iai_mcp.domain.memories import Memory, Provenance, Turn, clean, turn_identity
 from iai_mcp.domain.shown_text import memories_and_work
+from iai_mcp.domain.whole_words import Phrase
+from iai_mcp.memory.forget_budget import ForgetBudget
 from iai_mcp.memory.forget_preview import Preview, preview
-from iai_mcp.memory.scoping import Access, Caller, Filter
+from iai_mcp.memory.scoping import UNNAMED_AGENT, Access, Caller, Filter, stands_in_held
+from iai_mcp.ports.held import Held, HeldMemory
 from iai_mcp.ports.memories import Memories, Stored
 from iai_mcp.ports.surroundings import Clock, Redactor
 
-_BY_VISITORS = 50  # what an agent takes by mistake can not be brought back
 _IDS = 100_000  # named in an answer; of more than that it says how many there were
 _OF_A_QUESTION = 1_000  # characters: more is not noted of one
 _AT_ONCE = 1000  # forgotten in one transaction: others write in between
 _REINFORCE_STEP = 0.1
+NOBODY = Provenance()
 _REINFORCED_AT_MOST = 50  # pairs grow with the square
 
 
@@ -29,6 +32,7 @@ class Contradicted:
     old_id: str
     new_id: str
     at: int  # microseconds
+    superseded: bool = True  # else both hold, and the new one is marked as an agent's
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +46,19 @@ class Contradict:
     stored: Callable[[Sequence[Stored]], None]
 
     def __call__(
-        self, public_id: str, fact: str, caller: Caller, at: Instant | None = None
+        self,
+        public_id: str,
+        fact: str,
+        caller: Caller,
+        at: Instant | None = None,
+        agent: Provenance = NOBODY,
     ) -> Contradicted:
-        """
+        """An agent's fact supersedes what an agent captured. Anything else it only disputes: both hold.
+
         Raises:
             NotFound: there is no such memory.
             AlreadyExists: that fact was forgotten.
+            NotAllowed: an agent's call is about another project.
         """
         old = self.access.one(public_id, caller)
         now = self.clock.now()
@@ -64,14 +75,34 @@ class Contradict:
             tier=old.tier,
             provenance=old.provenance,
         )
+        if caller.visitor:
+            raw = self._by_agent(raw, old, caller, agent)
         new = clean(raw, self.redact(fact).text, lambda text: self.redact(text).text)
-        outcome = self.memories.supersede(old, new, new.at.micros)
+        hides = not caller.visitor or bool(old.provenance.captured_by)
+        change = self.memories.supersede if hides else self.memories.dispute
+        outcome = change(old, new, new.at.micros)
         if outcome.status == "forgotten":
             raise AlreadyExists(
                 "that fact was forgotten before, and what was forgotten stays away: word it differently"
             )
         self.stored([outcome])
-        return Contradicted(old.id, outcome.id, now)
+        return Contradicted(old.id, outcome.id, now, superseded=hides)
+
+    def _by_agent(self, raw: Turn, old: Memory, caller: Caller, agent: Provenance) -> Turn:
+        """The same fact as the agent's own words: of its session, in its project."""
+        self.access.check_own(old, caller)
+        whence = replace(
+            agent,
+            project=old.provenance.project,
+            session_id=self.access.own_session(agent.session_id, caller),
+            captured_by=caller.name or UNNAMED_AGENT,
+        )
+        identity = turn_identity(
+            self.memories.salt,
+            whence.session_id,
+            turn_id=f"agent {whence.captured_by} contradicts {old.id} {raw.text}",
+        )
+        return replace(raw, identity=identity, role="assistant", speaker="", provenance=whence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +180,7 @@ class Forgotten:
     ids: Sequence[str]
     matches: int
     stay: int = 0  # that only left the session which was named: others have them, too
+    dropped: int = 0  # that an agent or retention had forgotten before, and that are gone now
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,30 +191,54 @@ class Forget:
     access: Access
     clock: Clock
     forgotten: Callable[[Sequence[int]], None]  # told which keys went
+    budget: ForgetBudget
+    held: Held
 
     def __call__(self, selection: Selection, beside: Mapping[str, int] = {}) -> Forgotten:
         """`beside` counts what was done and goes by the same selection, by its kinds.
 
+        What a person forgets is gone at once, also where an agent forgot it before. What an agent
+        forgets is held for seven days, and no session loses what another one has as well.
+
         Raises:
-            InvalidInput: a visitor would take more than an agent may by itself.
+            NotAllowed: agents would forget more than they may in a day.
         """
         keys, stay = self._matches(selection)
-        if selection.caller.visitor and len(keys) + sum(beside.values()) > _BY_VISITORS:
-            raise InvalidInput(
-                f"{memories_and_work(len(keys), beside)} would go for good, and more than "
-                f"{_BY_VISITORS} at once only "
-                "a person forgets: let them run 'iai-mcp forget' with the same filters"
-            )
+        by_agent = selection.caller.visitor
+        if by_agent:
+            self.budget.take(len(keys) + sum(beside.values()), memories_and_work(len(keys), beside))
         ids: list[str] = []
         for start in range(0, len(keys), _AT_ONCE):
             part = keys[start : start + _AT_ONCE]
-            ids += self.memories.forget(part, self.clock.now(), purge=False)
+            hold = "agent" if by_agent else ""
+            ids += self.memories.forget(part, self.clock.now(), purge=False, hold=hold)
             self.forgotten(part)
         if ids:
             self.memories.purge()
-        for start in range(0, len(stay), _AT_ONCE):
+        dropped = 0 if by_agent else self._drop_held(selection)
+        for start in range(0, 0 if by_agent else len(stay), _AT_ONCE):
             self.memories.leave(stay[start : start + _AT_ONCE], selection.about.session_id)
-        return Forgotten(len(ids), ids[:_IDS], len(ids), len(stay))
+        return Forgotten(len(ids), ids[:_IDS], len(ids), len(stay), dropped)
+
+    def held_matches(self, selection: Selection) -> int:
+        """How much of what a person selects an agent or retention forgot before."""
+        matches = self._matches_held(selection)
+        return sum(matches(one) for one in self.held.entries(0))
+
+    def _drop_held(self, selection: Selection) -> int:
+        """What the person selects is not held any longer, either."""
+        return self.held.drop(self._matches_held(selection))
+
+    def _matches_held(self, selection: Selection) -> Callable[[HeldMemory], bool]:
+        scope = self.access.scope(selection.about, selection.caller, all_of_the_owners=True)
+        phrase = Phrase(selection.words) if selection.words else None
+        ids = None if selection.ids is None else {one.lower() for one in selection.ids}
+
+        def matches(one: HeldMemory) -> bool:
+            named = ids is None or one.id in ids
+            return named and stands_in_held(scope, one) and (not phrase or phrase.is_in(one.text))
+
+        return matches
 
     def rehearsed(self, selection: Selection, shown: int = 0) -> tuple[Forgotten, Preview | None]:
         """What would go, and with `shown` so many samples of it, for whoever decides."""

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from iai_mcp.domain.errors import InvalidInput, NotFound, PlaceSilent
+from iai_mcp.domain.errors import InvalidInput, NotAllowed, NotFound, PlaceSilent
 from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.project_identity import from_key
+from iai_mcp.ports.held import HeldMemory
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Projects
 
@@ -12,19 +15,34 @@ from iai_mcp.ports.surroundings import Projects
 NOWHERE = "\x00nowhere"
 HERE = "here"
 _MOST_SILENT = 3
+UNNAMED_AGENT = "agent"  # for `captured_by` where the agent has no name
+_ELSEWHERE = (
+    "an agent adds to its own project only, and to no other, open or private: leave 'project' out"
+)
 ME = "me"  # whoever this memory belongs to, on all their machines
+
+
+Kind = Literal["person", "agent", "remote"]
+PERSON: Kind = "person"  # the command line, the page, and hooks
+AGENT: Kind = "agent"  # MCP tools, and commands that run inside an agent's session
+REMOTE: Kind = "remote"  # another machine
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, and from where.
+    """Who calls, and from where.
 
-    A visitor is not the owner of the memory, as commands and hooks are: its place was fixed when it
-    connected, and to name another one opens nothing.
+    A visitor is anybody but the person who owns the memory. Its directory was fixed when it connected:
+    naming another project gives it no access.
     """
 
     cwd: str = ""
-    visitor: bool = False
+    kind: Kind = PERSON
+    name: str = ""  # of the agent
+
+    @property
+    def visitor(self) -> bool:
+        return self.kind != PERSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +151,42 @@ class Access:
             raise unknown(public_id)
         return found[0]
 
+    def own_project(self, caller: Caller, named: str = "") -> str:
+        """The key of the project that an agent works in, which is the only one it adds to.
+
+        Raises:
+            NotAllowed: it names another one, or a private one that it can not prove to be in.
+        """
+        own = self.projects.key_of("", caller.cwd)
+        meant = self.projects.key_of(named, caller.cwd) if named else own
+        if meant != own and not (own and meant == from_key(own).name):
+            raise NotAllowed(_ELSEWHERE)
+        if own in self.closed_to(caller):
+            raise NotAllowed(_ELSEWHERE)
+        return own
+
+    def own_session(self, session: str, caller: Caller) -> str:
+        """The session, if an agent may add to it: a new one, or one of its project.
+
+        Raises:
+            NotAllowed: it belongs to other projects only.
+        """
+        projects = self.memories.session_projects(session) if session else frozenset()
+        if projects and self.projects.key_of("", caller.cwd) not in projects:
+            raise NotAllowed("that session_id belongs to other work: leave it out")
+        return session
+
+    def check_own(self, memory: Memory, caller: Caller) -> None:
+        """
+        Raises:
+            NotAllowed: an agent would change a memory of another project.
+        """
+        if memory.provenance.project != self.own_project(caller):
+            raise NotAllowed(
+                "an agent corrects memories of its own project only: a person can correct this one "
+                "on the page (iai-mcp page)"
+            )
+
     def _keys(self, project: str, *, with_kin: bool) -> tuple[str, ...]:
         """The stored keys a name or a path stands for; () for none and for every project."""
         if not project or project == "*":
@@ -177,6 +231,19 @@ def stands_in(scope: Scope, memory: Memory) -> bool:
             not scope.members or teller in scope.members,
             teller not in scope.not_members,
             not scope.machines or whence.machine in scope.machines,
+        )
+    )
+
+
+def stands_in_held(scope: Scope, one: HeldMemory) -> bool:
+    """Whether a scope has a memory that is held."""
+    return all(
+        (
+            not scope.projects or one.project in scope.projects,
+            scope.session_id in ("", one.session_id),
+            scope.role in ("", one.role),
+            scope.since is None or one.said_at >= scope.since,
+            scope.until is None or one.said_at < scope.until,
         )
     )
 

@@ -33,10 +33,12 @@ class ForgetWork:
     def __call__(self, selection: Selection) -> list[str]:
         """The ids that went. What another session repeats stays with that."""
         keys, stay = self._matches(selection)
+        by_agent = selection.caller.visitor
         gone: list[str] = []
         for start in range(0, len(keys), _AT_ONCE):
-            gone += self.works.forget(keys[start : start + _AT_ONCE], self.clock.now())
-        for start in range(0, len(stay), _AT_ONCE):
+            part = keys[start : start + _AT_ONCE]
+            gone += self.works.forget(part, self.clock.now(), hold="agent" if by_agent else "")
+        for start in range(0, 0 if by_agent else len(stay), _AT_ONCE):
             self.works.leave(stay[start : start + _AT_ONCE], selection.about.session_id)
         return gone
 
@@ -154,7 +156,7 @@ class TendWork:
     def page(self, cursor: str, enough: Enough = never) -> Page:
         stage, _, after = cursor.partition("|")
         if stage == "forget":
-            gone = self.works.forget(self._expired(), self.clock.now())
+            gone = self.works.forget(self._expired(), self.clock.now(), hold="retention")
             following = "forget|" if len(gone) == _EXPIRED else "requests|"
             return Page(
                 following, counts={"changed": len(gone), "forgotten": len(gone)} if gone else {}

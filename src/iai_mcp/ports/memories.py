@@ -181,6 +181,9 @@ class Carried:
     supersedes: tuple[str, ...]  # public ids
 
 
+DISPUTES = "disputes"  # the kind of a link: an agent contradicts what it may not supersede
+
+
 class Memories(Protocol):
     """The store as the use cases see it. Every call is safe from any thread.
 
@@ -263,6 +266,26 @@ class Memories(Protocol):
         """Store `new` and mark `old` as no longer valid from `at` on, in one transaction."""
         ...
 
+    def dispute(self, old: Memory, new: CleanTurn, at: int) -> Stored:
+        """Store `new` with a link to `old`, which it contradicts; `old` holds as before.
+
+        Raises:
+            NotFound: `old` was forgotten.
+        """
+        ...
+
+    def reinstate(self, key: int) -> None:
+        """Let a memory hold again that another superseded."""
+        ...
+
+    def unforget(self, identities: Sequence[bytes]) -> None:
+        """Remove tombstones, so that these turns can be captured again."""
+        ...
+
+    def session_projects(self, session: str) -> frozenset[str]:
+        """The projects in which something was said or done in a session; "" is for no project."""
+        ...
+
     def link(self, pairs: Iterable[tuple[int, int]], kind: str, step: float, at: int) -> int:
         """Strengthen the links between the pairs, to one at most; how many there were."""
         ...
@@ -272,9 +295,18 @@ class Memories(Protocol):
         ...
 
     def forget(
-        self, keys: Sequence[int], at: int, *, purge: bool = True, only_here: bool = False
+        self,
+        keys: Sequence[int],
+        at: int,
+        *,
+        purge: bool = True,
+        only_here: bool = False,
+        hold: str = "",
     ) -> list[str]:
         """Remove text, vectors and index entries for good, leave tombstones; the ids that went.
+
+        `hold` names who forgets ("agent", "retention") where a person may bring it back: a copy stays
+        out of every index, circles are told when that is removed, and backups stay as they are till then.
 
         What was derived from them goes too. Without `purge` the rest of the words index is left to
         be rewritten later, for callers that forget page by page. Whom they are shared with forgets

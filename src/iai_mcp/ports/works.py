@@ -118,8 +118,11 @@ class Works(Protocol):
         """Take work out of one of its sessions for good, where it belongs to others, too."""
         ...
 
-    def forget(self, keys: Sequence[int], at: int) -> list[str]:
-        """Remove it for good and leave tombstones; the ids that went."""
+    def forget(self, keys: Sequence[int], at: int, *, hold: str = "") -> list[str]:
+        """Remove it and leave tombstones; the ids that went.
+
+        `hold` names who forgets ("agent", "retention") where a person may bring it back.
+        """
         ...
 
     def forget_unknown_requests(self, limit: int) -> int:

@@ -11,6 +11,9 @@ HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 CONTEXT_META = "iai-mcp/context"
 CONTEXT_KEYS = ("cwd", "project", "session_id", "agent_id", "agent_name")
 
+# A request that makes its connection an agent's: it then takes MCP and nothing else.
+AGENTS_METHOD = "agent_connection"
+
 INSTRUCTIONS = (
     "Memory of every earlier agent session on this machine, verbatim. When the user refers to earlier "
     "work, or before you ask about or repeat it, search with memory_recall and give 3–4 wordings of the "

@@ -14,6 +14,9 @@ class Params:
     def __init__(self, raw: Mapping[str, object]) -> None:
         self._raw = raw
 
+    def all(self) -> Mapping[str, object]:
+        return self._raw
+
     def has(self, name: str) -> bool:
         return self._raw.get(name) is not None
 

@@ -148,8 +148,8 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_capture",
         "Remember",
-        "Keep a conclusion for later sessions. Sessions are kept anyway; use this for what was never "
-        "said in plain words.",
+        "Keep a conclusion for later sessions of this project, as your note. Sessions are kept anyway; use "
+        "this for what was never said in plain words.",
         _object(
             {
                 "text": _TEXT,
@@ -173,7 +173,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_contradict",
         "Correct",
-        "Replace a memory that is no longer true; the old one stays as history.",
+        "Correct a memory of this project; the old one stays.",
         _object({"id": _TEXT, "new_fact": _TEXT}, ("id", "new_fact")),
         _ANYTHING,
         _hints(),
@@ -189,7 +189,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_forget",
         "Forget",
-        "Delete memories for good. Filters combine by AND; try dry_run first.",
+        "Delete up to 50 memories a day. Filters combine by AND; try dry_run first.",
         _object(
             {
                 "ids": _TEXTS,
@@ -234,10 +234,10 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "profile_get_set",
         "Settings",
-        "Read settings, or set `knob` to `value`.",
+        "Read settings.",
         _object({"operation": {}, "knob": _TEXT, "value": {}}),
         _ANYTHING,
-        _hints(repeats=True),
+        _hints(reads=True),
     ),
     _tool(
         "events_query",

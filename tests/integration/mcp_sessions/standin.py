@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from iai_mcp.daemon.mcp_session import ParseFailure, serve_session
 from iai_mcp.domain.errors import Busy, EmptyCue
 from iai_mcp.protocol.codes import MAX_LINE
+from iai_mcp.protocol.mcp import AGENTS_METHOD
 
 
 class Standin:
@@ -72,6 +73,8 @@ class Standin:
             await writer.drain()
 
         first = await receive()
+        if isinstance(first, dict) and first.get("method") == AGENTS_METHOD:
+            first = await receive()
         if first is not None:
             await serve_session(first, receive, send, self.call)
         self.events.append("closed")

@@ -1,17 +1,21 @@
 """Forgetting, linking and pinning on a store in memory."""
 
 import pytest
+from tests.fakes.held import FakeHeld
+from tests.fakes.journal import FakeJournal
 from tests.fakes.memories import FakeMemories
 from tests.unit.memory.bench import Noon, access
 
 from iai_mcp.domain.errors import InvalidInput, NotFound
 from iai_mcp.memory.changing import Forget, Pin, Reinforce, Selection
+from iai_mcp.memory.forget_budget import ForgetBudget
 from iai_mcp.memory.scoping import Caller
 
 
 def test_a_rehearsal_says_what_would_go_and_forgetting_says_what_went() -> None:
     memories, gone = FakeMemories("kafka is down", "redis is up"), list[int]()
-    forget = Forget(memories, access(memories), Noon(), gone.extend)
+    budget = ForgetBudget(FakeJournal(), Noon())
+    forget = Forget(memories, access(memories), Noon(), gone.extend, budget, FakeHeld())
 
     would, seen = forget.rehearsed(Selection(words="KAFKA"), shown=5)
     assert seen is not None

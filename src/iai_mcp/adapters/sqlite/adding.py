@@ -43,6 +43,14 @@ def insert_all(db: apsw.Connection, arriving: Sequence[Arriving]) -> list[int]:
     keys = [_insert_one(db, one) for one in arriving]
     entries.put_all(db, [(key, one.traits) for key, one in zip(keys, arriving, strict=True)])
     db.executemany(
+        "INSERT INTO agent_notes VALUES (?, ?)",
+        [
+            (key, one.turn.provenance.captured_by)
+            for key, one in zip(keys, arriving, strict=True)
+            if one.turn.provenance.captured_by
+        ],
+    )
+    db.executemany(
         "INSERT INTO pending_vectors VALUES (?)",
         [(k,) for k, one in zip(keys, arriving, strict=True) if not one.vectors_come_along],
     )

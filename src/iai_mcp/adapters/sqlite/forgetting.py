@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from iai_mcp.adapters.sqlite import belonging, schema, words, work_words
+from iai_mcp.adapters.sqlite import belonging, held, schema, words, work_words
 from iai_mcp.ports.upkeep import Gone
 
 
@@ -37,6 +37,7 @@ def forget_in_copy(db: apsw.Connection, gone: Sequence[Gone]) -> bool:
     before = db.total_changes()
     found = False
     for one in gone:
+        found |= held.drop_in_copy(db, one.identity)
         key = belonging.by_identity(db, one.identity)
         if key is not None:
             forget_one(db, key, one.at)

@@ -13,6 +13,7 @@ from iai_mcp.adapters.sqlite.adding import insert, project_id
 from iai_mcp.adapters.sqlite.database import Database, Remembered, count, scalar
 from iai_mcp.adapters.sqlite.forgetting import forget_one
 from iai_mcp.adapters.sqlite.forgetting import purge as purge_words
+from iai_mcp.adapters.sqlite.held import hold_memory
 from iai_mcp.adapters.sqlite.shared_tables import memberships
 from iai_mcp.domain.errors import Busy, NotFound
 from iai_mcp.domain.exchanges import noted
@@ -21,6 +22,7 @@ from iai_mcp.domain.ranking.use import Link
 from iai_mcp.domain.traits import WISH, Traits, traits_of
 from iai_mcp.domain.whole_words import Phrase
 from iai_mcp.ports.memories import (
+    DISPUTES,
     Carried,
     EntryPage,
     Placed,
@@ -160,6 +162,43 @@ class SqliteMemories:
         self.told()
         return stored
 
+    def dispute(self, old: Memory, new: CleanTurn, at: int) -> Stored:
+        with self._db.writing() as db:
+            if not db.execute("SELECT 1 FROM memories WHERE key = ?", (old.key,)).fetchone():
+                raise NotFound("that memory was forgotten a moment ago")
+            stored = _add_one(db, new)
+            if stored.key is not None and stored.key != old.key:
+                _link(db, old.key, stored.key, DISPUTES, 1.0, at)
+                outgoing.captured(db, _new([stored]))
+        self.counted(int(stored.status == "inserted"))
+        self.told()
+        return stored
+
+    def reinstate(self, key: int) -> None:
+        with self._db.writing() as db:
+            db.execute(
+                "UPDATE memories SET valid_to = NULL, successor = NULL WHERE key = ?", (key,)
+            )
+            db.execute("DELETE FROM links WHERE a = ? AND kind = 'contradicts'", (key,))
+            outgoing.reinstated(db, key)
+        self.told()
+
+    def unforget(self, identities: Sequence[bytes]) -> None:
+        with self._db.writing() as db:
+            for table in ("tombstones", "unreached"):
+                sql = f"DELETE FROM {table} WHERE id = ?"
+                db.executemany(sql, [(one,) for one in identities])
+
+    def session_projects(self, session: str) -> frozenset[str]:
+        sql = (
+            "SELECT DISTINCT coalesce(p.key, '') FROM (SELECT project FROM memories WHERE session = ?1 "
+            "UNION SELECT m.project FROM further_sessions AS f JOIN memories AS m USING (key) "
+            "WHERE f.session = ?1 UNION SELECT project FROM work WHERE session = ?1) AS s "
+            "LEFT JOIN projects AS p ON p.id = s.project"
+        )
+        with self._db.reading() as db:
+            return frozenset(str(row[0]) for row in db.execute(sql, (session,)))
+
     def link(self, pairs: Iterable[tuple[int, int]], kind: str, step: float, at: int) -> int:
         with self._db.writing() as db:
             return sum(_link(db, min(pair), max(pair), kind, step, at) for pair in pairs)
@@ -178,15 +217,24 @@ class SqliteMemories:
             return [Link(*row) for row in found]
 
     def forget(
-        self, keys: Sequence[int], at: int, *, purge: bool = True, only_here: bool = False
+        self,
+        keys: Sequence[int],
+        at: int,
+        *,
+        purge: bool = True,
+        only_here: bool = False,
+        hold: str = "",
     ) -> list[str]:
         with self._db.writing() as db:
-            outgoing.forgetting(db, keys, only_here=only_here)
+            for key in keys if hold else ():
+                hold_memory(db, key, at, hold)
+            outgoing.forgetting(db, keys, only_here=only_here or bool(hold))
             gone = [one for key in keys if (one := forget_one(db, key, at)) is not None]
-            db.executemany(
-                "INSERT OR IGNORE INTO unreached VALUES (?)",
-                [(one,) for names, _ in gone for one in names],
-            )
+            if not hold:  # else backups keep it as long as the store holds it
+                db.executemany(
+                    "INSERT OR IGNORE INTO unreached VALUES (?)",
+                    [(one,) for names, _ in gone for one in names],
+                )
             if gone and purge:
                 # Deleted entries stay in the index's segments until they are merged.
                 purge_words(db)

@@ -70,13 +70,36 @@ def forgetting(db: apsw.Connection, keys: Iterable[int], *, only_here: bool) -> 
 def unsay(db: apsw.Connection, identity: bytes) -> None:
     """What waits to go out does not; records that hold it in a place are to be sealed anew."""
     db.execute("DELETE FROM outbox WHERE identity = ? AND number IS NULL", (identity,))
+    _outdate(db, identity)
+    db.execute("DELETE FROM decisions WHERE identity = ?", (identity,))
+
+
+def _outdate(db: apsw.Connection, identity: bytes) -> None:
     db.execute(
         "UPDATE circle_records SET outdated = outdated + 1 WHERE EXISTS (SELECT 1 FROM outbox AS o "
         "WHERE o.identity = ? AND o.circle = circle_records.circle "
         "AND o.number BETWEEN circle_records.first AND circle_records.last)",
         (identity,),
     )
-    db.execute("DELETE FROM decisions WHERE identity = ?", (identity,))
+
+
+def circles_of(db: apsw.Connection, identity: bytes) -> list[str]:
+    """The ids of the circles that know of a memory."""
+    return [circle.id for circle in _known_in(db, identity)]
+
+
+def still_in(db: apsw.Connection, circles: Sequence[str]) -> list[str]:
+    """Those of the circles that this device still belongs to."""
+    return [circle.id for circle in memberships(db) if circle.id in circles]
+
+
+def restored(db: apsw.Connection, key: int, identity: bytes) -> None:
+    """A memory is here again that no circle was told to forget. Records that were sealed anew without
+    it are sealed anew with it, and what waited to go out waits again.
+    """
+    if memberships(db):
+        _outdate(db, identity)
+        captured(db, [key])
 
 
 def withdraw(db: apsw.Connection, projects: Sequence[str]) -> None:
@@ -98,6 +121,17 @@ def pinned(db: apsw.Connection, key: int, is_pinned: bool) -> None:
         at = _later_than_known(db, circle.id, PIN, identity)
         decide(db, circle.id, PIN, identity, (at, circle.device, bytes([is_pinned])))
         say(db, circle.id, [Pinned(identity=identity, pinned=is_pinned, at=at)])
+
+
+def reinstated(db: apsw.Connection, key: int) -> None:
+    """A memory holds again. Who was told that another took its place is told so."""
+    identity = _identity(db, key)
+    if identity is None:
+        return
+    for circle in _known_in(db, identity):
+        at = _later_than_known(db, circle.id, AFTER, identity)
+        decide(db, circle.id, AFTER, identity, (at, circle.device, b""))
+        say(db, circle.id, [Superseded(identity=identity, by=b"", at=at)])
 
 
 def superseded(db: apsw.Connection, old: int, new: int) -> None:

@@ -11,13 +11,16 @@ from iai_mcp.domain.instants import Instant
 from iai_mcp.domain.memories import Memory, Provenance
 from iai_mcp.ports.memories import Scope
 
+# The agent whose tool wrote a memory; NULL for what a hook or a person wrote.
+CAPTURED_BY = "(SELECT agent FROM agent_notes WHERE key = m.key)"
 _COLUMNS = (
     "m.key, m.id, m.at, m.ts, m.session, p.key, m.role, m.tier, m.speaker, m.host, m.agent_id, "
     "m.agent_name, m.branch, m.valid_from, m.valid_to, m.successor, m.pinned, m.cue, m.meta, {text}, "
     "m.derived, "
     "(SELECT json_group_array(session) FROM further_sessions WHERE key = m.key AND gone = 0), "
     "(SELECT json_array(t.member, t.machine, c.name) FROM tellers AS t "
-    "JOIN circles AS c ON c.id = t.circle WHERE t.id = m.teller)"
+    "JOIN circles AS c ON c.id = t.circle WHERE t.id = m.teller), "
+    f"{CAPTURED_BY}"
 )
 # Who told a memory, as scopes name members: "" for oneself, on whatever machine.
 MEMBER = (
@@ -38,7 +41,7 @@ def columns(longest: int | None = None) -> str:
 def memory(row: Sequence[object]) -> Memory:
     (key, ident, at, ts, session, project, role, tier, speaker, host, agent_id) = row[:11]
     (agent_name, branch, valid_from, valid_to, successor, pinned, cue, meta, text) = row[11:20]
-    derived, also_in, teller = row[20:]
+    derived, also_in, teller, captured_by = row[20:]
     member, machine, circle = json.loads(str(teller)) if teller else ("", "", "")
     assert isinstance(ident, bytes) and isinstance(key, int) and isinstance(at, int)  # noqa: S101 - the schema says so
     return Memory(
@@ -57,6 +60,7 @@ def memory(row: Sequence[object]) -> Memory:
             agent_id=str(agent_id),
             agent_name=str(agent_name),
             branch=str(branch),
+            captured_by=str(captured_by or ""),
             member=member,
             machine=machine,
             circle=circle,

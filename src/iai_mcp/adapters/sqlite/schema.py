@@ -4,7 +4,7 @@ import secrets
 
 import apsw
 
-from iai_mcp.adapters.sqlite import belonging, packing, shared_tables
+from iai_mcp.adapters.sqlite import belonging, held, packing, shared_tables
 from iai_mcp.adapters.sqlite.work_schema import FORKED_WORK, WORK, WORK_BY_TURN
 from iai_mcp.domain.errors import StoreTooNew
 
@@ -268,6 +268,7 @@ STEPS: tuple[str, ...] = (
     packing.TABLES,
     FORKED_WORK,
     WORK_BY_TURN,
+    held.TABLES,
 )
 
 

@@ -12,6 +12,7 @@ from iai_mcp.adapters.sqlite import rows, work_words
 from iai_mcp.adapters.sqlite.adding import project_id
 from iai_mcp.adapters.sqlite.database import Database, count
 from iai_mcp.adapters.sqlite.forgetting import forget_work
+from iai_mcp.adapters.sqlite.held import hold_work
 from iai_mcp.domain.commands import errors_in, same_command
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import Provenance
@@ -254,11 +255,14 @@ class SqliteWorks:
             for key in keys:
                 _leave(db, key, session)
 
-    def forget(self, keys: Sequence[int], at: int) -> list[str]:
+    def forget(self, keys: Sequence[int], at: int, *, hold: str = "") -> list[str]:
         with self._db.writing() as db:
+            for key in keys if hold else ():
+                hold_work(db, key, at, hold)
             gone = [one for key in keys if (one := forget_work(db, key, at)) is not None]
-            unreached = [(one,) for one in gone]
-            db.executemany("INSERT OR IGNORE INTO unreached VALUES (?)", unreached)
+            if not hold:  # else backups keep it as long as the store holds it
+                unreached = [(one,) for one in gone]
+                db.executemany("INSERT OR IGNORE INTO unreached VALUES (?)", unreached)
             if gone:
                 work_words.purge(db)
         return [rows.public_id(one) for one in gone]

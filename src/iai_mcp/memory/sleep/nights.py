@@ -52,6 +52,8 @@ class Nights:
         self._waiting = 0
         self._under_way = False
         self._ending = False
+        self._by_person = self._by_agent = False  # who asked for the night that is to come
+        self.retains = True  # whether the night under way may forget by retention
 
     @property
     def last(self) -> Report | None:
@@ -65,6 +67,18 @@ class Nights:
         """Whether somebody waits for a night that has not begun."""
         return self._night is not None and not self._under_way
 
+    def ask_by(self, *, person: bool) -> None:
+        """Ask for a night. One that only agents asked for forgets nothing by retention."""
+        self._note(person=person)
+        self.ask()
+
+    def _note(self, *, person: bool) -> None:
+        with self._turnstile:
+            if person:
+                self._by_person = True
+            else:
+                self._by_agent = True
+
     def run(self, may_go_on: Callable[[], bool] = lambda: True) -> bool:
         """Drive a night, or the rest of one; whether it is over for now, and not interrupted.
 
@@ -77,6 +91,8 @@ class Nights:
             began = self._clock.now()
             with self._turnstile:
                 self._under_way = True
+                self.retains = self._by_person or not self._by_agent
+                self._by_person = self._by_agent = False
             try:
                 self._journal.record_event("sleep_started", {}, began)
                 report = self._sleeper().run(lambda: self._goes_on(may_go_on))
@@ -92,7 +108,7 @@ class Nights:
             _settle(night, report)
             return report["state"] == "done"
 
-    def wait(self) -> Report:
+    def wait(self, *, person: bool = True) -> Report:
         """The report of the night that is under way, or else of one that is asked for now.
 
         It is unfinished where everything ends meanwhile.
@@ -108,7 +124,7 @@ class Nights:
             self._waiting += 1
         try:
             if not under_way:
-                self.ask()
+                self.ask_by(person=person)
             return night.result()
         finally:
             with self._turnstile:

@@ -104,7 +104,9 @@ class Retain:
         if not keys:
             return {}
         # How long this machine keeps things is its own affair: others keep them.
-        gone = self.memories.forget(keys, self.clock.now(), purge=False, only_here=True)
+        gone = self.memories.forget(
+            keys, self.clock.now(), purge=False, only_here=True, hold="retention"
+        )
         self.forgotten(keys)
         return {"changed": len(gone), "forgotten": len(gone)}
 
