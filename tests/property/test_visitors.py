@@ -170,9 +170,8 @@ def test_a_visitor_learns_nothing_of_a_private_project(
 
 def test_the_same_questions_bring_it_up_from_inside(scene: Scene) -> None:
     """Without this nothing is proved by silence."""
-    inside = {"visitor": True, "cwd": str(scene.inside)}
     told = "".join(
-        repr(dispatch(scene.store, method, {**more, **inside}))
+        repr(dispatch(scene.store, method, {**more, "cwd": str(scene.inside)}))
         for method, more in (
             ("memory_recall", {"cue": "heron"}),
             ("memory_timeline", {}),

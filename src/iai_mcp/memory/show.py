@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from uuid import UUID
 
 from iai_mcp.domain.cue_matching import ANYTHING
 from iai_mcp.domain.memories import Memory
@@ -89,6 +90,8 @@ class Show:
         if around and asked:
             groups = self.exchanges(asked[-1].key, around)
             return [self._exchange(keys, record.id, view) for keys in groups]
+        if _request_id(record) not in {one.id for one in asked}:
+            record = replace(record, turn=None)
         return [ShownExchange(record.id, (*asked, record))]
 
     def _exchange(self, keys: Sequence[int], wanted: str, view: Scope) -> ShownExchange:
@@ -108,6 +111,9 @@ class Show:
                 for one in self.works.newest(scope, ("command", "edit"), _MOST_WORK)[::-1]
                 if view.opens(one.provenance.project)
             ]
+        # The request that work served may stand in a private project: its id is not told either.
+        known = {turn.id for turn in turns}
+        work = [one if _request_id(one) in known else replace(one, turn=None) for one in work]
         both: list[Memory | Record] = [*turns, *work]
         parts = sorted(both, key=lambda one: (one.at.micros, isinstance(one, Record)))
         return ShownExchange(wanted, tuple(parts))
@@ -122,3 +128,7 @@ class Show:
 def _fitting(side: Sequence[Memory], view: Scope, room: Room) -> tuple[Shown, ...]:
     turns = (Shown(m).cut(ANYTHING, _EXCERPT) for m in side if view.opens(m.provenance.project))
     return tuple(turn for turn in turns if room.takes(weight(turn.memory)))
+
+
+def _request_id(record: Record) -> str:
+    return "" if record.turn is None else str(UUID(bytes=record.turn))

@@ -129,7 +129,7 @@ def test_a_dry_run_costs_no_budget_and_shows_samples(store: MemoryStore) -> None
     for _ in range(2):
         told = agent(store, "memory_forget", query="heron", dry_run=True)
         assert told["matches"] == 110
-        assert len(told["records"]) == 5
+        assert len(told["records"]) == 10
     assert agent(store, "memory_forget", query="number 1 of many")["forgotten"] == 1
 
 
