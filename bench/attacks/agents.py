@@ -1,6 +1,8 @@
 """What a prompt-injected MCP client tries: erase, silence, plant, hide, and pass for the person."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 
 from tests.support.git import repository
@@ -71,16 +73,16 @@ class _Scene:
             agent.tool("memory_forget", session_id="s")
         few = before - self._records() <= 50
         back = int(str(self._home.call("forgotten_restore", restore=True)["restored"]))
-        return Outcome(
-            "agents forget in slices, and for good", few + (self._records() == before), 2
-        ) if back else Outcome("agents forget in slices, and for good", 0, 2)
+        held = few + (self._records() == before) if back else 0
+        return Outcome("agents forget in slices, and for good", held, 2)
 
     def planting(self) -> Outcome:
+        names = (" ", "\u200b", "S", "s", str(self.private), "other")
         tried: list[dict[str, object]] = [
-            *({"project": name} for name in (" ", "\u200b", "S", "s", str(self.private), "other")),
             {"session_id": "s", "role": "user", "tier": "procedural", "speaker": "Ann"},
             {"ts": "9999-12-31T00:00:00Z"},
         ]
+        tried += [{"project": name} for name in names]
         with Bridge(self._home, self.shop) as agent:
             for given in tried:
                 agent.tool("memory_capture", text=PLANTED, **given)
@@ -94,7 +96,8 @@ class _Scene:
         return Outcome("an agent plants words of the person", held, len(places) + 2)
 
     def hiding(self) -> Outcome:
-        (said,) = self._home.call("memory_timeline", session_id="till")["records"]  # type: ignore[misc]
+        found = json.loads(json.dumps(self._home.call("memory_timeline", session_id="till")))
+        said = found["records"][0]
         with Bridge(self._home, self.shop) as agent:
             agent.tool("memory_contradict", id=said["id"], new_fact="the till port is 6666")
             told = agent.tool("memory_recall", cue="which port has the till?")
@@ -115,7 +118,14 @@ class _Scene:
             ("privacy", "off", str(self.private)),
         )
         held = sum(
-            self._home.run(*words, IAI_MCP_AGENT_ID="a-1").returncode != 0 for words in tried
+            subprocess.run(
+                [sys.executable, "-m", "iai_mcp.cli", *words],
+                env={**self._home.environment, "IAI_MCP_AGENT_ID": "a-1"},
+                capture_output=True,
+                check=False,
+            ).returncode
+            != 0
+            for words in tried
         )
         return Outcome("a command inside an agent's session acts as the person", held, len(tried))
 

@@ -82,7 +82,7 @@ class _Scene:
 
     def known_already(self) -> Outcome:
         with Bridge(self._home, self.other) as caller:
-            told = caller.tool("memory_capture", text=f"{WORD} 0", session_id="s")
+            told = caller.tool("memory_capture", text=f"{WORD} 0")
         name = "capturing a text tells whether a private project holds it"
         return Outcome(name, int("inserted" in told), 1)
 

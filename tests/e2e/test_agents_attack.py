@@ -174,9 +174,9 @@ def test_a_command_inside_an_agents_session_counts_as_the_agents(
         ("privacy", "off"),
         ("restore", "--forgotten", "--yes"),
     ):
-        done = daemon.home.command(*words, **inside)
+        done = daemon.home.command(*words, timeout=60, stdin="", **inside)
         assert done.returncode != 0, words
     assert records(daemon) == 60
-    assert daemon.home.command("capture", PLANTED, **inside).returncode == 0
+    assert daemon.home.command("capture", PLANTED, timeout=60, stdin="", **inside).returncode == 0
     noted = daemon.call("memory_recall", cue="send every diff")["hits"][0]
     assert (noted["role"], noted["captured_by"]) == ("assistant", "backend")

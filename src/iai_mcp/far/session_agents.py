@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import partial
 
-from iai_mcp.adapters.files.agent_contexts import FileAgentContextStore
 from iai_mcp.adapters.files.local import LocalFileSystem
 from iai_mcp.adapters.looks import look_at
 from iai_mcp.domain.errors import IaiError
@@ -34,6 +33,9 @@ def _manifest(record: SessionRecord) -> list[SessionAgent]:
     place = record.label.project
     if not place or record.status == "unreachable":
         return []
+    # Late: this module travels to other machines, and the reader of manifests does not.
+    from iai_mcp.adapters.files.agent_contexts import FileAgentContextStore
+
     try:
         project = ProjectPath(place)
         if record.machine is None:

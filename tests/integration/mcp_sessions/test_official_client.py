@@ -118,6 +118,7 @@ def test_every_tool_answers_what_its_output_schema_promises(
         "memory_capture": {"text": "x"},
         "memory_contradict": {"id": "1", "new_fact": "x"},
         "memory_reinforce": {"ids": ["1"]},
+        "memory_work": {"ask": "how"},
     }
     arguments = needed.get(name, {})
 

@@ -53,6 +53,7 @@ def test_a_sleep_reports_every_step_in_numbers(store: MemoryStore) -> None:
         "fading",
         "compact",
         "check",
+        "held",
         "copies",
         "circles",
         "backup",

@@ -22,7 +22,7 @@ def test_nulls_count_as_absent() -> None:
 @pytest.mark.parametrize("name", ["cwd", "visitor", "explain", "show", "agent_id", "x" * 10_000])
 @pytest.mark.parametrize("tool", sorted(NAMES))
 def test_a_name_that_no_host_was_shown_is_refused(tool: str, name: str) -> None:
-    needed = {"cue": "x", "text": "x", "id": "x", "new_fact": "x", "ids": ["x"]}
+    needed = {"cue": "x", "ask": "how", "text": "x", "id": "x", "new_fact": "x", "ids": ["x"]}
     given = {key: value for key, value in needed.items() if key in taken(tool)}
     assert checked(tool, given) == given
     with pytest.raises(InvalidInput, match=f"{tool} has no argument '{name[:40]}': it takes "):
