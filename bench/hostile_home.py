@@ -78,7 +78,7 @@ class HostileHome:
             (project / ".git").mkdir(parents=True)
         self.scratch.start()
         self._memories()
-        found = self.scratch.call("memory_timeline", limit=1)["records"]
+        found = self.scratch.call("memory_timeline", limit=1, cwd=str(self.project))["records"]
         assert isinstance(found, list)
         self.memory = str(found[0]["id"])
         self._workspace()
