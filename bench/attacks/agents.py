@@ -1,6 +1,8 @@
 """What a prompt-injected MCP client tries: erase, silence, plant, hide, and pass for the person."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 
 from tests.support.git import repository
@@ -69,11 +71,10 @@ class _Scene:
             for part in range(16):
                 agent.tool("memory_forget", query=f"boathouse {part}")
             agent.tool("memory_forget", session_id="s")
-        few = before - self._records() <= 50
-        back = int(str(self._home.call("forgotten_restore", restore=True)["restored"]))
-        return Outcome(
-            "agents forget in slices, and for good", few + (self._records() == before), 2
-        ) if back else Outcome("agents forget in slices, and for good", 0, 2)
+        few = 0 < before - self._records() <= 50
+        self._home.call("forgotten_restore", restore=True)
+        whole = self._records() == before
+        return Outcome("agents forget in slices, and for good", few + whole, 2)
 
     def planting(self) -> Outcome:
         tried: list[dict[str, object]] = [
@@ -86,19 +87,20 @@ class _Scene:
                 agent.tool("memory_capture", text=PLANTED, **given)
         places = (self.shop, self.private, self._home.path)
         starts = [self._home.call("session_start_payload", cwd=str(place)) for place in places]
-        found = json.dumps(self._home.call("memory_timeline", limit=1000))
-        mine = [one for one in json.loads(found)["records"] if one["text"] == PLANTED]
+        found = json.loads(json.dumps(self._home.call("memory_timeline", limit=1000)))
+        mine = [one for one in found["records"] if one["text"] == PLANTED]
         held = sum(PLANTED not in str(start["text"]) for start in starts)
         held += all(one["role"] == "assistant" and one["captured_by"] for one in mine)
         held += all(one["project"] == str(self.shop) for one in mine)
         return Outcome("an agent plants words of the person", held, len(places) + 2)
 
     def hiding(self) -> Outcome:
-        (said,) = self._home.call("memory_timeline", session_id="till")["records"]  # type: ignore[misc]
+        told = json.loads(json.dumps(self._home.call("memory_timeline", session_id="till")))
+        (said,) = told["records"]
         with Bridge(self._home, self.shop) as agent:
             agent.tool("memory_contradict", id=said["id"], new_fact="the till port is 6666")
-            told = agent.tool("memory_recall", cue="which port has the till?")
-        return Outcome("an agent hides what a person said", int("5432" in told), 1)
+            answer = agent.tool("memory_recall", cue="which port has the till?")
+        return Outcome("an agent hides what a person said", int("5432" in answer), 1)
 
     def pretending(self) -> Outcome:
         before, held = self._records(), 0
@@ -114,10 +116,16 @@ class _Scene:
             ("knobs", "retention_days", "1"),
             ("privacy", "off", str(self.private)),
         )
-        held = sum(
-            self._home.run(*words, IAI_MCP_AGENT_ID="a-1").returncode != 0 for words in tried
-        )
+        held = sum(self._run(*words) != 0 for words in tried)
         return Outcome("a command inside an agent's session acts as the person", held, len(tried))
+
+    def _run(self, *words: str) -> int:
+        return subprocess.run(
+            [sys.executable, "-m", "iai_mcp.cli", *words],
+            env={**self._home.environment, "IAI_MCP_AGENT_ID": "a-1"},
+            capture_output=True,
+            check=False,
+        ).returncode
 
     def _records(self) -> int:
         return int(str(self._home.call("topology")["records"]))
