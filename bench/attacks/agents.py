@@ -71,37 +71,36 @@ class _Scene:
             for part in range(16):
                 agent.tool("memory_forget", query=f"boathouse {part}")
             agent.tool("memory_forget", session_id="s")
-        few = before - self._records() <= 50
-        back = int(str(self._home.call("forgotten_restore", restore=True)["restored"]))
-        held = few + (self._records() == before) if back else 0
-        return Outcome("agents forget in slices, and for good", held, 2)
+        few = 0 < before - self._records() <= 50
+        self._home.call("forgotten_restore", restore=True)
+        whole = self._records() == before
+        return Outcome("agents forget in slices, and for good", few + whole, 2)
 
     def planting(self) -> Outcome:
-        names = (" ", "\u200b", "S", "s", str(self.private), "other")
         tried: list[dict[str, object]] = [
+            *({"project": name} for name in (" ", "\u200b", "S", "s", str(self.private), "other")),
             {"session_id": "s", "role": "user", "tier": "procedural", "speaker": "Ann"},
             {"ts": "9999-12-31T00:00:00Z"},
         ]
-        tried += [{"project": name} for name in names]
         with Bridge(self._home, self.shop) as agent:
             for given in tried:
                 agent.tool("memory_capture", text=PLANTED, **given)
         places = (self.shop, self.private, self._home.path)
         starts = [self._home.call("session_start_payload", cwd=str(place)) for place in places]
-        found = json.dumps(self._home.call("memory_timeline", limit=1000))
-        mine = [one for one in json.loads(found)["records"] if one["text"] == PLANTED]
+        found = json.loads(json.dumps(self._home.call("memory_timeline", limit=1000)))
+        mine = [one for one in found["records"] if one["text"] == PLANTED]
         held = sum(PLANTED not in str(start["text"]) for start in starts)
         held += all(one["role"] == "assistant" and one["captured_by"] for one in mine)
         held += all(one["project"] == str(self.shop) for one in mine)
         return Outcome("an agent plants words of the person", held, len(places) + 2)
 
     def hiding(self) -> Outcome:
-        found = json.loads(json.dumps(self._home.call("memory_timeline", session_id="till")))
-        said = found["records"][0]
+        told = json.loads(json.dumps(self._home.call("memory_timeline", session_id="till")))
+        (said,) = told["records"]
         with Bridge(self._home, self.shop) as agent:
             agent.tool("memory_contradict", id=said["id"], new_fact="the till port is 6666")
-            told = agent.tool("memory_recall", cue="which port has the till?")
-        return Outcome("an agent hides what a person said", int("5432" in told), 1)
+            answer = agent.tool("memory_recall", cue="which port has the till?")
+        return Outcome("an agent hides what a person said", int("5432" in answer), 1)
 
     def pretending(self) -> Outcome:
         before, held = self._records(), 0
@@ -117,17 +116,16 @@ class _Scene:
             ("knobs", "retention_days", "1"),
             ("privacy", "off", str(self.private)),
         )
-        held = sum(
-            subprocess.run(
-                [sys.executable, "-m", "iai_mcp.cli", *words],
-                env={**self._home.environment, "IAI_MCP_AGENT_ID": "a-1"},
-                capture_output=True,
-                check=False,
-            ).returncode
-            != 0
-            for words in tried
-        )
+        held = sum(self._run(*words) != 0 for words in tried)
         return Outcome("a command inside an agent's session acts as the person", held, len(tried))
+
+    def _run(self, *words: str) -> int:
+        return subprocess.run(
+            [sys.executable, "-m", "iai_mcp.cli", *words],
+            env={**self._home.environment, "IAI_MCP_AGENT_ID": "a-1"},
+            capture_output=True,
+            check=False,
+        ).returncode
 
     def _records(self) -> int:
         return int(str(self._home.call("topology")["records"]))

@@ -179,7 +179,7 @@ class _Scene:
 
     def visitors(self) -> Outcome:
         moved = {"IAI_MCP_PROJECT": str(self.private), "PWD": str(self.private)}
-        with Bridge(self._home, self.other, b"", **moved) as caller:
+        with Bridge(self._home, self.other, **moved) as caller:
             answers = [caller.tool(tool, **given) for tool, given in self._questions()]
         return self._kept("tools tell another project what is private", answers)
 
@@ -237,7 +237,9 @@ class _Scene:
 class Bridge:
     """What a host starts, and the calls it makes."""
 
-    def __init__(self, home: Scratch, cwd: Path, opening: bytes = b"", **more: str) -> None:
+    def __init__(
+        self, home: Scratch, cwd: Path, *, opening: bytes | None = None, **more: str
+    ) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "iai_mcp.bridge"],
             env={**home.environment, **more},
@@ -252,30 +254,27 @@ class Bridge:
             "capabilities": {},
             "clientInfo": client,
         }
-        if opening:
-            self._send(opening)
-        else:
+        if opening is None:
             self.ask("initialize", hello)
+        else:
+            assert self._process.stdin
+            self._process.stdin.write(opening + b"\n")
 
     def tool(self, name: str, **arguments: object) -> str:
         return self.ask("tools/call", {"name": name, "arguments": arguments})
 
     def ask(self, method: str, params: dict[str, object]) -> str:
-        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        return self._send(json.dumps(request).encode())
-
-    def _send(self, line: bytes) -> str:
-        """Send one line; the next line that the bridge answers."""
         assert self._process.stdin
         assert self._process.stdout
-        self._process.stdin.write(line + b"\n")
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        self._process.stdin.write(json.dumps(request).encode() + b"\n")
         self._process.stdin.flush()
         while b"\n" not in self._heard:
             if not select.select([self._process.stdout], [], [], 3 * PATIENCE)[0]:
                 raise RuntimeError("the bridge stayed silent")
             self._heard += os.read(self._process.stdout.fileno(), 1 << 20)
-        answer, _, self._heard = self._heard.partition(b"\n")
-        return answer.decode()
+        line, _, self._heard = self._heard.partition(b"\n")
+        return line.decode()
 
     def __enter__(self) -> Self:
         return self
