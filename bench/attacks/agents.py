@@ -77,11 +77,12 @@ class _Scene:
         return Outcome("agents forget in slices, and for good", few + whole, 2)
 
     def planting(self) -> Outcome:
+        names = (" ", "\u200b", "S", "s", str(self.private), "other")
         tried: list[dict[str, object]] = [
-            *({"project": name} for name in (" ", "\u200b", "S", "s", str(self.private), "other")),
             {"session_id": "s", "role": "user", "tier": "procedural", "speaker": "Ann"},
             {"ts": "9999-12-31T00:00:00Z"},
         ]
+        tried += [{"project": name} for name in names]
         with Bridge(self._home, self.shop) as agent:
             for given in tried:
                 agent.tool("memory_capture", text=PLANTED, **given)
