@@ -179,7 +179,7 @@ class _Scene:
 
     def visitors(self) -> Outcome:
         moved = {"IAI_MCP_PROJECT": str(self.private), "PWD": str(self.private)}
-        with Bridge(self._home, self.other, None, **moved) as caller:
+        with Bridge(self._home, self.other, opening=None, **moved) as caller:
             answers = [caller.tool(tool, **given) for tool, given in self._questions()]
         return self._kept("tools tell another project what is private", answers)
 
