@@ -66,7 +66,6 @@ def compose(store: "MemoryStore") -> Sleep:
         Fade(store.strengths, FsrsCurve(), store.clock, store.uses.flush),
         Compact(upkeep),
         Errand("check", upkeep.check),
-        Errand("held", lambda: Thread(lambda: _expire(store), "held")),
         # Before there is another backup: what was held long enough leaves those that there are.
         Errand("copies", lambda: Thread(lambda: _reach(store), "copies"), lambda: _forgot(store)),
         Errand("circles", lambda: Thread(lambda: _roll(store), "circles"), lambda: store.shares),
@@ -74,10 +73,6 @@ def compose(store: "MemoryStore") -> Sleep:
     )
     ledger = SqliteLedger(store.database)
     return Sleep(steps, ledger, store.memories, store.clock, store.courtesy)
-
-
-def _expire(store: "MemoryStore") -> None:
-    store.restore_forgotten.expire()
 
 
 def _reach(store: "MemoryStore") -> None:
@@ -90,4 +85,5 @@ def _roll(store: "MemoryStore") -> None:
 
 
 def _forgot(store: "MemoryStore") -> bool:
+    store.restore_forgotten.expire()
     return store.memories.unreached_count() > 0

@@ -128,6 +128,40 @@ def test_what_one_forgets_is_gone_on_the_other_and_stays_away(pair: Pair) -> Non
     assert bob.texts() == ["keep this"]
 
 
+def test_what_an_agent_forgets_is_told_after_it_can_not_come_back_any_more(pair: Pair) -> None:
+    ann, bob = pair
+    ann.hears("keep this", "words of ann")
+    ann.now()
+    bob.now()
+    ann.call("memory_forget", query="words of ann", caller="agent")
+    for one in (ann, bob, ann):
+        one.now()
+    assert (ann.texts(), bob.texts()) == (["keep this"], ["keep this", "words of ann"])
+    ann.call("forgotten_restore", restore=True)
+    for one in (ann, bob, ann):
+        one.now()
+    assert sorted(ann.texts()) == sorted(bob.texts()) == ["keep this", "words of ann"]
+    ann.call("memory_forget", query="words of ann", caller="agent")
+    ann.store.held.expire(ann.store.clock.now())
+    ann.now()
+    bob.now()
+    assert ann.texts() == bob.texts() == ["keep this"]
+
+
+def test_an_agents_supersession_is_taken_back_on_the_other_machine(pair: Pair) -> None:
+    ann, bob = pair
+    ann.hears("the port is 5432")
+    (old,) = ann.records()
+    ann.call("memory_contradict", id=old["id"], new_fact="the port is 5433")
+    ann.now()
+    bob.now()
+    ann.call("memory_reinstate", id=old["id"])
+    ann.now()
+    bob.now()
+    told = {str(one["text"]): one for one in bob.records()}
+    assert told["the port is 5432"]["valid_to"] is None
+
+
 def test_pins_and_corrections_travel(pair: Pair) -> None:
     ann, bob = pair
     ann.hears("the port is 5432", "a rule")
