@@ -114,7 +114,9 @@ def weighed(strength: float, share: float) -> float:
     return strength * (1 - _SHARED + _SHARED * share)
 
 
-_PATH = re.compile(r"^[\w.@~+-]*/?[\w.@+/-]*\.[A-Za-z]\w{0,7}$|^[\w.@~+-]+(?:/[\w.@+-]+)+/?$")
+_PATH_LETTERS = re.compile(r"[\w.@~+/-]+")
+_FILE_ENDING = re.compile(r"\.[A-Za-z]\w{0,7}\Z")
+_FOLDERS = re.compile(r"[\w.@~+-]+(?:/[\w.@+-]+)+/?")
 _PROMPT = re.compile(r"^\s*[$%❯>]\s+\S")
 # fmt: off
 _PROGRAMS = frozenset((
@@ -154,13 +156,21 @@ def names_work(cue: str) -> bool:
     text = cue.strip()
     first = text.split(maxsplit=1)[0] if text else ""
     program = first.rsplit("/", 1)[-1]
-    if _PROMPT.match(text) or _PATH.match(text):
+    if _PROMPT.match(text) or _is_path(text):
         return True
     if program in _PROGRAMS and len(text.split()) > 1 and not text.endswith("?"):
         return not re.match(
             r"^(?:go|make|just|node|swift|helm) (?:to|sure|it|the|a|an|on|back|for)\b", text
         )
     return not text.endswith("?") and bool(errors_in(text)) and _looks_printed(text)
+
+
+def _is_path(text: str) -> bool:
+    """Whether it is a file with an ending or in a folder. In steps: each pattern reads it once."""
+    if not _PATH_LETTERS.fullmatch(text):
+        return False
+    is_file = _FILE_ENDING.search(text, max(0, len(text) - 9)) and "~" not in text.partition("/")[2]
+    return bool(is_file) or _FOLDERS.fullmatch(text) is not None
 
 
 def asks_for_work(cue: str) -> bool:
@@ -171,5 +181,7 @@ def asks_for_work(cue: str) -> bool:
 def _looks_printed(text: str) -> bool:
     """An error message has a form that sentences do not have."""
     return bool(
-        re.search(r"\w+(?:Error|Exception)\b|:\s?\d+:|^\w[\w .]*: |\b[\w/]+\.\w+:\d+|--\w|\n", text)
+        re.search(
+            r"(?<=\w)(?:Error|Exception)\b|:\s?\d+:|^\w[\w .]*: |(?<=[\w/])\.\w+:\d+|--\w|\n", text
+        )
     )
