@@ -53,7 +53,6 @@ def test_a_sleep_reports_every_step_in_numbers(store: MemoryStore) -> None:
         "fading",
         "compact",
         "check",
-        "held",
         "copies",
         "circles",
         "backup",
