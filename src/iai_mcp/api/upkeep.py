@@ -86,20 +86,14 @@ def _consolidate(store: MemoryStore, params: Params) -> Json:
     if not params.flag("wait"):
         before = store.sleep.report()
         store.nights.ask()
-        return {**before, "queued": True, "suggested": _suggested(store, params)}
+        return {**before, "queued": True}
     store.embedder.wait(_MODEL_SECONDS)
     report = store.nights.wait()
-    return {**report, "queued": False, "suggested": _suggested(store, params)}
+    return {**report, "queued": False}
 
 
 def _report(store: MemoryStore, params: Params) -> Json:
-    return {**store.sleep.report(), "suggested": _suggested(store, params)}
-
-
-def _suggested(store: MemoryStore, params: Params) -> list[Json]:
-    """What may be shown to whoever asks: a private project's words stay in it."""
-    project = params.text("project", "")
-    return store.sleep.suggested(store.access.closed_unless_named(caller_of(params), project))
+    return store.sleep.report()
 
 
 def _backup(store: MemoryStore, params: Params) -> Json:

@@ -10,7 +10,7 @@ from typing import assert_never
 import apsw
 
 from iai_mcp.adapters.sqlite.adding import project_id
-from iai_mcp.adapters.sqlite.database import Database, count
+from iai_mcp.adapters.sqlite.database import Database
 from iai_mcp.ports.sleep import (
     Assigned,
     Change,
@@ -18,13 +18,10 @@ from iai_mcp.ports.sleep import (
     Folded,
     Grouped,
     Night,
-    Observed,
     Page,
     Progress,
     Settled,
     Strengthened,
-    Suggested,
-    Withdrawn,
 )
 
 _STARTED, _FINISHED = "sleep:started", "sleep:finished"
@@ -89,15 +86,6 @@ class SqliteLedger:
         with self._db.writing() as db:
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_FINISHED, at))
 
-    def suggestions(self, limit: int) -> list[Suggested]:
-        sql = "SELECT older, newer, kind, reason, score, at FROM suggestions ORDER BY score DESC, newer DESC LIMIT ?"
-        with self._db.reading() as db:
-            return [Suggested(*row) for row in db.execute(sql, (limit,))]
-
-    def suggestion_count(self) -> int:
-        with self._db.reading() as db:
-            return count(db, "suggestions")
-
 
 def _moment(db: apsw.Connection, name: str) -> int | None:
     row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
@@ -118,10 +106,6 @@ def _write(db: apsw.Connection, change: Change) -> None:
             _derive(db, change)
         case Settled():
             _settle(db, change)
-        case Suggested() | Withdrawn():
-            _suggest(db, change)
-        case Observed():
-            _observe(db, change)
         case Strengthened():
             _strengthen(db, change)
         case _:
@@ -215,46 +199,6 @@ def _settle(db: apsw.Connection, change: Settled) -> None:
             "UPDATE windows SET state = 'written' WHERE id = ? AND state = 'grouped'",
             (change.home,),
         )
-    elif change.kind == "habit":
-        # One that went meanwhile took its evidence along: the habit has news again.
-        there = db.execute(
-            f"SELECT count(*) FROM (SELECT id FROM memories WHERE id IN ({marks}) "
-            f"UNION SELECT id FROM tombstones WHERE id IN ({marks}))",
-            (*change.kept, *change.kept),
-        ).get
-        if there == len(change.kept):
-            db.execute("UPDATE habits SET changed = 0 WHERE id = ?", (change.home,))
-
-
-def _suggest(db: apsw.Connection, change: Suggested | Withdrawn) -> None:
-    if isinstance(change, Withdrawn):
-        db.execute("DELETE FROM suggestions WHERE at < ?", (change.before,))
-        return
-    db.execute(
-        "INSERT OR REPLACE INTO suggestions SELECT o.key, n.key, ?, ?, ?, ? "
-        "FROM memories AS o, memories AS n WHERE o.key = ? AND n.key = ? AND o.valid_to IS NULL",
-        (change.kind, change.reason, change.score, change.at, change.older, change.newer),
-    )
-
-
-def _observe(db: apsw.Connection, change: Observed) -> None:
-    known = db.execute(
-        "SELECT 1 FROM observations WHERE key = ? AND sentence = ?", (change.key, change.sentence)
-    ).fetchone()
-    there = db.execute("SELECT 1 FROM memories WHERE key = ?", (change.key,)).fetchone()
-    if known or not there:
-        return
-    habit = change.habit
-    if habit is not None:
-        db.execute("UPDATE habits SET changed = 1 WHERE id = ?", (habit,))
-        habit = habit if db.changes() else None
-    if habit is None:
-        db.execute("INSERT INTO habits (kind) VALUES (?)", (change.kind,))
-        habit = db.last_insert_rowid()
-    db.execute(
-        "INSERT INTO observations (habit, key, terms, sentence) VALUES (?, ?, ?, ?)",
-        (habit, change.key, "\x1f".join(change.terms), change.sentence),
-    )
 
 
 def _strengthen(db: apsw.Connection, change: Strengthened) -> None:
