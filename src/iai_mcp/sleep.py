@@ -3,12 +3,10 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from iai_mcp.adapters.fsrs_curve import FsrsCurve
 from iai_mcp.adapters.leiden import LeidenCommunities
 from iai_mcp.adapters.sqlite.sleep_ledger import SqliteLedger
 from iai_mcp.adapters.sqlite.upkeep import StoreUpkeep, Thread
 from iai_mcp.domain.errors import IaiError
-from iai_mcp.memory.sleep.fading import Fade
 from iai_mcp.memory.sleep.folding import FoldRepeats
 from iai_mcp.memory.sleep.sleep import Sleep
 from iai_mcp.memory.sleep.topics import FindTopics
@@ -42,10 +40,7 @@ def compose(store: "MemoryStore") -> Sleep:
             lambda: store.knobs.current().retention_mb,
         ),
         FoldRepeats(store.repeats),
-        FindTopics(
-            store.topics, store.memories, LeidenCommunities(), store.model.space, store.learns
-        ),
-        Fade(store.strengths, FsrsCurve(), store.clock, store.uses.flush),
+        FindTopics(store.topics, LeidenCommunities(), store.model.space, store.learns),
         Compact(upkeep),
         Errand("check", upkeep.check),
         # Before there is another backup: what retention forgot leaves those that there are.

@@ -23,7 +23,7 @@ from tests.integration.mcp_sessions.processes import BridgeProcess
 from tests.support.answers import Json
 
 from iai_mcp.client import connection
-from iai_mcp.protocol.tools import NAMES
+from iai_mcp.protocol.tools import NAMES, TEXT_TOOLS
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_SECONDS = 30.0
@@ -339,6 +339,6 @@ def test_search_tools_answer_with_one_text_block_unless_json_is_asked_for(daemon
             assert shown.structured_content["record"]["text"] == "the cake was lemon"
             listed = await session.list_tools()
             silent = {tool.name for tool in listed.tools if tool.output_schema is None}
-            assert silent == {"memory_recall", "memory_show", "memory_timeline"}
+            assert silent == TEXT_TOOLS
 
     within_deadline(scenario)

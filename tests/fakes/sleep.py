@@ -217,11 +217,14 @@ class FakeRepeats:
         found = (self._ledger.folds[key] for key in keys if key in self._ledger.folds)
         return {one.key: one.fold for one in found if one.fold is not None}
 
-    def members(self, fold: int, limit: int) -> tuple[int, list[str]]:
+    def members(
+        self, fold: int, limit: int, not_projects: Sequence[str] = ()
+    ) -> tuple[int, list[str]]:
         keys = [one.key for one in self._ledger.folds.values() if one.fold == fold]
-        memories = self._memories.get(keys)
+        known = self._memories.get(keys)
+        memories = [one for one in known if one.provenance.project not in not_projects]
         latest = sorted(memories, key=lambda m: (m.at.micros, m.key), reverse=True)
-        return len(keys), [memory.id for memory in latest[:limit]]
+        return len(memories), [memory.id for memory in latest[:limit]]
 
     def _standing(self) -> list[Folded]:
         there = self._memories.stored
@@ -277,9 +280,16 @@ class FakeTopics:
             self._ledger.state_of |= dict.fromkeys(self._ledger.state_of, "changed")
             self._space = space
 
-    def count(self) -> int:
-        of = self._ledger.topic_of
+    def count(self, not_projects: Sequence[str] = ()) -> int:
+        of = {
+            key: topic
+            for key, topic in self._ledger.topic_of.items()
+            if self._open(key, not_projects)
+        }
         return len({(self._ledger.window_of[key], topic) for key, topic in of.items()})
+
+    def _open(self, key: int, not_projects: Sequence[str]) -> bool:
+        return self._memories.stored[key].provenance.project not in not_projects
 
     def derived_count(self) -> int:
         return len(self._ledger.made)
@@ -288,8 +298,9 @@ class FakeTopics:
         latest = max(self._ledger.folds, default=0)
         return len(self._memories.after(latest, 1 << 30))
 
-    def hubs(self, limit: int) -> list[Hub]:
-        ties = sorted(self._ledger.ties_of.items(), key=lambda one: (-one[1], one[0]))
+    def hubs(self, limit: int, not_projects: Sequence[str] = ()) -> list[Hub]:
+        known = [one for one in self._ledger.ties_of.items() if self._open(one[0], not_projects)]
+        ties = sorted(known, key=lambda one: (-one[1], one[0]))
         return [Hub(self._memories.stored[key].id, own) for key, own in ties if own][:limit]
 
     def largest(self, limit: int, not_projects: Sequence[str]) -> list[Written]:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from iai_mcp.domain.privacy import PrivateAreas
+
 
 class StandingClock:
     """`Clock` that stands still until it is told."""
@@ -42,7 +44,10 @@ class FakeProjects:
         return key in self._roots
 
     def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
-        return [key for key in known if key in private and key != here]
+        return PrivateAreas(private, {}).closed(known, here)
+
+    def covering(self, private: Sequence[str], key: str) -> list[str]:
+        return sorted({min(area) for area in PrivateAreas(private, {}).covering(key)})
 
 
 class FakeConsent:

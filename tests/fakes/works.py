@@ -5,7 +5,6 @@ from dataclasses import replace
 from uuid import UUID
 
 from iai_mcp.domain.commands import errors_in, same_command
-from iai_mcp.domain.glosses import gloss
 from iai_mcp.domain.mendings import Mending
 from iai_mcp.domain.whole_words import Phrase
 from iai_mcp.domain.words import words
@@ -62,7 +61,7 @@ class FakeWorks:
             Found(one.key, float(shared))
             for one in self._newest(scope, kinds)
             if not isinstance(one.done, Looked)
-            and (shared := len(wanted & set(words(self._found_by(one)))))
+            and (shared := len(wanted & set(words(self._text(one)))))
         ]
         return sorted(found, key=lambda one: -one.strength)[:limit]
 
@@ -210,10 +209,6 @@ class FakeWorks:
     def _text(self, one: Record) -> str:
         output = one.done.output if isinstance(one.done, Command) else ""
         return "\n".join((text_of(one.done, one.note), output, self._asked[one.key]))
-
-    def _found_by(self, one: Record) -> str:
-        called = gloss(one.done.command) if isinstance(one.done, Command) else ""
-        return f"{self._text(one)}\n{called}"
 
     def _newest(self, scope: Scope, kinds: Sequence[Kind]) -> list[Record]:
         session = scope.session_id

@@ -14,6 +14,7 @@ from iai_mcp.adapters.keys import backup
 from iai_mcp.capture import consent
 from iai_mcp.cli import capture_consent
 from iai_mcp.core import dispatch
+from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.work import KINDS, Command, Edit, Record, text_of
 from iai_mcp.ports.memories import Scope
 from iai_mcp.store import MemoryStore
@@ -283,7 +284,7 @@ def test_work_of_histories_that_were_imported_before_is_read_once_in_the_backgro
 
     (work,) = kept(store)
     assert text_of(work.done) == "make"
-    assert store.work_answers.requests([work]) == {work.key: "build it"}
+    assert store.work_answers.requests([work], Scope()) == {work.key: "build it"}
     dispatch(store, "memory_forget", {"session_id": transcript.stem})
     deliver(store, ran("t9", "ls"))
     store.past_work.work()
@@ -309,7 +310,7 @@ def test_how_tells_no_command_that_a_person_refused_unless_refusals_are_asked_fo
     deliver(store, refused, ran("c2", "make heron"))
 
     def how(question: str) -> list[object]:
-        answers = store.work_answers.how(question, Scope(), "", 5)
+        answers = store.work_answers.how(question, Scope(), 5)
         return [one["command"] for one in answers]
 
     assert how("make") == ["make heron"]
@@ -331,3 +332,86 @@ def test_a_command_that_a_fork_repeats_stays_with_it(store: MemoryStore) -> None
     assert store.works.keys(Scope(session_id="s1")) == []
     assert ask(store, "memory_forget", session_id="fork")["work"] == 1
     assert kept(store) == []
+
+
+ASKED = {"id": "u-1", "role": "user", "text": "ship it", "ts": "2026-03-01T09:29:00Z"}
+
+
+def commands(store: MemoryStore, **params: object) -> list[object]:
+    found = dispatch(store, "how", params)["commands"]
+    assert isinstance(found, list)
+    return [one["command"] for one in found]
+
+
+def test_how_answers_from_the_callers_project_unless_all_are_asked_for(store: MemoryStore) -> None:
+    deliver(store, ASKED, ran("a", "bun run e2e tests"), project="/shop")
+    other = [ran(f"b{n}", f"npx playwright run e2e tests {n}") for n in range(5)]
+    deliver(store, ASKED, *other, session_id="s2", project="/other")
+
+    assert commands(store, query="run the e2e tests", cwd="/shop") == ["bun run e2e tests"]
+    everywhere = dispatch(
+        store, "how", {"query": "run the e2e tests", "cwd": "/shop", "project": "*"}
+    )
+    found = everywhere["commands"]
+    assert isinstance(found, list)
+    assert {one["project"] for one in found} == {"/shop", "/other"}
+    assert commands(store, query="run the e2e tests", cwd="/nowhere") == []
+
+
+def test_variants_of_one_command_are_one_answer_with_all_its_uses(store: MemoryStore) -> None:
+    made = [ran(f"p{n}", f"gh pr create --title 'Part {n}' --body 'Does {n}'") for n in range(8)]
+    noise = [ran(f"n{n}", f"git log --grep 'create pull request {n}'") for n in range(8)]
+    deliver(store, ASKED, *made, *noise, project="/shop")
+
+    first = ask(store, "how", query="create pr", cwd="/shop")["commands"][0]
+    assert str(first["command"]).startswith("gh pr create")
+    assert first["uses"] == 8
+
+
+def test_wordings_find_a_command_that_shares_no_word_with_the_question(store: MemoryStore) -> None:
+    deliver(store, ASKED, ran("a", "gh pr create --fill"), ran("b", "make lint"), project="/shop")
+    found = commands(
+        store, query="propose my work upstream", wordings=["gh pr create"], cwd="/shop"
+    )
+    assert found == ["gh pr create --fill"]
+
+
+def test_an_error_is_matched_by_its_exact_parts_or_not_at_all(store: MemoryStore) -> None:
+    def failing(mark: str, session: str, error: str) -> None:
+        tried = "node server.js"
+        events = [
+            ran(f"{mark}1", tried, 1, error),
+            ran(f"{mark}l", "git log --oneline"),
+            ran(f"{mark}2", f"make fix-{mark}"),
+            ran(f"{mark}3", tried),
+        ]
+        deliver(store, ASKED, *events, session_id=session, project="/shop")
+
+    failing("json", "s1", "Error: JSONDecodeError: connect refused to parse 5432 value")
+    question = {"error": "Error: connect ECONNREFUSED 127.0.0.1:5432", "cwd": "/shop"}
+    assert dispatch(store, "fix", question) == {"mendings": []}
+    failing("db", "s2", "Error: connect ECONNREFUSED 127.0.0.1:5432")
+    (fixed,) = ask(store, "fix", **question)["mendings"]
+    assert fixed["mended_by"] == "make fix-db"
+
+
+def test_blame_shows_edits_of_worktrees_and_whole_paths(store: MemoryStore) -> None:
+    paths = ("src/a.py", "/shop/src/a.py", ".claude/worktrees/fix/src/a.py", "lib/src/a.py")
+    edits = [event("edit", f"e{n}", path=path) for n, path in enumerate(paths)]
+    deliver(store, ASKED, *edits, project="/shop")
+    found = dispatch(store, "blame", {"path": "src/a.py", "cwd": "/shop"})["edits"]
+    assert isinstance(found, list)
+    assert len(found) == 3
+
+
+def test_work_questions_have_one_entry_that_answers_as_text(store: MemoryStore) -> None:
+    deliver(store, ASKED, ran("a", "make release"), project="/shop")
+    text = dispatch(
+        store, "memory_work", {"ask": "how", "query": "release", "cwd": "/shop", "format": "text"}
+    )["text"]
+    assert str(text).startswith("[")
+    assert "$ make release" in str(text)
+    with pytest.raises(InvalidInput, match="how, fix, blame, changed"):
+        dispatch(store, "memory_work", {"ask": "why"})
+    with pytest.raises(InvalidInput, match="at most 6"):
+        dispatch(store, "memory_work", {"ask": "how", "query": "x", "wordings": ["y"] * 7})

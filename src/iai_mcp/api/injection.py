@@ -42,10 +42,12 @@ def _prompt_injection(store: MemoryStore, params: Params) -> Json:
 
 
 def _injections(store: MemoryStore, params: Params) -> Json:
+    caller = caller_of(params)
     found, more = store.injections.latest(
         params.integer("limit", 20, 1, 1000),
         params.text("session_id", ""),
         params.text("project", ""),
+        lambda project: not store.access.closed(caller, [project]) if caller.visitor else True,
     )
     told: Json = {"injections": [_injection_view(one) for one in found]}
     return {**told, "more": True} if more else told

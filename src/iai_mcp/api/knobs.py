@@ -48,12 +48,13 @@ def _described(name: str) -> Json:
 
 def _privacy(store: MemoryStore, params: Params) -> Json:
     """Without `private` it only tells which are."""
-    private = params.optional_flag("private")
-    if private is not None:
-        project = params.text("project", "")
-        store.privacy.mark(project, caller_of(params).cwd, private)
-        note(store, "project_privacy", project=store.redactor(project).text, private=private)
-    return {"private": store.privacy.private()}
+    private, caller = params.optional_flag("private"), caller_of(params)
+    if private is None:
+        return {"private": store.privacy.private(caller)}
+    project = params.text("project", "")
+    below = store.privacy.mark(project, caller.cwd, private)
+    note(store, "project_privacy", project=store.redactor(project).text, private=private)
+    return {"private": store.privacy.private(caller), "covers": below}
 
 
 def _consent(store: MemoryStore, params: Params) -> Json:

@@ -101,7 +101,6 @@ def _recall(store: MemoryStore, params: Params) -> Json:
         return with_work(answer_view(Answer(hits=())), share, asked.limit)
     store.embedder.wait(store.settings.model_wait_ms / 1000)
     found = store.recall(shared_room(asked, share))
-    store.uses.hits(found)
     return with_work(answer_view(found), share, asked.limit)
 
 
@@ -283,14 +282,14 @@ def _timeline(store: MemoryStore, params: Params) -> Json:
     about, caller = filter_of(store, params), caller_of(params)
     if wants_text(params) and not about.project and not about.session_id:
         about = replace(about, project=caller.cwd)
+    scope = store.access.scope(about, caller)
     found = store.timeline(
-        about,
-        caller,
+        scope,
         params.integer("limit", DEFAULT_TURNS, 1, 100_000),
         _place(params.text("cursor", "")),
     )
     places = [(one.memory.provenance.session_id, one.memory.at.micros) for one in found.turns]
-    done = store.work_recall.folded(places)
+    done = store.work_recall.folded(places, scope)
     records = [
         {**shown_view(turn), **folded_view(work)}
         for turn, work in zip(found.turns, done, strict=True)

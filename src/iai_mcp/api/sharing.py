@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from iai_mcp import project_aliases
-from iai_mcp.api.reading import micros_of
+from iai_mcp.api.reading import caller_of, micros_of
 from iai_mcp.api.table import Json, Method
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import iso
@@ -109,6 +109,7 @@ def _key(store: MemoryStore, params: Params) -> str:
 def _list(store: MemoryStore, params: Params) -> Json:
     if not store.shares:
         return {"circles": []}
+    view = store.access.owners_view(caller_of(params))
     return {
         "circles": [
             {
@@ -116,7 +117,7 @@ def _list(store: MemoryStore, params: Params) -> Json:
                 "projects": [
                     {"name": p.name, "project": p.project or None, "shared": p.shared}
                     for p in one.projects
-                    if p.id
+                    if p.id and view.opens(p.project)
                 ],
             }
             for one in store.sharing.status()

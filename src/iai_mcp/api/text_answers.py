@@ -61,6 +61,62 @@ def forget_preview_text(would: Json, samples: Iterable[tuple[str, str, str]]) ->
     return "\n".join(lines)
 
 
+def work_text(asked: str, found: Json, budget: int) -> str:
+    """Commands, fixes or edits, one result per line, with ids that `memory_show` opens."""
+    lines = [_WORK_LINES[asked](one) for one in _objects(found)]
+    if not lines:
+        return 'Nothing found in this project. project="*" searches all projects.'
+    room = budget * _BYTES_PER_TOKEN
+    kept: list[str] = []
+    for line in lines:
+        room -= len(line.encode()) + 1
+        if room < 0 and kept:
+            break
+        kept.append(line)
+    return "\n".join(kept)
+
+
+def _objects(found: Json) -> list[Json]:
+    (listed,) = found.values()
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+
+
+def _command_line(one: Json) -> str:
+    uses = one.get("uses")
+    times = f" · {uses}×" if isinstance(uses, int) and uses > 1 else ""
+    head = f"[{short_id(str(one['id']))}] {str(one['last'])[:10]}{times}{_of_project(one)}"
+    return f"{head} · $ {one_line(str(one['command']), _COMMAND)}{_requested(one)}"
+
+
+def _fix_line(one: Json) -> str:
+    ids = one["ids"]
+    first = str(ids[0]) if isinstance(ids, list) and ids else ""
+    head = f"[{short_id(first)}] {str(one['ts'])[:10]}{_of_project(one)}"
+    steps = str(one["mended_by"]).split("\n")
+    fixed = "\n".join(f"  fixed by: {one_line(step, _COMMAND)}" for step in steps)
+    return f"{head} · $ {one_line(str(one['command']), _COMMAND)}\n  failed: {one_line(str(one['failure']), _COMMAND)}\n{fixed}"
+
+
+def _edit_line(one: Json) -> str:
+    who = one.get("agent") or one.get("host") or ""
+    head = f"[{short_id(str(one['id']))}] {str(one['ts'])[:10]}{_of_project(one)}"
+    size = f"+{one['added']} −{one['removed']}"
+    return f"{head} · {one['action']} {one['path']} {size} · {who}{_requested(one)}"
+
+
+_WORK_LINES = {"how": _command_line, "fix": _fix_line, "blame": _edit_line, "changed": _edit_line}
+
+
+def _of_project(one: Json) -> str:
+    key = one.get("project")
+    return f" · {from_key(key).name}" if isinstance(key, str) and key else ""
+
+
+def _requested(one: Json) -> str:
+    words = one_line(str(one.get("request") or ""), _LINE)
+    return f"\n  asked: {words}" if words else ""
+
+
 def _turn_line(turn: Memory) -> str:
     when = turn.at.text[:16].replace("T", " ")
     return f"[{short_id(turn.id)}] {when} · {speaker_of(turn)} · {one_line(turn.text, _LINE)}"

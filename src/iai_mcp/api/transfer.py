@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from iai_mcp import paths
 from iai_mcp.api.memory_views import memory_view
+from iai_mcp.api.reading import VISITOR, caller_of
 from iai_mcp.api.table import Json, Method
 from iai_mcp.api.work_views import work_view
 from iai_mcp.client.bulky import ENDING, PREFIX
@@ -30,7 +31,9 @@ _LARGEST = 1 << 30  # SQLite keeps no longer text
 
 def _export(store: MemoryStore, params: Params) -> Json:
     found = store.transfer.page(
-        params.integer("after", 0, 0, 1 << 62), params.integer("limit", 500, 1, 5000)
+        params.integer("after", 0, 0, 1 << 62),
+        params.integer("limit", 500, 1, 5000),
+        store.access.owners_view(caller_of(params)),
     )
     told: Json = {"format": FORMAT, "salt": found.salt.hex()}
     if found.large is not None:
@@ -41,11 +44,13 @@ def _export(store: MemoryStore, params: Params) -> Json:
 def _export_work(store: MemoryStore, params: Params) -> Json:
     limit = params.integer("limit", 500, 1, 5000)
     found = store.transfer_work.page(params.integer("after", 0, 0, 1 << 62), limit)
+    view = store.access.owners_view(caller_of(params))
     several = store.transfer_work.sessions(found)
     return {
         "records": [
             {**work_view(one), **({"sessions": several[one.key]} if one.key in several else {})}
             for one in found
+            if view.opens(one.provenance.project)
         ],
         "next": found[-1].key if len(found) == limit else None,
     }
@@ -54,7 +59,9 @@ def _export_work(store: MemoryStore, params: Params) -> Json:
 def _export_piece(store: MemoryStore, params: Params) -> Json:
     """A part of one memory's line in an export, from that character on, and where the next begins."""
     offset = params.integer("offset", 0, 0, 1 << 40)
-    line = json.dumps(_exported_view(store.transfer.one(params.text("id"))), ensure_ascii=False)
+    view = store.access.owners_view(caller_of(params))
+    found = store.transfer.one(params.text("id"), view)
+    line = json.dumps(_exported_view(found), ensure_ascii=False)
     end = offset + _PIECE
     return {"piece": line[offset:end], "next": end if end < len(line) else None}
 
@@ -144,7 +151,10 @@ def _call_spooled(store: MemoryStore, params: Params) -> Json:
     method = params.text("method")
     if method == BULKY:
         raise InvalidInput("a spooled call can not be one of a spooled call")
-    return dispatch(store, method, _read(params.text("file")))
+    given, caller = _read(params.text("file")), caller_of(params)
+    if caller.visitor and isinstance(given, dict):  # by this way, too
+        given = {**given, VISITOR: True, "cwd": caller.cwd}
+    return dispatch(store, method, given)
 
 
 def _read(name: str) -> object:

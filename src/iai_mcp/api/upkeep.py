@@ -1,7 +1,7 @@
 """Methods about memory's own work: what happened, what is stored, sleep, its health, backups."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import takewhile
 from pathlib import Path
 
@@ -10,12 +10,13 @@ from iai_mcp.adapters.looks import look_at
 from iai_mcp.api.reading import caller_of, micros_of
 from iai_mcp.api.table import Json, Method, memory_methods
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.project_identity import is_within
 from iai_mcp.memory.room import Room, weight_of
+from iai_mcp.ports.memories import Scope
 from iai_mcp.protocol.params import Params
 from iai_mcp.store import MemoryStore
 
 _HUBS = 5
+_UNCOUNTED = ("state", "started", "finished")  # of a report
 # A store that a command opened by itself has no model yet, and sleep begins with vectors.
 _MODEL_SECONDS = 20.0
 
@@ -27,24 +28,17 @@ def _events(store: MemoryStore, params: Params) -> Json:
         micros_of(store, params, "since"),
         params.integer("limit", 100, 1, 10_000),
     )
-    caller = caller_of(params)
-    if caller.visitor:
-        closed = store.access.closed_to(caller)
-        found = [event for event in found if not _is_about(event, closed)]
+    found = store.event_access.heard(found, caller_of(params))
     room = Room()
     newest = list(takewhile(lambda event: room.takes(weight_of(event)), reversed(found)))
     told: Json = {"events": newest[::-1], "count": len(newest)}
     return {**told, "more": True} if len(newest) < len(found) else told
 
 
-def _is_about(event: Json, closed: Sequence[str]) -> bool:
-    """Whether it happened in one of these projects."""
-    data = event["data"]
-    where = data.get("project") if isinstance(data, dict) else None
-    return isinstance(where, str) and any(is_within(where, key) for key in closed)
-
-
 def _topology(store: MemoryStore, params: Params) -> Json:
+    view = store.access.owners_view(caller_of(params))
+    if view.not_projects:
+        return _topology_of(store, view)
     left = store.backlog.left()
     return {
         "records": store.memories.count(),
@@ -52,16 +46,31 @@ def _topology(store: MemoryStore, params: Params) -> Json:
         "vectors": len(store.vectors) if store.vectors is not None else 0,
         **left,
         "communities": store.topics.count(),
-        "derived": store.topics.derived_count(),
-        "hubs": _hubs(store, params),
+        "hubs": _hubs(store),
         "backlog": {"vectors": left["vectors_pending"], "sleep": store.topics.waiting_count()},
     }
 
 
-def _hubs(store: MemoryStore, params: Params) -> list[Json]:
-    ties = {hub.id: hub.ties for hub in store.topics.hubs(_HUBS)}
-    shown = store.access.within(store.memories.find(list(ties)), caller_of(params))
-    return [{"id": memory.id, "ties": ties[memory.id]} for memory in shown]
+def _topology_of(store: MemoryStore, view: Scope) -> Json:
+    """The same of what the view opens."""
+    keys, closed = store.memories.keys(replace(view, said=True)) or (), view.not_projects
+    pending = len(set(store.memories.pending()).intersection(keys))
+    topics = store.topics.count(closed)
+    return {
+        "records": len(keys),
+        "projects": len(store.memories.projects()) - len(closed),
+        "vectors": len(keys) - pending,
+        "vectors_pending": pending,
+        "first_vectors_pending": pending,
+        "vectors_seconds": None,
+        "communities": topics,
+        "hubs": _hubs(store, closed),
+        "backlog": {"vectors": pending},
+    }
+
+
+def _hubs(store: MemoryStore, closed: Sequence[str] = ()) -> list[Json]:
+    return [{"id": hub.id, "ties": hub.ties} for hub in store.topics.hubs(_HUBS, closed)]
 
 
 def _session_exit(store: MemoryStore, params: Params) -> Json:
@@ -79,6 +88,9 @@ def _doctor(store: MemoryStore, params: Params) -> Json:
     checks = [*examination.of_store(store)]
     if not params.flag("store_only"):
         checks = [*examination.of_machine(), *checks]
+    if store.access.owners_view(caller_of(params)).not_projects:
+        # They count what is private, and name places.
+        checks = [replace(check, detail="", fix="") for check in checks]
     return {"checks": [asdict(check) for check in checks]}
 
 
@@ -86,17 +98,25 @@ def _consolidate(store: MemoryStore, params: Params) -> Json:
     if not params.flag("wait"):
         before = store.sleep.report()
         store.nights.ask()
-        return {**before, "queued": True}
+        return {**_shown(store, params, before), "queued": True}
     store.embedder.wait(_MODEL_SECONDS)
-    report = store.nights.wait()
-    return {**report, "queued": False}
+    return {**_shown(store, params, store.nights.wait()), "queued": False}
 
 
 def _report(store: MemoryStore, params: Params) -> Json:
-    return store.sleep.report()
+    return _shown(store, params, store.sleep.report())
+
+
+def _shown(store: MemoryStore, params: Params, report: Mapping[str, object]) -> Json:
+    """A report as the caller may see it: counts include private projects, so visitors get none."""
+    if store.access.owners_view(caller_of(params)).not_projects:
+        return {name: report[name] for name in _UNCOUNTED if name in report}
+    return dict(report)
 
 
 def _backup(store: MemoryStore, params: Params) -> Json:
+    if store.access.owners_view(caller_of(params)).not_projects:
+        raise InvalidInput("a backup holds private projects, too: let a person run iai-mcp backup")
     path = Path(params.text("path"))
     if not path.is_absolute():
         raise InvalidInput("path must be absolute: the daemon's directory is not yours")

@@ -1,10 +1,12 @@
 """Methods that tell what was done: how, fix, blame, changed, and what to tell who has just failed."""
 
 from iai_mcp.api.memory_views import briefing_view
-from iai_mcp.api.reading import caller_of, micros_of
+from iai_mcp.api.reading import caller_of, micros_of, wants_text, wordings_of
 from iai_mcp.api.table import Json, Method
+from iai_mcp.api.text_answers import work_text
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.memory.after_failure import FailedCommand
+from iai_mcp.memory.question import DEFAULT_BUDGET
 from iai_mcp.memory.scoping import Filter
 from iai_mcp.ports.memories import Scope
 from iai_mcp.protocol.params import Params
@@ -15,21 +17,24 @@ _LONGEST_ERROR = 20_000  # characters of a pasted output that are looked at, fro
 
 def _how(store: MemoryStore, params: Params) -> Json:
     question = params.text("query", "") or params.text("cue", "")
-    scope, here = _scope(store, params), _here(store, params)
-    return {"commands": store.work_answers.how(question, scope, here, _limit(params, 5))}
+    commands = store.work_answers.how(
+        question, _scope(store, params), _limit(params, 5), wordings_of(params)
+    )
+    return {"commands": commands}
 
 
 def _fix(store: MemoryStore, params: Params) -> Json:
     error = params.text("error", "") or params.text("query", "") or params.text("cue", "")
     if not error.strip():
         raise InvalidInput("give the error message: what the command printed")
-    scope, here = _scope(store, params), _here(store, params)
-    found = store.work_answers.fix(error[-_LONGEST_ERROR:], scope, here, _limit(params, 3))
-    return {"mendings": found}
+    limit = _limit(params, 3)
+    return {
+        "mendings": store.work_answers.fix(error[-_LONGEST_ERROR:], _scope(store, params), limit)
+    }
 
 
 def _blame(store: MemoryStore, params: Params) -> Json:
-    path = params.text("path")
+    path = params.text("path", "") or params.text("query", "")
     if not path.strip():
         raise InvalidInput("name a file or a directory")
     limit = _limit(params, 20, 1000)
@@ -39,6 +44,22 @@ def _blame(store: MemoryStore, params: Params) -> Json:
 def _changed(store: MemoryStore, params: Params) -> Json:
     limit = _limit(params, 200, 10_000)
     return {"edits": store.work_answers.changed(_scope(store, params), limit)}
+
+
+_QUESTIONS = {"how": _how, "fix": _fix, "blame": _blame, "changed": _changed}
+
+
+def _work(store: MemoryStore, params: Params) -> Json:
+    """One entry for the four questions about work."""
+    asked = params.text("ask")
+    answer = _QUESTIONS.get(asked)
+    if answer is None:
+        raise InvalidInput(f"ask must be one of {', '.join(_QUESTIONS)}, not {asked[:40]!r}")
+    found = answer(store, params)
+    if not wants_text(params):
+        return found
+    budget = params.integer("budget_tokens", DEFAULT_BUDGET, 1, 1_000_000)
+    return {"text": work_text(asked, found, budget)}
 
 
 def _after_failure(store: MemoryStore, params: Params) -> Json:
@@ -53,9 +74,10 @@ def _after_failure(store: MemoryStore, params: Params) -> Json:
 
 
 def _scope(store: MemoryStore, params: Params) -> Scope:
-    """What the filters say."""
+    """The filters of a call. Without a project it is the caller's own; `*` means every project."""
+    caller = caller_of(params)
     about = Filter(
-        project=params.text("project", ""),
+        project=params.text("project", "") or caller.cwd,
         session_id=params.text("session_id", ""),
         host=params.text("host", ""),
         agent=params.text("agent", ""),
@@ -63,11 +85,7 @@ def _scope(store: MemoryStore, params: Params) -> Scope:
         until=micros_of(store, params, "until"),
         as_of=micros_of(store, params, "as_of"),
     )
-    return store.access.scope(about, caller_of(params))
-
-
-def _here(store: MemoryStore, params: Params) -> str:
-    return store.work_answers.here(params.text("project", ""), caller_of(params))
+    return store.access.scope(about, caller)
 
 
 def _limit(params: Params, default: int, most: int = 100) -> int:
@@ -79,5 +97,6 @@ METHODS: tuple[Method[MemoryStore], ...] = (
     Method("fix", _fix, page=True),
     Method("blame", _blame, page=True),
     Method("changed", _changed, page=True),
+    Method("memory_work", _work, tool="memory_work", page=True),
     Method("after_failure", _after_failure),
 )

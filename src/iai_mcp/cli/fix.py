@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     error = _read() if arguments.error == ["-"] else " ".join(arguments.error)
     if not error.strip():
         raise InvalidInput("give the error message: what the command printed")
-    result = work_text.ask("fix", arguments, everywhere=True, error=error[-20_000:])
+    result = work_text.ask("fix", arguments, error=error[-20_000:])
     told = [_told(one) for one in work_text.listed(result, "mendings")]
     nothing = "nothing is remembered that mended this"
     output.emit(result, "\n\n".join(told) or nothing, as_json=arguments.json)

@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     question = " ".join(arguments.question)
-    result = work_text.ask("how", arguments, everywhere=bool(question), query=question)
+    result = work_text.ask("how", arguments, query=question)
     told = [_told(one) for one in work_text.listed(result, "commands")]
     nothing = "no command that does this is remembered; 'iai-mcp import' brings in older sessions"
     output.emit(result, "\n\n".join(told) or nothing, as_json=arguments.json)

@@ -36,7 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def told(result: dict[str, object]) -> str:
-    private = result.get("private")
+    private, below = result.get("private"), result.get("covers")
     if not isinstance(private, list) or not private:
         return "no project is private"
-    return "\n".join(["private:", *(f"  {shown_line(str(project))}" for project in private)])
+    lines = ["private:", *(f"  {shown_line(str(project))}" for project in private)]
+    if isinstance(below, list) and below:
+        lines += ["it covers what lies below:", *(f"  {shown_line(str(one))}" for one in below)]
+    return "\n".join(lines)

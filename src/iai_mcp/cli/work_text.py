@@ -21,10 +21,8 @@ def configure(parser: argparse.ArgumentParser, *, limit: int) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
 
-def ask(
-    method: str, arguments: argparse.Namespace, *, everywhere: bool = False, **given: object
-) -> dict[str, object]:
-    """Ask the daemon; `everywhere`: what was done elsewhere counts too, but less."""
+def ask(method: str, arguments: argparse.Namespace, **given: object) -> dict[str, object]:
+    """Ask about this directory's project, unless the arguments name another or all of them."""
     cwd = os.getcwd()
     params: dict[str, object] = {"cwd": cwd, "limit": arguments.limit, **given}
     for name in ("agent", "host", "since", "until"):
@@ -32,8 +30,8 @@ def ask(
             params[name] = getattr(arguments, name)
     if arguments.project:
         params["project"] = from_argument(arguments.project, cwd)
-    elif not arguments.all and not everywhere:
-        params["project"] = cwd
+    elif arguments.all:
+        params["project"] = "*"
     return memory_access.call(method, params, looks=True)
 
 

@@ -197,11 +197,13 @@ def turn_identity(
     role: str = "",
     text: str = "",
     occurrence: int | None = None,
+    project: str = "",
 ) -> bytes:
     """The 16 bytes that make a turn itself and no other.
 
     With an id that is unique across sessions: that alone. With one of the host's own: (session, id). Without: (session, role, words, how many times
-    these words came before in that transcript); `memory_capture` has no transcript, so no count.
+    these words came before in that transcript); `memory_capture` has no transcript, so no count, but
+    the key of its project.
     The salt belongs to the store: an identity seen outside tells nothing about the words.
     """
     parts: tuple[str, ...]
@@ -210,7 +212,7 @@ def turn_identity(
     elif turn_id:
         parts = ("id", session_id, turn_id)
     elif occurrence is None:
-        parts = ("said", session_id, role, text)
+        parts = ("said", session_id, role, text, *((project,) if project else ()))
     else:
         parts = ("nth", session_id, role, text, str(occurrence))
     return _digest(salt, parts)

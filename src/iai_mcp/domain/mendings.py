@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from iai_mcp.domain.commands import errors_in, is_variant, same_command
-from iai_mcp.domain.telling import is_reading
+from iai_mcp.domain.telling import is_looking
 from iai_mcp.domain.work import Command, Done, Edit, Looked
 
 _TRIES = re.compile(
@@ -85,7 +85,11 @@ def _variant(steps: Sequence[Step], failure: Command, place: int) -> Mending | N
             return None
         if isinstance(done, Command) and not done.rejected:
             seen += 1
-            if not done.failed and is_variant(done.command, failure.command):
+            if (
+                not done.failed
+                and not is_looking(done.command)
+                and is_variant(done.command, failure.command)
+            ):
                 return Mending(steps[place].key, (step.key,), step.key)
     return None
 
@@ -107,5 +111,5 @@ def _changes(done: Done) -> bool:
     if isinstance(done, Looked):
         return False
     if isinstance(done, Command):
-        return not done.rejected and not done.failed and not is_reading(done.command)
+        return not done.rejected and not done.failed and not is_looking(done.command)
     return True

@@ -126,22 +126,6 @@ def is_within(place: str, key: str) -> bool:
     return place == key or (is_path(key) and place.startswith(f"{key.rstrip('/')}/"))
 
 
-def closed(
-    private: Iterable[str], keys: Iterable[str], here: str, aliases: Mapping[str, str]
-) -> list[str]:
-    """Those of the stored `keys` that are private and not the project `here`.
-
-    Marked once, a project stays private under each name and path that it is known by. Only who is
-    in it by its very key is inside: a directory can be called like another.
-    """
-    marked = [from_key(key) for key in private]
-    return [
-        key
-        for key in keys
-        if follow(key, aliases) != here and any(matches(one, key, aliases) for one in marked)
-    ]
-
-
 def _name_of(path: str) -> str:
     last = path.rstrip("/").rpartition("/")[2]
     # A bare repository is called `thing.git` on disk and `thing` by people.

@@ -37,6 +37,10 @@ _READERS = frozenset((
     "fd", "ls", "tree", "jq", "nl", "diff", "xxd", "strings", "sort", "cut", "strace", "echo",
 ))
 _GIT_READERS = frozenset(("diff", "show", "log", "blame", "grep", "cat-file", "ls-files", "ls-tree"))
+# These print the state of something.
+_GIT_STATE = frozenset(("status", "rev-parse", "describe", "reflog", "shortlog", "remote", "ls-remote"))
+_GH_STATE = frozenset(("view", "list", "checks", "status", "diff"))
+_STATE = frozenset(("pwd", "which", "whoami", "env", "ps", "wc", "stat", "file", "date", "true", "sleep", "type", "test"))
 # fmt: on
 
 
@@ -104,6 +108,22 @@ def cut_command(command: str) -> str:
 def is_reading(command: str) -> bool:
     """Whether a command only shows what is in files: what it prints is theirs, not its own."""
     return all(_reads(part) for part in _steps(command))
+
+
+def is_looking(command: str) -> bool:
+    """Whether a command only reads files or state: it changes nothing, so it fixes nothing."""
+    return all(_reads(part) or _asks_state(part) for part in _steps(command))
+
+
+def _asks_state(step: str) -> bool:
+    words = [word for word in step.split() if "=" not in word or word.startswith("-")]
+    plain = [word for word in words if word[0] != "-"]
+    program = plain[0].rsplit("/", 1)[-1] if plain else ""
+    if program == "git":
+        return len(plain) > 1 and plain[1] in _GIT_STATE
+    if program == "gh":
+        return not _GH_STATE.isdisjoint(plain[1:3])
+    return program in _STATE
 
 
 def _reads(step: str) -> bool:

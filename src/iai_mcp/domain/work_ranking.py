@@ -1,4 +1,4 @@
-"""Which of the work that was found answers best: values in, values out."""
+"""Ranks commands and edits that were found for a question: values in, values out."""
 
 import math
 import re
@@ -6,19 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from iai_mcp.domain.commands import errors_in, same_command
-from iai_mcp.domain.glosses import gloss
+from iai_mcp.domain.telling import is_looking
 from iai_mcp.domain.words import words
 from iai_mcp.domain.work import Command, Edit, Record
 
-_USES = 0.02  # of the strength, for each doubling of the uses
-_ELSEWHERE = 0.5  # what was done in another project answers less
+_USES = 0.1  # of the score, for each doubling of the uses
 _NEVER_WORKED = 0.6
-_SHARED = 0.6  # of the strength, for the share of the asked words that it has
+_ONLY_LOOKS = 0.3  # what only reads is rarely what somebody asks how to do
+_SHARED = 0.6  # of the score, for the share of the asked words that it has
+_SUBCOMMANDS = 3
+_FLAGS = 6
+_WORD = re.compile(r"[A-Za-z][\w:.-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One command with all its runs that were found: `shown` stands for them."""
+    """Runs of one command that were found; `shown` stands for them."""
 
     shown: Record
     runs: int
@@ -26,30 +29,35 @@ class Ranked:
 
 
 def rank_commands(
-    found: Sequence[tuple[Record, float]],
-    uses: Mapping[str, int],
-    here: str,
-    *,
-    worked_first: bool = True,
+    found: Sequence[tuple[Record, float]], uses: Mapping[str, int], *, worked_first: bool = True
 ) -> list[Ranked]:
-    """Commands, each once, best first: how well it fits, how often it was used, where, and whether it worked.
+    """Commands, best first, each variant once: how well it fits, how often it ran, whether it worked.
 
-    The run that is shown is the newest that succeeded, if one did. What a person refused was never
-    run: it is an answer only where failures are asked for.
+    The run that is shown is the newest that succeeded, if one did. A command that a person refused
+    never ran: it is an answer only where failures are asked for.
     """
-    groups: dict[str, list[tuple[Record, float]]] = {}
-    for record, strength in found:
+    groups: dict[tuple[str, ...], list[tuple[Record, float]]] = {}
+    for record, score in found:
         if isinstance(record.done, Command) and not (worked_first and record.done.rejected):
-            groups.setdefault(same_command(record.done.command), []).append((record, strength))
-    ranked = [
-        _ranked(runs, uses.get(same, len(runs)), here, worked_first=worked_first)
-        for same, runs in groups.items()
-    ]
+            groups.setdefault(shape(record.done.command), []).append((record, score))
+    ranked = [_ranked(runs, uses, worked_first=worked_first) for runs in groups.values()]
     return sorted(ranked, key=lambda one: (-one.score, -one.shown.at.micros, -one.shown.key))
 
 
+def shape(command: str) -> tuple[str, ...]:
+    """What the variants of a command share: the program, its subcommands, and the names of its flags."""
+    parts = same_command(command).split()
+    named: list[str] = []
+    for part in parts[: _SUBCOMMANDS + 1]:
+        if len(named) == _SUBCOMMANDS or not _WORD.fullmatch(part):
+            break
+        named.append(part)
+    flags = sorted({part.partition("=")[0] for part in parts if part.startswith("-")})[:_FLAGS]
+    return (*(named or parts[:1]), *flags)
+
+
 def nearer(ranked: Sequence[Ranked], cosines: Sequence[float]) -> list[Ranked]:
-    """The best of them in an order to which their meaning speaks, too; the rest as they were."""
+    """The best of them, ordered by meaning too; the rest as they were."""
     best = [
         replace(one, score=one.score * (1 + max(0.0, cosine)))
         for one, cosine in zip(ranked, cosines, strict=False)
@@ -58,17 +66,23 @@ def nearer(ranked: Sequence[Ranked], cosines: Sequence[float]) -> list[Ranked]:
 
 
 def _ranked(
-    runs: Sequence[tuple[Record, float]], uses: int, here: str, *, worked_first: bool
+    runs: Sequence[tuple[Record, float]], uses: Mapping[str, int], *, worked_first: bool
 ) -> Ranked:
-    best = max(strength for _, strength in runs)
+    best = max(score for _, score in runs)
     worked = [record for record, _ in runs if _worked(record)]
     shown = max(worked or [record for record, _ in runs], key=lambda one: (one.at.micros, one.key))
-    score = best * (1 + _USES * math.log2(max(uses, 1)))
-    if here and shown.provenance.project != here:
-        score *= _ELSEWHERE
+    same = {same_command(_command(record)) for record, _ in runs}
+    count = max(len(runs), sum(uses.get(command, 0) for command in same))
+    score = best * (1 + _USES * math.log2(max(count, 1)))
     if worked_first and not worked:
         score *= _NEVER_WORKED
-    return Ranked(shown, uses, score)
+    if is_looking(_command(shown)):
+        score *= _ONLY_LOOKS
+    return Ranked(shown, count, score)
+
+
+def _command(record: Record) -> str:
+    return record.done.command if isinstance(record.done, Command) else ""
 
 
 def _worked(record: Record) -> bool:
@@ -80,7 +94,7 @@ def covered(record: Record, asked: str, terms: Sequence[str]) -> float:
     """How much of the asked words stands in what was done and what it was for: 0 to 1."""
     done = record.done
     own = [record.note, asked]
-    own += [done.command, done.output, gloss(done.command)] if isinstance(done, Command) else []
+    own += [done.command, done.output] if isinstance(done, Command) else []
     own += [done.path, *done.names] if isinstance(done, Edit) else []
     have = {stem(word) for word in {word for text in own for word in words(text)}}
     wanted = {stem(term) for term in terms}
@@ -96,7 +110,7 @@ def stem(word: str) -> str:
 
 
 def weighed(strength: float, share: float) -> float:
-    """One word that is rare does not outweigh all the others that were asked for."""
+    """One rare word does not outweigh all the others that were asked for."""
     return strength * (1 - _SHARED + _SHARED * share)
 
 

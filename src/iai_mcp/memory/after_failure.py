@@ -9,6 +9,7 @@ from iai_mcp.domain.quoting import in_line, quotation
 from iai_mcp.domain.work import Command, Edit, Record, text_of
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.scoping import Access, Caller, Filter
+from iai_mcp.memory.work_answers import open_mendings
 from iai_mcp.ports.memories import Scope
 from iai_mcp.ports.works import Works
 
@@ -52,7 +53,7 @@ class AfterFailure:
         errors = errors_in(failed.output)
         same = self._same(failed, errors, scope)
         given = self.injections.given_to(failed.session_id)
-        for mending in self.works.mendings_of([one.key for one in same]):
+        for mending in open_mendings(self.works, [one.key for one in same], scope):
             failure = next(one for one in same if one.key == mending.failure)
             steps = self.works.get(mending.steps)
             if steps and failure.id not in given:

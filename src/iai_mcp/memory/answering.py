@@ -290,7 +290,7 @@ class Answering:
         """With how often it was said in all, as far as sleep knows, and where else."""
         same, times = dict.fromkeys(hit.same), hit.times
         if fold is not None:
-            known, latest = self.repeats.members(fold, _LISTED)
+            known, latest = self.repeats.members(fold, _LISTED, self.scope.not_projects)
             same, times = same | dict.fromkeys(latest), max(known, times)
             same.pop(hit.memory.id, None)
         if not same:
@@ -414,7 +414,7 @@ class Answering:
         order = sorted(quoted, key=lambda one: (-sum(1 / place[key] for key in quoted[one]), one))
         return [
             (memory, f"digest, made of {len(quoted[memory.key])} of these hits")
-            for memory in self.memories.get(order)
+            for memory in self._open(self.memories.get(order))
             if memory.valid_to is None and _within(memory, self.scope)
         ][:_DIGESTS]
 
@@ -450,8 +450,7 @@ class Answering:
 
     def _open(self, found: Sequence[Memory]) -> list[Memory]:
         """Without what is closed to whoever asks."""
-        closed = self.scope.not_projects
-        return [memory for memory in found if memory.provenance.project not in closed]
+        return [memory for memory in found if self.scope.opens(memory.provenance.project)]
 
 
 def _nods_to(gone: Collection[int], work: Worked) -> set[int]:

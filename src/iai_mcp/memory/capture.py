@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from uuid import UUID
 
 from iai_mcp.domain import pieces
 from iai_mcp.domain.errors import InvalidInput
@@ -91,19 +92,25 @@ class Capture:
         """One memory by hand or by an agent: the same words of a session are one, however often said."""
         check_names(new)
         project = self.projects.key_of(new.project, new.cwd)
+        stored_as = self.access.projects.key_of(new.project, new.cwd)
         now = self.clock.now()
-        if caller.visitor and self._is_closed(new, caller):
+        if caller.visitor and self.access.closed(caller, [stored_as]):
             return NotKept(_CLOSED)
         refusal = self.consent.rules().refusal(project, new.cwd, now)
         if refusal is not None:
             return NotKept(refusal)
-        identity = turn_identity(self.memories.salt, new.session_id, role=new.role, text=new.text)
+        identity = self._identity(new, stored_as)
         outcomes = self._add([placed(new, (identity,), project, from_micros(now))])
         return outcomes[0] if outcomes else NotKept(ALL_PRIVATE)
 
-    def _is_closed(self, new: NewTurn, caller: Caller) -> bool:
-        key = self.access.projects.key_of(new.project, new.cwd)
-        return key in self.access.closed_to(caller)
+    def _identity(self, new: NewTurn, project: str) -> bytes:
+        """Earlier versions left the project out of it: what they stored here keeps its identity."""
+        salt, said = self.memories.salt, {"role": new.role, "text": new.text}
+        without = turn_identity(salt, new.session_id, **said)
+        known = self.memories.find([str(UUID(bytes=without))], 1)
+        if any(one.provenance.project == project for one in known):
+            return without
+        return turn_identity(salt, new.session_id, **said, project=project)
 
     def _add(self, turns: Sequence[Turn]) -> list[Stored]:
         """Store what may be kept of the turns; those that were all private are left out."""

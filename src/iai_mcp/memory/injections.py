@@ -89,11 +89,16 @@ class Injections:
             return frozenset(one for name in names for one in self._given.get(name, ()))
 
     def latest(
-        self, limit: int = 20, session_id: str = "", project: str = ""
+        self,
+        limit: int = 20,
+        session_id: str = "",
+        project: str = "",
+        opens: Callable[[str], bool] = lambda _: True,
     ) -> tuple[tuple[Injection, ...], bool]:
         """The latest injections, newest first, with the memories that went in; whether more did not fit.
 
-        `session_id` may be the beginning of one: people paste it as listings show it.
+        `session_id` may be the beginning of one: people paste it as listings show it. `opens` says
+        into which projects whoever asks may look.
         """
         room = Room()
         found: list[Injection] = []
@@ -101,17 +106,20 @@ class Injections:
             data = event["data"]
             details: Mapping[str, object] = data if isinstance(data, dict) else {}
             whose, where = str(details.get("session_id", "")), str(details.get("project", ""))
-            if not whose.startswith(session_id) or (project and where != project):
+            named = whose.startswith(session_id) and project in ("", where)
+            if not named or not opens(where):
                 continue
             if len(found) == limit:
                 break
-            told = self._told(details, str(event["ts"]))
+            told = self._told(details, str(event["ts"]), opens)
             if not room.takes(_weight(told)):
                 return tuple(found), True
             found.append(told)
         return tuple(found), False
 
-    def _told(self, details: Mapping[str, object], at: str) -> Injection:
+    def _told(
+        self, details: Mapping[str, object], at: str, opens: Callable[[str], bool]
+    ) -> Injection:
         kept = details.get("sources")
         sources = [
             Source(str(one.get("id")), str(one.get("why")))
@@ -119,14 +127,18 @@ class Injections:
             if isinstance(one, dict)
         ]
         wanted = [source.id for source in sources]
-        known = {memory.id: memory for memory in self.memories.find(wanted, _SHOWN_OF_EACH)}
+        found = self.memories.find(wanted, _SHOWN_OF_EACH)
+        known = {memory.id: memory for memory in found}
+        closed = {memory.id for memory in found if not opens(memory.provenance.project)}
         tokens = details.get("tokens")
         return Injection(
             moment=str(details.get("moment", "")),
             session_id=str(details.get("session_id", "")),
             project=str(details.get("project", "")),
             tokens=tokens if isinstance(tokens, int) else 0,
-            used=tuple(Used(source, known.get(source.id)) for source in sources),
+            used=tuple(
+                Used(source, known.get(source.id)) for source in sources if source.id not in closed
+            ),
             at=at,
         )
 

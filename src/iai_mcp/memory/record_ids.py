@@ -48,8 +48,8 @@ class RecordIds:
         said = self.memories.find(self.memories.ids_beginning(digits, _LISTED + 1), longest=1)
         said = self.access.within(said, caller)
         done = self.works.find(self.works.ids_beginning(digits, _LISTED + 1))
-        closed = self.access.closed_to(caller) if caller.visitor else ()
+        view = self.access.owners_view(caller)
         return [
             *(memory.id for memory in said),
-            *(record.id for record in done if record.provenance.project not in closed),
+            *(record.id for record in done if view.opens(record.provenance.project)),
         ]

@@ -86,30 +86,40 @@ class Access:
         known = self.memories.members()
         return tuple(one for one in known if one.partition("/")[2] == named) or (NOWHERE,)
 
-    def closed_to(self, caller: Caller, named: Sequence[str] = ()) -> tuple[str, ...]:
-        """The private projects that a call may not look into: all but the one it comes from.
+    def view(self, caller: Caller, project: str = "") -> Scope:
+        """All that a call which may name a project can look into."""
+        return Scope(not_projects=self.closed_to(caller, self._keys(project, with_kin=False)))
 
-        An owner who does not say where they are may look into those that they name.
+    def owners_view(self, caller: Caller) -> Scope:
+        """The same for what is for the owner of the memory: to the owner nothing is closed."""
+        return self.view(caller) if caller.visitor else Scope()
+
+    def closed(self, caller: Caller, keys: Iterable[str]) -> list[str]:
+        """Those of the projects, known or not, that a call may not look into: all in a private area,
+        unless it comes from within.
         """
         private = self.memories.private_projects()
         if not private:
-            return ()
+            return []
         try:
             here = self.projects.place_of(caller.cwd)
         except PlaceSilent:
             here = ""
-        closed = self.projects.closed(private, self.memories.projects(), here)
+        return self.projects.closed(private, list(keys), here)
+
+    def closed_to(self, caller: Caller, named: Sequence[str] = ()) -> tuple[str, ...]:
+        """The known projects that a call may not look into.
+
+        An owner who does not say where they are may look into what they name.
+        """
+        closed = self.closed(caller, self.memories.projects())
         asked_by_name = not caller.cwd and not caller.visitor
         return tuple(key for key in closed if not (asked_by_name and key in named))
 
-    def closed_unless_named(self, caller: Caller, project: str) -> tuple[str, ...]:
-        """The same for a call that names a project."""
-        return self.closed_to(caller, self._keys(project, with_kin=False))
-
     def within(self, found: Iterable[Memory], caller: Caller) -> list[Memory]:
-        """Those that a call may touch by their ids: a visitor's ends where private projects begin."""
-        closed = self.closed_to(caller) if caller.visitor else ()
-        return [memory for memory in found if memory.provenance.project not in closed]
+        """Those that a call may touch by their ids."""
+        view = self.owners_view(caller)
+        return [memory for memory in found if view.opens(memory.provenance.project)]
 
     def one(self, public_id: str, caller: Caller) -> Memory:
         """The memory that a call names.
@@ -154,7 +164,7 @@ def stands_in(scope: Scope, memory: Memory) -> bool:
     return all(
         (
             not scope.projects or whence.project in scope.projects,
-            whence.project not in scope.not_projects,
+            scope.opens(whence.project),
             scope.session_id in ("", whence.session_id),
             scope.host in ("", whence.host),
             scope.agent in ("", whence.agent_id, whence.agent_name),
@@ -181,19 +191,33 @@ class Privacy:
     memories: Memories
     projects: Projects
 
-    def private(self) -> list[str]:
-        """The keys of those that are."""
-        return self.memories.private_projects()
+    def private(self, caller: Caller) -> list[str]:
+        """The keys of those that are; to a visitor only those that it stands in."""
+        marked = self.memories.private_projects()
+        if not caller.visitor:
+            return marked
+        closed = Access(self.memories, self.projects).closed(caller, marked)
+        return [key for key in marked if key not in closed]
 
-    def mark(self, project: str, cwd: str, private: bool) -> None:
-        """Make a project private, or open again.
+    def mark(self, project: str, cwd: str, private: bool) -> list[str]:
+        """Make a project private, or open again; the known projects below it.
 
         Raises:
-            InvalidInput: none was named.
+            InvalidInput: none was named, or it lies in another one that is private.
         """
         key = self.projects.key_of(project, cwd)
         if not key:
             raise InvalidInput("say which project: give its name or its path")
         # A name stands for every project of that name, and a mapped one for what it was.
-        for known in {key, *self.projects.closed([key], self.memories.projects(), "")}:
-            self.memories.set_private(known, private)
+        known, marked = self.memories.projects(), self.memories.private_projects()
+        own = {key, *self.projects.matching(key, known)}
+        if not private:
+            own |= {one for one in marked if self.projects.key_of(one, "") == key}
+            around = self.projects.covering([one for one in marked if one not in own], key)
+            if around and key not in marked:
+                raise InvalidInput(
+                    f"{key} lies in a private directory: iai-mcp privacy off {around[0]} opens both"
+                )
+        for one in own:
+            self.memories.set_private(one, private)
+        return [one for one in self.projects.closed(list(own), known, "") if one not in own]

@@ -54,15 +54,15 @@ class Show:
         Raises:
             NotFound: there is no such memory, or it is closed to the caller.
         """
-        closed = self.access.closed_unless_named(caller, project)
-        whole, room = self._one(public_id, closed), Room()
+        view = self.access.view(caller, project)
+        whole, room = self._one(public_id, view), Room()
         piece, following = replace(whole, text=whole.text[offset:]), None
         if not room.takes(weight(piece)):
             following = offset + _PIECE
             piece = replace(whole, text=whole.text[offset:following])
             room.takes(weight(piece))
         sides = self.memories.neighbours(whole, around, 2 * _EXCERPT)
-        before, after = (_fitting(side, closed, room) for side in sides)
+        before, after = (_fitting(side, view, room) for side in sides)
         return Opened(piece, len(whole.text), following, before, after)
 
     def exchange(
@@ -73,29 +73,29 @@ class Show:
         Raises:
             NotFound: there is no such record, or it is closed to the caller.
         """
-        closed = self.access.closed_unless_named(caller, project)
+        view = self.access.view(caller, project)
         done = self.works.find([public_id])
-        if done and done[0].provenance.project not in closed:
-            return self._of_work(done[0], closed, around)
-        memory = self._one(public_id, closed)
+        if done and view.opens(done[0].provenance.project):
+            return self._of_work(done[0], view, around)
+        memory = self._one(public_id, view)
         groups = self.exchanges(memory.key, around) or [[memory.key]]
-        return [self._exchange(keys, memory.id, closed) for keys in groups]
+        return [self._exchange(keys, memory.id, view) for keys in groups]
 
-    def _of_work(self, record: Record, closed: Sequence[str], around: int) -> list[ShownExchange]:
+    def _of_work(self, record: Record, view: Scope, around: int) -> list[ShownExchange]:
         """The work itself, before it the request that it served; its exchanges where more is wanted."""
         at = Scope(session_id=record.provenance.session_id, until=record.at.micros + 1, role="user")
         asked = self.memories.timeline(at, 1) if record.provenance.session_id else []
-        asked = [one for one in asked if one.provenance.project not in closed]
+        asked = [one for one in asked if view.opens(one.provenance.project)]
         if around and asked:
             groups = self.exchanges(asked[-1].key, around)
-            return [self._exchange(keys, record.id, closed) for keys in groups]
+            return [self._exchange(keys, record.id, view) for keys in groups]
         return [ShownExchange(record.id, (*asked, record))]
 
-    def _exchange(self, keys: Sequence[int], wanted: str, closed: Sequence[str]) -> ShownExchange:
+    def _exchange(self, keys: Sequence[int], wanted: str, view: Scope) -> ShownExchange:
         turns = [
             turn
             for turn in self.memories.get(keys[:_MOST_TURNS], _LONGEST_TURN)
-            if turn.provenance.project not in closed
+            if view.opens(turn.provenance.project)
         ]
         work: list[Record] = []
         session = turns[0].provenance.session_id if turns else ""
@@ -106,19 +106,19 @@ class Show:
             work = [
                 one
                 for one in self.works.newest(scope, ("command", "edit"), _MOST_WORK)[::-1]
-                if one.provenance.project not in closed
+                if view.opens(one.provenance.project)
             ]
         both: list[Memory | Record] = [*turns, *work]
         parts = sorted(both, key=lambda one: (one.at.micros, isinstance(one, Record)))
         return ShownExchange(wanted, tuple(parts))
 
-    def _one(self, public_id: str, closed: Sequence[str]) -> Memory:
+    def _one(self, public_id: str, view: Scope) -> Memory:
         found = self.memories.find([public_id])
-        if not found or found[0].provenance.project in closed:
-            raise unknown(public_id if not found else found[0].id)
+        if not found or not view.opens(found[0].provenance.project):
+            raise unknown(public_id)
         return found[0]
 
 
-def _fitting(side: Sequence[Memory], closed: Sequence[str], room: Room) -> tuple[Shown, ...]:
-    turns = (Shown(m).cut(ANYTHING, _EXCERPT) for m in side if m.provenance.project not in closed)
+def _fitting(side: Sequence[Memory], view: Scope, room: Room) -> tuple[Shown, ...]:
+    turns = (Shown(m).cut(ANYTHING, _EXCERPT) for m in side if view.opens(m.provenance.project))
     return tuple(turn for turn in turns if room.takes(weight(turn.memory)))

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from iai_mcp.domain.cue_matching import ANYTHING
 from iai_mcp.domain.memories import as_in
 from iai_mcp.memory.room import ANSWER_BYTES, Room, Shown, in_portions, weight
-from iai_mcp.memory.scoping import Access, Caller, Filter
-from iai_mcp.ports.memories import Memories, Placed
+from iai_mcp.ports.memories import Memories, Placed, Scope
 
 DEFAULT_TURNS = 100
 _EXCERPT = 4_000  # characters of a turn that no answer can hold
@@ -25,17 +24,12 @@ class Timeline:
     """The newest turns of a project, a session or a time, as many as an answer holds."""
 
     memories: Memories
-    access: Access
 
     def __call__(
-        self,
-        about: Filter,
-        caller: Caller,
-        limit: int = DEFAULT_TURNS,
-        before: tuple[int, int] | None = None,
+        self, scope: Scope, limit: int = DEFAULT_TURNS, before: tuple[int, int] | None = None
     ) -> Stretch:
         """`before` is what an answer gave as `more`."""
-        scope = replace(self.access.scope(about, caller), said=True)
+        scope = replace(scope, said=True)
         placed = self.memories.newest(scope, limit, before)
         room = Room()
         shown: list[Shown] = []

@@ -8,7 +8,7 @@ from iai_mcp.domain.memories import CleanTurn, Memory, NewTurn, clean
 from iai_mcp.memory.capture import Captured, placed
 from iai_mcp.memory.room import Room, in_portions, weight
 from iai_mcp.memory.scoping import unknown
-from iai_mcp.ports.memories import Carried, Memories
+from iai_mcp.ports.memories import Carried, Memories, Scope
 from iai_mcp.ports.surroundings import Projects, Redactor
 
 FORMAT = 1
@@ -55,8 +55,8 @@ class Transfer:
     projects: Projects
     redact: Redactor
 
-    def page(self, after: int, limit: int) -> ExportPage:
-        """The next memories behind that key, as many as an answer holds."""
+    def page(self, after: int, limit: int, view: Scope = Scope()) -> ExportPage:
+        """The next memories behind that key, as many as an answer holds and the view opens."""
         found = self.memories.arrived(after, limit)
         keys = [one.key for one in found]
         older, others = self.memories.supersedes(keys), self.memories.aliases(keys)
@@ -65,6 +65,8 @@ class Transfer:
         last = found[-1].key if len(found) == limit else None
         large: str | None = None
         for place, memory in in_portions(self.memories, found):
+            if not view.opens(memory.provenance.project):
+                continue
             supersedes = tuple(older.get(memory.key, ()))
             aliases = tuple(others.get(memory.key, ()))
             ids = len(supersedes) + len(aliases)
@@ -75,13 +77,13 @@ class Transfer:
             records.append((place.key, Exported(memory, supersedes, aliases)))
         return ExportPage(self.memories.salt, tuple(one for _, one in records), last, large)
 
-    def one(self, public_id: str) -> Exported:
+    def one(self, public_id: str, view: Scope = Scope()) -> Exported:
         """
         Raises:
-            NotFound: there is none.
+            NotFound: there is none that the view opens.
         """
         found = self.memories.find([public_id])
-        if not found:
+        if not found or not view.opens(found[0].provenance.project):
             raise unknown(public_id)
         key = found[0].key
         older, others = self.memories.supersedes([key]), self.memories.aliases([key])

@@ -8,10 +8,11 @@ from uuid import UUID
 from iai_mcp.domain.briefing import Point
 from iai_mcp.domain.commands import errors_in, same_command, words_of_error
 from iai_mcp.domain.cue.analysis import read
-from iai_mcp.domain.errors import PlaceSilent
-from iai_mcp.domain.glosses import asked_words
+from iai_mcp.domain.cue.exact import quoted
+from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.mendings import Mending
 from iai_mcp.domain.practice import practice
+from iai_mcp.domain.words import words
 from iai_mcp.domain.work import Command, Edit, Kind, Record, text_of
 from iai_mcp.domain.work_ranking import (
     Ranked,
@@ -22,43 +23,35 @@ from iai_mcp.domain.work_ranking import (
     weighed,
 )
 from iai_mcp.memory.recall import MeaningLeg
-from iai_mcp.memory.scoping import Access, Caller, Filter
+from iai_mcp.memory.scoping import Access
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.works import Works
 
-_CANDIDATES = 200
+_CANDIDATES = 400
 _WEIGHED = 16  # by their meaning: each takes the model some milliseconds
 _READ_OF_EACH = 300  # characters
 _LEARNED_FROM = 1000  # of the latest commands
 _FAILURES = 60
 _REQUEST = 300  # characters of a request that is shown
 _ERROR_WORDS = 24  # of a message that is searched by its words
-_NEAR = 0.6  # the share of a message's words that a failure has which is like it
+_PARTS = 3  # exact parts of an error that a failure must have, the longest first
 
 
 @dataclass(frozen=True, slots=True)
 class WorkAnswers:
-    """What was done, found by what it was about. `here` is the project whose work comes first."""
+    """Commands, edits and fixes, found by what they were for."""
 
     works: Works
     memories: Memories
     access: Access
     meaning: Callable[[], MeaningLeg | str]  # a string says why there is none
 
-    def here(self, project: str, caller: Caller) -> str:
-        """The project whose work comes first: the one that is named, or that the call comes from."""
-        named = self.access.scope(Filter(project=project), caller).projects
-        if named:
-            return named[0]
-        try:
-            return self.access.projects.key_of("", caller.cwd)
-        except PlaceSilent:
-            return ""
-
-    def how(self, question: str, scope: Scope, here: str, limit: int) -> list[dict[str, object]]:
+    def how(
+        self, question: str, scope: Scope, limit: int, wordings: Sequence[str] = ()
+    ) -> list[dict[str, object]]:
         """Commands that worked, those first that fit best and were used most."""
-        ranked = self._by_meaning(question, self.commands(question, scope, here))[:limit]
-        requests = self.requests([one.shown for one in ranked])
+        ranked = self._by_meaning(question, self.commands(question, scope, wordings))[:limit]
+        requests = self.requests([one.shown for one in ranked], scope)
         return [_command(one, requests) for one in ranked]
 
     def _by_meaning(self, question: str, ranked: list[Ranked]) -> list[Ranked]:
@@ -71,66 +64,73 @@ class WorkAnswers:
         asked, *rows = leg.embedder.embed([question[:_READ_OF_EACH], *texts])
         return nearer(ranked, [float(row @ asked) for row in rows])
 
-    def commands(self, question: str, scope: Scope, here: str) -> list[Ranked]:
+    def commands(self, question: str, scope: Scope, wordings: Sequence[str] = ()) -> list[Ranked]:
         """All that answer the question, best first."""
-        found = self._commands_found(question, scope)
+        if question.strip():
+            found = self.found(question, scope, ("command",), wordings)
+        else:
+            found = [(one, 1.0) for one in self.works.newest(scope, ("command",), _CANDIDATES)]
         same = {same_command(_line(record)) for record, _ in found}
         runs = self.works.runs_of(sorted(same), scope)
         uses = {command: len(keys) for command, keys in runs.items()}
-        return rank_commands(found, uses, here, worked_first=not is_about_failure(question))
-
-    def _commands_found(self, question: str, scope: Scope) -> list[tuple[Record, float]]:
-        if not question.strip():
-            return [(one, 1.0) for one in self.works.newest(scope, ("command",), _CANDIDATES)]
-        return self.found(question, scope, ("command",))
+        return rank_commands(found, uses, worked_first=not is_about_failure(question))
 
     def found(
-        self, question: str, scope: Scope, kinds: Sequence[Kind]
+        self, question: str, scope: Scope, kinds: Sequence[Kind], wordings: Sequence[str] = ()
     ) -> list[tuple[Record, float]]:
-        """Work with the question's words in it, best first, and how well each fits."""
-        terms = (*read(question, datetime.now(UTC)).terms, *asked_words(question))
-        strengths = {
-            one.key: one.strength for one in self.works.by_words(terms, scope, kinds, _CANDIDATES)
-        }
-        records = self.works.get(list(strengths))
-        requests = self.requests(records)
-        weighted = [
-            (one, weighed(strengths[one.key], covered(one, requests.get(one.key, ""), terms)))
-            for one in records
-        ]
-        return sorted(weighted, key=lambda one: -one[1])
+        """Work with words of the question or of a wording in it, best first, and how well each fits."""
+        scores: dict[int, float] = {}
+        records: dict[int, Record] = {}
+        for text in (question, *wordings):
+            terms = tuple(read(text, datetime.now(UTC)).terms)
+            hits = self.works.by_words(terms, scope, kinds, _CANDIDATES)
+            best = max((one.strength for one in hits), default=1.0) or 1.0
+            own = {one.key: one for one in self.works.get([hit.key for hit in hits])}
+            requests = self.requests(own.values(), scope)
+            for hit in hits:
+                if (record := own.get(hit.key)) is not None:
+                    share = covered(record, requests.get(hit.key, ""), terms)
+                    value = weighed(hit.strength / best, share)
+                    scores[hit.key] = scores.get(hit.key, 0.0) + value
+            records |= own
+        return sorted(
+            ((records[key], score) for key, score in scores.items()), key=lambda one: -one[1]
+        )
 
-    def fix(self, error: str, scope: Scope, here: str, limit: int) -> list[dict[str, object]]:
-        """What mended this failure, or one like it, before; the very same and the newest first."""
+    def fix(self, error: str, scope: Scope, limit: int) -> list[dict[str, object]]:
+        """What fixed this very failure before, the newest first."""
         answers: list[dict[str, object]] = []
-        for mending in self.mendings(error, scope, here)[:limit]:
-            shown = self._mended(mending, error)
+        for mending in self.mendings(error, scope)[:limit]:
+            shown = self._mended(mending, error, scope)
             if shown is not None:
                 answers.append(shown)
         return answers
 
-    def mendings(self, error: str, scope: Scope, here: str) -> list[Mending]:
-        exact = self.works.failing_with(errors_in(error), scope, _FAILURES)
-        near = self._failing_like(error, scope)
-        failures = list(dict.fromkeys([*exact, *near]))
-        projects = {one.key: one.provenance.project for one in self.works.get(failures)}
-        failures.sort(key=lambda key: (key not in exact, bool(here) and projects.get(key) != here))
-        found = self.works.mendings_of(failures)
+    def mendings(self, error: str, scope: Scope) -> list[Mending]:
+        """Fixes of failures that printed the same error line, or all exact parts of what is asked."""
+        same = self.works.failing_with(errors_in(error), scope, _FAILURES)
+        failures = list(dict.fromkeys([*same, *self._holding_exactly(error, scope)]))
+        found = open_mendings(self.works, failures, scope)
         distinct = {(one.steps, one.success): one for one in reversed(found)}
         return [one for one in found if distinct.get((one.steps, one.success)) is one]
 
-    def _failing_like(self, error: str, scope: Scope) -> list[int]:
-        terms = read(" ".join(errors_in(error)) or error, datetime.now(UTC)).terms[:_ERROR_WORDS]
+    def _holding_exactly(self, error: str, scope: Scope) -> list[int]:
+        """Failed commands whose output has every exact part of the error: codes, addresses, names."""
+        # A file is the same one wherever it was named from.
+        parts = [part.lower().rstrip("/").rpartition("/")[2] for part in quoted(error)][:_PARTS]
+        if not parts:
+            return []
+        terms = tuple(dict.fromkeys(term for part in parts for term in words(part)))[:_ERROR_WORDS]
         found = self.works.by_words(terms, scope, ("command",), _CANDIDATES)
-        failed = [
-            (covered(one, "", terms), one.key)
+        return [
+            one.key
             for one in self.works.get([hit.key for hit in found])
-            if isinstance(one.done, Command) and one.done.failed
-        ]
-        near = [(share, key) for share, key in failed if share >= _NEAR]
-        return [key for _, key in sorted(near, key=lambda one: (-one[0], -one[1]))][:_FAILURES]
+            if isinstance(one.done, Command)
+            and one.done.failed
+            and all(part in one.done.output.lower() for part in parts)
+        ][:_FAILURES]
 
-    def _mended(self, mending: Mending, error: str) -> dict[str, object] | None:
+    def _mended(self, mending: Mending, error: str, scope: Scope) -> dict[str, object] | None:
         records = self.works.get([mending.failure, *mending.steps])
         if len(records) < 2 or records[0].key != mending.failure:
             return None
@@ -142,19 +142,20 @@ class WorkAnswers:
             "ts": steps[-1].at.text,
             "session_id": failure.provenance.session_id,
             "ids": [one.id for one in records],
-            **_request(self.requests([failure]).get(failure.key)),
+            "project": failure.provenance.project or None,
+            **_request(self.requests([failure], scope).get(failure.key)),
         }
 
     def blame(self, path: str, scope: Scope, limit: int) -> list[dict[str, object]]:
         """The edits of a file or directory, newest first, with the request that led to each."""
-        return self._edits(self.works.edits_of(path, scope, limit))
+        return self._edits(self.works.edits_of(path, scope, limit), scope)
 
     def changed(self, scope: Scope, limit: int) -> list[dict[str, object]]:
         """All edits of a time, newest first."""
-        return self._edits(self.works.newest(scope, ("edit",), limit))
+        return self._edits(self.works.newest(scope, ("edit",), limit), scope)
 
-    def _edits(self, records: Sequence[Record]) -> list[dict[str, object]]:
-        requests = self.requests(records)
+    def _edits(self, records: Sequence[Record], scope: Scope) -> list[dict[str, object]]:
+        requests = self.requests(records, scope)
         return [edit for one in records if (edit := _edit(one, requests)) is not None]
 
     def practice(self, scope: Scope) -> list[Point]:
@@ -162,7 +163,7 @@ class WorkAnswers:
         point of the request that last had it run."""
         habits = practice(self.works.newest(scope, ("command",), _LEARNED_FROM))
         turns = [str(UUID(bytes=one.latest.turn)) for one in habits if one.latest.turn is not None]
-        known = {memory.id: memory for memory in self.memories.find(turns, _REQUEST)}
+        known = self._open(turns, scope)
         found: list[Point] = []
         for one in habits:
             turn = one.latest.turn
@@ -172,12 +173,24 @@ class WorkAnswers:
                 found.append(Point(text, memory, "what this project is worked with"))
         return found
 
-    def requests(self, records: Iterable[Record]) -> Mapping[int, str]:
-        """The words of the request that each served, by its key; of those that are still known."""
+    def requests(self, records: Iterable[Record], scope: Scope) -> Mapping[int, str]:
+        """The words of the request that each served, by its key; of those that are known and open."""
         served = {one.key: str(UUID(bytes=one.turn)) for one in records if one.turn is not None}
-        ids = list(dict.fromkeys(served.values()))
-        words = {one.id: one.text for one in self.memories.find(ids, _REQUEST)}
-        return {key: words[turn] for key, turn in served.items() if turn in words}
+        asked = self._open(list(dict.fromkeys(served.values())), scope)
+        return {key: asked[turn].text for key, turn in served.items() if turn in asked}
+
+    def _open(self, turns: Sequence[str], scope: Scope) -> dict[str, Memory]:
+        """The beginnings of these turns by their ids. One session can go through several projects."""
+        found = self.memories.find(turns, _REQUEST)
+        return {one.id: one for one in found if scope.opens(one.provenance.project)}
+
+
+def open_mendings(works: Works, failures: Sequence[int], scope: Scope) -> list[Mending]:
+    """What is known to have mended these failures, where all of its steps are open."""
+    found = works.mendings_of(failures)
+    steps = {key for one in found for key in (*one.steps, one.success)}
+    closed = {one.key for one in works.get(list(steps)) if not scope.opens(one.provenance.project)}
+    return [one for one in found if closed.isdisjoint((*one.steps, one.success))]
 
 
 def _command(one: Ranked, requests: Mapping[int, str]) -> dict[str, object]:
@@ -189,6 +202,7 @@ def _command(one: Ranked, requests: Mapping[int, str]) -> dict[str, object]:
         "last": record.at.text,
         "session_id": record.provenance.session_id,
         "id": record.id,
+        "project": record.provenance.project or None,
         **_request(requests.get(record.key)),
         **({"for": record.note} if record.note else {}),
     }
@@ -208,6 +222,7 @@ def _edit(record: Record, requests: Mapping[int, str]) -> dict[str, object] | No
         "agent": whence.agent_name or whence.agent_id,
         "host": whence.host,
         "session_id": whence.session_id,
+        "project": whence.project or None,
         "id": record.id,
         **_request(requests.get(record.key)),
     }

@@ -105,7 +105,9 @@ class CaptureWork:
             if request is not None:
                 clean = replace(clean, turn=UUID(request.id).bytes)
             kept.append(clean)
-            asked.append("" if request is None else request.text)
+            # One session can go through several projects: work is found by the words of its own.
+            same = request is not None and request.provenance.project == clean.provenance.project
+            asked.append(request.text if request is not None and same else "")
         outcomes = self.works.add(kept, asked) if kept else []
         self._settle(kept, outcomes)
         return outcomes

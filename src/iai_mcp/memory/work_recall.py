@@ -80,8 +80,7 @@ class WorkRecall:
         named = names_work(asked.cue)
         if kind == "any" and not named and not asks_for_work(asked.cue):
             return Share()
-        here = self.answers.here(asked.about.project, asked.caller)
-        found = self._found(asked.cue, scope, here)
+        found = self._here_first(asked, scope)
         if kind == "did":
             return Share(_within(found, asked.limit, asked.budget))
         if named:
@@ -89,16 +88,26 @@ class WorkRecall:
         most = min(_MOST, max(1, asked.limit - _AFTER))
         return Share(_within(found, most, asked.budget // 3), _AFTER)
 
-    def _found(self, cue: str, scope: Scope, here: str) -> list[WorkHit]:
+    def _here_first(self, asked: Question, scope: Scope) -> list[WorkHit]:
+        """Work of the caller's project; of others only where that has none, or they are asked for."""
+        if not asked.about.project and asked.caller.cwd:
+            here = replace(asked.about, project=asked.caller.cwd)
+            found = self._found(asked, self.answers.access.scope(here, asked.caller))
+            if found:
+                return found
+        return self._found(asked, scope)
+
+    def _found(self, asked: Question, scope: Scope) -> list[WorkHit]:
         """Work that is about the cue, best first, each command and each file once."""
+        cue = asked.cue
         records: dict[int, float] = {}
         if names_work(cue) and errors_in(cue):
-            for mending in self.answers.mendings(cue, scope, here)[:_MOST]:
+            for mending in self.answers.mendings(cue, scope)[:_MOST]:
                 records |= dict.fromkeys((*mending.steps[-2:], mending.failure), 20.0)
         for path in _PATH.findall(cue)[:2]:
             for edit in self.works.edits_of(path, scope, _MOST):
                 records.setdefault(edit.key, 15.0)
-        ranked = self.answers.commands(cue, scope, here)
+        ranked = self.answers.commands(cue, scope)
         edits = [
             one for one in self.answers.found(cue, scope, ("edit",)) if one[0].key not in records
         ]
@@ -110,26 +119,27 @@ class WorkRecall:
         scored.sort(key=lambda one: (-one[1], -one[0].at.micros))
         distinct = {_what(record): (record, score) for record, score in reversed(scored)}
         best = sorted(distinct.values(), key=lambda one: (-one[1], -one[0].at.micros))[:50]
-        requests = self.answers.requests(record for record, _ in best)
+        requests = self.answers.requests([record for record, _ in best], scope)
         return [WorkHit(record, score, requests.get(record.key, "")) for record, score in best]
 
     def one(self, public_id: str, project: str, caller: Caller) -> WorkHit | None:
         """The work of that id, if there is such and the caller may look into its project."""
-        found = self.works.find([public_id])
-        closed = self.answers.access.closed_unless_named(caller, project)
-        if not found or found[0].provenance.project in closed:
+        found, view = self.works.find([public_id]), self.answers.access.view(caller, project)
+        if not found or not view.opens(found[0].provenance.project):
             return None
-        return WorkHit(found[0], 0.0, self.answers.requests(found).get(found[0].key, ""))
+        return WorkHit(found[0], 0.0, self.answers.requests(found, view).get(found[0].key, ""))
 
-    def folded(self, turns: Sequence[tuple[str, int]]) -> list[Folded]:
-        """What was done after each of these turns (session, time), before the next of its session."""
+    def folded(self, turns: Sequence[tuple[str, int]], view: Scope) -> list[Folded]:
+        """What was done after each of these turns (session, time), before the next of its session, as
+        far as the view opens it.
+        """
         starts: dict[str, list[tuple[int, int]]] = {}
         for place, (session, at) in enumerate(turns):
             if session:
                 starts.setdefault(session, []).append((at, place))
         after: dict[int, list[Record]] = {}
         for session, places in starts.items():
-            scope = Scope(session_id=session, since=places[0][0])
+            scope = Scope(session_id=session, since=places[0][0], not_projects=view.not_projects)
             for record in self.works.newest(scope, ("command", "edit", "looked"), _BETWEEN)[::-1]:
                 place = max(one for one in places if one[0] <= record.at.micros)[1]
                 after.setdefault(place, []).append(record)

@@ -35,6 +35,10 @@ class Scope:
     def everything(self) -> bool:
         return self == Scope()
 
+    def opens(self, project: str) -> bool:
+        """Whether whoever asks may look into that project at all."""
+        return project not in self.not_projects
+
 
 @dataclass(frozen=True, slots=True)
 class Stored:

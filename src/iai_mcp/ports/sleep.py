@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from iai_mcp.domain.instants import Instant
-
 Enough = Callable[[], bool]
 
 
@@ -48,45 +46,7 @@ class Grouped:
     ties_of: Mapping[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """A memory made of others. `kind` and `home` say which step made it, and where."""
-
-    kind: str
-    home: int
-    identity: bytes
-    tier: str
-    project: str
-    text: str
-    cue: str
-    at: Instant
-    valid_from: int
-    meta: str
-    sources: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """All of a home's derived memories are written; those not in `kept` are out of date."""
-
-    kind: str
-    home: int
-    kept: tuple[bytes, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Strengthened:
-    """How well a memory stands after its latest uses. `used` are the uses that were counted."""
-
-    key: int
-    stability: float
-    difficulty: float
-    used_at: int
-    strength: float
-    used: tuple[int, ...] = ()
-
-
-Change = Folded | Assigned | Grouped | Derived | Settled | Strengthened
+Change = Folded | Assigned | Grouped
 
 
 @dataclass(frozen=True, slots=True)

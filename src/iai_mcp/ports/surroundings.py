@@ -42,7 +42,13 @@ class Projects(Protocol):
         ...
 
     def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
-        """Those of the known keys that are private to whoever stands in the project `here`."""
+        """Those of the known keys that are closed to whoever stands in the project `here`: `private`
+        ones and all that lies below them.
+        """
+        ...
+
+    def covering(self, private: Sequence[str], key: str) -> list[str]:
+        """Those of the private projects that a project is, or lies in."""
         ...
 
 

@@ -49,7 +49,7 @@ def _tool(
 
 
 # These answer with one text block. Structured content comes only with `format: "json"`.
-TEXT_TOOLS = frozenset(("memory_recall", "memory_show", "memory_timeline"))
+TEXT_TOOLS = frozenset(("memory_recall", "memory_show", "memory_timeline", "memory_work"))
 
 _FORMAT: Schema = {"type": "string", "enum": ["text", "json"]}
 _SINCE: Schema = {"type": "string", "description": "ISO date or 'yesterday', '3 days ago'"}
@@ -116,6 +116,31 @@ DEFINITIONS: tuple[Definition, ...] = (
                 "offset": {"type": "integer", "description": "continue a long exchange"},
                 "format": _FORMAT,
             }
+        ),
+        None,
+        _hints(reads=True),
+    ),
+    _tool(
+        "memory_work",
+        "Search commands and edits",
+        "What agents ran and changed in this project. ask: how (commands that worked), fix (what fixed an "
+        "error), blame (edits of a path, with the request), changed (latest edits).",
+        _object(
+            {
+                "ask": {"type": "string", "enum": ["how", "fix", "blame", "changed"]},
+                "query": {
+                    "type": "string",
+                    "description": "words, error text, or a path for blame",
+                },
+                "wordings": {"type": "array", "items": _TEXT},
+                "project": {"type": "string", "description": "name or path; '*' for all"},
+                "since": _SINCE,
+                "until": _TEXT,
+                "limit": _WHOLE,
+                "budget_tokens": {"type": "integer", "default": 1500},
+                "format": _FORMAT,
+            },
+            ("ask",),
         ),
         None,
         _hints(reads=True),

@@ -3,7 +3,6 @@
 import pytest
 
 from iai_mcp.domain.commands import errors_in, has_failed, is_variant, same_command, same_error
-from iai_mcp.domain.glosses import gloss
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import Provenance
 from iai_mcp.domain.mendings import Step, mendings
@@ -182,12 +181,6 @@ def test_a_question_can_ask_for_what_was_done() -> None:
     assert asks_for_work("which command runs one test?")
     assert asks_for_work("who changed the release file and what for")
     assert asks_for_work("how was the release deployed")
-
-
-def test_a_command_is_known_by_what_people_call_it() -> None:
-    assert "discard" in gloss("git reset --hard origin/main")
-    assert "single" in gloss("go test ./cart -run TestTotal")
-    assert gloss("frobnicate") == ""
 
 
 def test_a_project_is_worked_with_what_was_used_most_and_worked() -> None:

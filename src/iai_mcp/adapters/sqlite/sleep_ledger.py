@@ -9,28 +9,18 @@ from typing import assert_never
 
 import apsw
 
-from iai_mcp.adapters.sqlite.adding import project_id
 from iai_mcp.adapters.sqlite.database import Database
 from iai_mcp.ports.sleep import (
     Assigned,
     Change,
-    Derived,
     Folded,
     Grouped,
     Night,
     Page,
     Progress,
-    Settled,
-    Strengthened,
 )
 
 _STARTED, _FINISHED = "sleep:started", "sleep:finished"
-
-_DERIVE = """
-INSERT OR IGNORE INTO memories (id, at, session, project, role, tier, ts, speaker, host, agent_id,
-    agent_name, branch, valid_from, cue, meta, text, derived)
-VALUES (?, ?, '', ?, 'assistant', ?, ?, 'sleep', '', '', '', '', ?, ?, ?, ?, 1)
-"""
 
 
 class SqliteLedger:
@@ -102,12 +92,6 @@ def _write(db: apsw.Connection, change: Change) -> None:
                 _assign(db, key, change.most)
         case Grouped():
             _group(db, change)
-        case Derived():
-            _derive(db, change)
-        case Settled():
-            _settle(db, change)
-        case Strengthened():
-            _strengthen(db, change)
         case _:
             assert_never(change)
 
@@ -151,60 +135,4 @@ def _group(db: apsw.Connection, change: Grouped) -> None:
             "UPDATE topic_members SET topic = ?, ties = ? WHERE key = ? AND window = ?",
             (topic, change.ties_of.get(key, 0), key, change.window),
         )
-    db.execute("UPDATE windows SET state = 'grouped' WHERE id = ?", (change.window,))
-
-
-def _derive(db: apsw.Connection, change: Derived) -> None:
-    marks = ", ".join("?" * len(change.sources))
-    there = db.execute(
-        f"SELECT count(*) FROM memories WHERE key IN ({marks}) AND valid_to IS NULL",
-        change.sources,
-    ).fetchone()
-    if there is None or there[0] != len(change.sources):
-        return  # a source went since it was read; the next page derives anew without it
-    if db.execute("SELECT 1 FROM tombstones WHERE id = ?", (change.identity,)).fetchone():
-        return  # somebody forgot exactly this
-    project = project_id(db, change.project)
-    db.execute(
-        _DERIVE,
-        (
-            change.identity,
-            change.at.micros,
-            project,
-            change.tier,
-            change.at.text,
-            change.valid_from,
-            change.cue,
-            change.meta,
-            change.text,
-        ),
-    )
-    key = db.execute("SELECT key FROM memories WHERE id = ?", (change.identity,)).get
-    db.execute(
-        "INSERT OR REPLACE INTO derivations VALUES (?, ?, ?)", (key, change.kind, change.home)
-    )
-    for source in change.sources:
-        db.execute("INSERT OR IGNORE INTO sources VALUES (?, ?)", (key, source))
-
-
-def _settle(db: apsw.Connection, change: Settled) -> None:
-    marks = ", ".join("?" * len(change.kept))
-    db.execute(
-        "DELETE FROM memories WHERE derived = 1 AND key IN "
-        f"(SELECT key FROM derivations WHERE kind = ? AND home = ?) AND id NOT IN ({marks})",
-        (change.kind, change.home, *change.kept),
-    )
-    if change.kind == "topic":
-        db.execute(
-            "UPDATE windows SET state = 'written' WHERE id = ? AND state = 'grouped'",
-            (change.home,),
-        )
-
-
-def _strengthen(db: apsw.Connection, change: Strengthened) -> None:
-    db.execute(
-        "INSERT OR REPLACE INTO strengths SELECT key, ?, ?, ?, ? FROM memories WHERE key = ?",
-        (change.stability, change.difficulty, change.used_at, change.strength, change.key),
-    )
-    for use in change.used:
-        db.execute("DELETE FROM uses WHERE id = ?", (use,))
+    db.execute("UPDATE windows SET state = 'written' WHERE id = ?", (change.window,))

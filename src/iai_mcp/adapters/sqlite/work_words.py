@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import apsw
 
-from iai_mcp.domain.glosses import gloss
 from iai_mcp.domain.words import indexed
 from iai_mcp.domain.work import KINDS, Command, Done, Looked, read_done, text_of
 
@@ -21,10 +20,8 @@ _UNKNOWN = (
 def index(db: apsw.Connection, key: int, done: Done, note: str, asked: str) -> None:
     if isinstance(done, Looked):
         return
-    output = called = ""
-    if isinstance(done, Command):
-        output, called = done.output, gloss(done.command)
-    texts = (text_of(done), f"{note} {called}", output, asked[:_MOST_ASKED])
+    output = done.output if isinstance(done, Command) else ""
+    texts = (text_of(done), note, output, asked[:_MOST_ASKED])
     db.execute(
         "INSERT INTO work_words (rowid, done, note, output, asked) VALUES (?, ?, ?, ?, ?)",
         (key, *map(indexed, texts)),

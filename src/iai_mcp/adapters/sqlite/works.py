@@ -49,6 +49,7 @@ _IN_SESSION = (
 )
 # What the agent said it was for tells most; then what was done, what it printed, what it served.
 _WEIGHTS = "1.0, 1.5, 0.5, 0.35"
+_CHECKOUTS = ("/*", "*worktrees/*")  # where a path may begin that is not as seen from the project
 _AT_ONCE = 500  # values named in one statement
 
 
@@ -120,9 +121,10 @@ class SqliteWorks:
         if plain.startswith("/"):
             return self._edits_at(plain, scope, limit)
         below = _pattern(plain)
-        exact = self._edits(
-            ["m.subject = ?", "m.subject GLOB ?"], [plain, f"{below}/*"], scope, limit
-        )
+        # The same file under its whole path, or in a worktree within the project.
+        wider = [f"{below}/*", *(f"{at}/{below}{end}" for at in _CHECKOUTS for end in ("", "/*"))]
+        conditions = ["m.subject = ?", *["m.subject GLOB ?"] * len(wider)]
+        exact = self._edits(conditions, [plain, *wider], scope, limit)
         ends = (f"*/{below}", f"*/{below}/*")
         return exact or self._edits(["m.subject GLOB ?"] * len(ends), ends, scope, limit)
 

@@ -81,7 +81,6 @@ class Sleep:
             "pages": sum(step.pages for step in night.steps),
             "changed": sum(step.counts.get("changed", 0) for step in night.steps),
             "folded": totals.get("folded", 0),
-            "derived": totals.get("derived", 0),
             "steps": [_shown(step) for step in _in_order(night, self.steps)],
         }
 
