@@ -12,7 +12,7 @@ import pytest
 from iai_mcp.domain.projects import RemoteRef
 from iai_mcp.far.machine import Machine
 from iai_mcp.far.pty import FarPty
-from tests.support import sshd
+from tests.support import bridges, sshd
 
 # A shell that starts the tests in the background lets them ignore it, and with them all that they start.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -38,6 +38,20 @@ def _started(start: Callable[[Path], Any], directories: pytest.TempPathFactory) 
         with suppress(Exception):
             return start(directories.mktemp("pg"))
     return start(directories.mktemp("pg"))
+
+
+@pytest.fixture(scope="session")
+def node_wrapper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built entry file of `mcp-wrapper/`."""
+    return bridges.built_wrapper(tmp_path_factory.mktemp("wrapper"))
+
+
+@pytest.fixture(params=["python", "node"])
+def bridge_command(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """How a host starts a stdio bridge; a test that uses it runs once for each bridge."""
+    if request.param == "python":
+        return bridges.PYTHON
+    return ("node", str(request.getfixturevalue("node_wrapper")))
 
 
 @pytest.fixture(scope="session")

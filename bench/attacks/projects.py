@@ -32,7 +32,7 @@ def attacks() -> Iterator[Outcome]:
     yield _waiting()
     yield from _silent()
     yield _transcripts()
-    with _running(http=True) as home:
+    with running(http=True) as home:
         scene = _Scene(home)
         yield scene.pretenders()
         yield scene.visitors()
@@ -41,7 +41,7 @@ def attacks() -> Iterator[Outcome]:
 
 
 @contextmanager
-def _running(*, http: bool = False) -> Iterator[Scratch]:
+def running(*, http: bool = False) -> Iterator[Scratch]:
     home = Scratch()
     if http:
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -59,7 +59,7 @@ def _waiting() -> Outcome:
     """Each kind in as many clones as would take every worker, then everybody else's call, and a stop."""
     held = 0
     for make in WAITING.values():
-        with _running() as home:
+        with running() as home:
             places = [home.path / f"clone{number}" for number in range(WORKERS + 2)]
             for place in places:
                 make(place)
@@ -71,7 +71,7 @@ def _waiting() -> Outcome:
 
 
 def _silent() -> Iterator[Outcome]:
-    with _running() as home:
+    with running() as home:
         try:
             with silent_mount(home.path / "gone") as place:
                 calls: list[dict[str, object]] = [
@@ -164,7 +164,7 @@ class _Scene:
             if place == self.private:
                 self.memory = str(said["record_id"])
         home.call("project_privacy", cwd=str(self.private), private=True)
-        with _Bridge(home, self.private) as inside:  # without this nothing is proved by silence
+        with Bridge(home, self.private) as inside:  # without this nothing is proved by silence
             assert "nightjar" in inside.tool("memory_recall", cue="heron vault")
 
     def pretenders(self) -> Outcome:
@@ -173,13 +173,13 @@ class _Scene:
             place = self.other / f"clone{number}"
             make(place, self.private)
             named = place / self.private.name
-            with _Bridge(self._home, named if named.is_dir() else place) as caller:
+            with Bridge(self._home, named if named.is_dir() else place) as caller:
                 held += "nightjar" not in caller.tool("memory_recall", cue="heron vault")
         return Outcome("a directory passes for a private project", held, len(PRETENDING))
 
     def visitors(self) -> Outcome:
         moved = {"IAI_MCP_PROJECT": str(self.private), "PWD": str(self.private)}
-        with _Bridge(self._home, self.other, **moved) as caller:
+        with Bridge(self._home, self.other, **moved) as caller:
             answers = [caller.tool(tool, **given) for tool, given in self._questions()]
         return self._kept("tools tell another project what is private", answers)
 
@@ -200,7 +200,7 @@ class _Scene:
             "memory_timeline": {},
             "memory_forget": {"query": "nightjar", "dry_run": True},
         }
-        with _Bridge(self._home, self.other) as caller:
+        with Bridge(self._home, self.other) as caller:
             answers = [
                 caller.tool(tool, **given, **{name: value})
                 for tool, given in tools.items()
@@ -234,7 +234,7 @@ class _Scene:
         return Outcome(attack, held, len(answers))
 
 
-class _Bridge:
+class Bridge:
     """What a host starts, and the calls it makes."""
 
     def __init__(self, home: Scratch, cwd: Path, **more: str) -> None:

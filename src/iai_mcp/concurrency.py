@@ -10,6 +10,7 @@ import os
 import socket
 import stat
 import sys
+from collections.abc import MutableMapping
 from pathlib import Path
 from types import ModuleType
 
@@ -129,6 +130,27 @@ def _sign(descriptor: int) -> None:
     with contextlib.suppress(OSError):  # on a full disk it is a lock all the same
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+
+
+async def _dispatch_socket_request(
+    req: dict[str, object],
+    store: object,
+    lock: object,
+    state: MutableMapping[str, object],
+) -> dict[str, object]:
+    """Answer one control message. A name that programs import; the server calls it too.
+
+    What the message asks for is left in the server's queue of requests, else in
+    `state["requests"]`: nothing here changes the lifecycle.
+    """
+    from iai_mcp.daemon import control
+
+    if isinstance(state, control.WiredState):
+        return control.answer(req, state, state.requests, state.facts)
+    requests = state.setdefault("requests", control.Requests())
+    if not isinstance(requests, control.Requests):
+        raise TypeError("state['requests'] must be the queue that was left there")
+    return control.answer(req, state, requests, dict)
 
 
 def is_served(path: Path | str) -> bool:

@@ -48,6 +48,11 @@ def page_socket_path() -> str:
     return f"{socket_path()}.page"
 
 
+def remote_socket_path() -> str:
+    """Where ssh forwards other machines to: beside the daemon's socket. Every caller is a remote one."""
+    return f"{socket_path()}.remote"
+
+
 def seen_from_home(path: str) -> str:
     """A directory as the memory knows it: with the machine before it, where the memory is on another."""
     machine = os.environ.get("IAI_MCP_MACHINE", "")

@@ -96,7 +96,7 @@ class Outside:
     def told(self, own: Own) -> Said | None:
         """A memory by today's rules; None where it is private by now, or nothing of it is left."""
         said = own.said
-        if own.project and own.project in self._store.access.closed_to(Caller()):
+        if own.project and self._store.access.closed(Caller(), [own.project]):
             return None
         redacted = self._clean(said.text)
         if redacted.nothing_left:

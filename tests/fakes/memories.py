@@ -293,6 +293,9 @@ class FakeMemories:
     def private_projects(self) -> list[str]:
         return sorted(self._private)
 
+    def withdraw(self, projects: Sequence[str]) -> None:
+        pass
+
     def set_private(self, project: str, private: bool) -> None:
         self._projects.add(project)
         (self._private.add if private else self._private.discard)(project)

@@ -86,9 +86,9 @@ def test_no_moment_of_a_session_is_told(
 
 
 def test_the_bridge_serves_its_host_alone_and_says_why(
-    home: ScratchHome, stranger: Eavesdropper
+    home: ScratchHome, stranger: Eavesdropper, bridge_command: tuple[str, ...]
 ) -> None:
-    bridge = BridgeProcess(home.environment)
+    bridge = BridgeProcess(home.environment, bridge_command)
     try:
         params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {}}
         bridge.say({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.support.answers import Json
 
+from iai_mcp.concurrency import ProcessLock
 from iai_mcp.daemon import incoming
 from iai_mcp.socket_server import SocketServer
 
@@ -18,7 +19,7 @@ Talk = Callable[[SocketServer, Path], Awaitable[None]]
 def served(talk: Talk) -> None:
     async def story() -> None:
         path = Path(tempfile.mkdtemp(prefix="iai-s-")) / "d.sock"
-        server = SocketServer(None, state={})
+        server = SocketServer(None, lock=ProcessLock(), state={})
         task = asyncio.create_task(server.serve(socket_path=path))
         while not path.exists():
             await asyncio.sleep(0.005)

@@ -76,9 +76,13 @@ def test_on_a_mac_there_is_one_agent_file(
         "Label": "dev.iai-mcp.daemon",
         "ProgramArguments": [sys.executable, "-m", "iai_mcp.daemon"],
         "EnvironmentVariables": {"IAI_MCP_STORE": str(tmp_path / "mine & <yours>")},
-        "RunAtLoad": True,
-        # A crash starts it again; a stop that somebody asked for does not.
-        "KeepAlive": {"SuccessfulExit": False},
+        # At the first connection, and at the next one after it has ended: no RunAtLoad, no KeepAlive.
+        "Sockets": {
+            "Listeners": {
+                "SockPathName": str(tmp_path / "mine & <yours>" / ".daemon.sock"),
+                "SockPathMode": 384,
+            }
+        },
         "ProcessType": "Background",
         "Umask": 0o077,
     }

@@ -13,6 +13,7 @@ from typing import TypeVar
 import pytest
 from tests.support.answers import Json
 
+from iai_mcp import core
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.core import UnknownMethodError, dispatch
 from iai_mcp.daemon import socket_server
@@ -81,7 +82,7 @@ def test_with_state_it_answers_and_only_leaves_requests(tmp_path: Path) -> None:
 
 def test_an_exception_in_the_control_plane_becomes_an_answer(tmp_path: Path) -> None:
     class Broken(dict[str, object]):
-        def get(self, *_: object) -> object:
+        def __contains__(self, _: object) -> bool:
             raise RuntimeError("no")
 
     server = SocketServer(None, lock=ProcessLock(tmp_path / "l"), state=Broken())
@@ -125,16 +126,16 @@ def test_the_defaults_are_what_others_rely_on(store: MemoryStore) -> None:
 
 
 def test_watching_is_not_activity(store: MemoryStore) -> None:
-    server = SocketServer(store, state={})
+    server = SocketServer(store, lock=ProcessLock(), state={})
 
     async def talk(path: Path) -> tuple[float, float]:
-        before = server.last_activity_ts
+        before = server.last_use_ts
         await ask(path, {"type": "status"})
         for method in ("topology", "events_query", "doctor"):
             await ask(path, {"jsonrpc": "2.0", "id": 1, "method": method})
-        watched = server.last_activity_ts - before
+        watched = server.last_use_ts - before
         await ask(path, {"jsonrpc": "2.0", "id": 1, "method": "memory_timeline"})
-        return watched, server.last_activity_ts - before
+        return watched, server.last_use_ts - before
 
     watched, asked = served(server, talk)
     assert watched == 0
@@ -229,7 +230,7 @@ def test_a_call_that_takes_longer_than_an_ending_daemon_waits_is_told_so(
         may_end.wait(20)
         return {}
 
-    monkeypatch.setattr(socket_server, "dispatch", slow)
+    monkeypatch.setattr(core, "dispatch", slow)
     monkeypatch.setattr(socket_server, "_DRAIN_SECONDS", 0.1)
     server = SocketServer(store)
 

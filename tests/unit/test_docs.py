@@ -1,11 +1,13 @@
 """The documents lead somewhere: every link has a target, every page is reached, every command exists."""
 
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from iai_mcp.cli.commands import COMMANDS, FOR_PROGRAMS
+from iai_mcp.domain.knobs import Knobs
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -83,3 +85,15 @@ def test_every_option_that_is_shown_with_a_command_is_one_of_its_own() -> None:
 def test_every_decision_has_a_number_of_its_own() -> None:
     numbers = [path.name[:4] for path in (ROOT / "docs" / "decisions").glob("*.md")]
     assert sorted(numbers) == sorted(set(numbers))
+
+
+def test_every_knob_has_its_row_with_its_default() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \|", _knobs_page(), re.MULTILINE)
+    assert dict(rows) == {
+        name: f"{value:g}" if isinstance(value, float) else str(value)
+        for name, value in asdict(Knobs()).items()
+    }
+
+
+def _knobs_page() -> str:
+    return (ROOT / "docs" / "knobs.md").read_text("utf-8")

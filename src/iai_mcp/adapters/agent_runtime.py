@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from iai_mcp.child_environment import without_secrets
 from iai_mcp.domain.agent_profiles import (
     AgentProfile,
     ConventionFile,
@@ -78,7 +79,7 @@ class LocalRuntime:
         try:
             process = subprocess.Popen(
                 command,
-                env=dict(self._environ),
+                env=without_secrets(self._environ),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

@@ -2,12 +2,15 @@
 
 import os
 
+from iai_mcp import regular_files
 from iai_mcp.adapters import git
 from iai_mcp.domain.errors import Busy, Conflict, InvalidInput, NotFound
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.domain.worktrees import Difference, Merged, Standing, named
 
 _LARGEST_DIFF = 1_000_000  # characters
+_LONGEST_PATH = 8192
+_GITLINK = "160000 "  # the mode of an entry that is a nested repository
 
 
 class GitWorktrees:
@@ -38,8 +41,10 @@ class GitWorktrees:
         heads: list[str] = []
         uncommitted: list[str] = []
         untracked: list[str] = []
+        nested: list[str] = []
         if place is not None:
             uncommitted, untracked = _changes(place)
+            nested = _nested(place)
             heads.append(git.run(place, "rev-parse", "--verify", "HEAD").stdout.strip())
         others = ["--branches", "--remotes"]
         if branch is not None and self._exists(project, branch):
@@ -49,7 +54,7 @@ class GitWorktrees:
         if heads:
             counted = git.run(project.text, "rev-list", "--count", *heads, "--not", *others, "HEAD")
             unmerged = int(counted.stdout)
-        return Standing(tuple(uncommitted), tuple(untracked), unmerged)
+        return Standing(tuple(uncommitted), tuple(untracked), unmerged, tuple(nested))
 
     def difference(self, project: ProjectPath, path: str, into: str | None) -> Difference:
         self._repository(project)
@@ -60,7 +65,9 @@ class GitWorktrees:
             )
         target = self._target(project, into)
         base = git.run(place, "merge-base", "HEAD", f"refs/heads/{target}").stdout.strip()
-        diff = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", base)
+        # `dirty`: a gitlink's commit is compared, and git does not start in the nested repository.
+        nested = ("--ignore-submodules=dirty", "--submodule=short")
+        diff = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", *nested, base)
         count = git.run(place, "rev-list", "--count", f"{base}..HEAD").stdout
         uncommitted, untracked = _changes(place)
         standing = Standing(tuple(uncommitted), tuple(untracked))
@@ -87,7 +94,7 @@ class GitWorktrees:
             if checked_out is None:
                 self._advance(project, target, branch, tree)
             else:
-                _merge_at(checked_out, branch)
+                _merge_at(self._checkout_at(project, checked_out), target, branch)
         commit = git.run(project.text, "rev-parse", ours).stdout.strip()
         return Merged(branch, target, count, commit)
 
@@ -95,7 +102,7 @@ class GitWorktrees:
         self._repository(project)
         place = self._checkout(project, path)
         if place is not None:
-            git.run(project.text, "worktree", "remove", "--force", "--force", place)
+            git.run(project.text, "worktree", "remove", "--force", "--force", place.path)
         git.run(project.text, "worktree", "prune")
         if branch is not None and self._exists(project, branch):
             git.run(project.text, "branch", "--quiet", "-D", "--", branch)
@@ -112,20 +119,28 @@ class GitWorktrees:
             )
         return git.run(project.text, "rev-parse", "--show-prefix").stdout.strip("\n")
 
-    def _checkout(self, project: ProjectPath, path: str) -> str | None:
-        """Where the checkout at `path` is; None: there is none.
+    def _checkout(self, project: ProjectPath, path: str) -> git.Checkout | None:
+        """The checkout at `path`; None: there is none.
 
         One of another repository has that one's configuration: nothing is done there.
         """
         place = os.path.join(project.text, path)
         if not os.path.lexists(os.path.join(place, ".git")):
             return None
-        if _common_directory(place) != _common_directory(project.text):
+        return self._checkout_at(project, place)
+
+    def _checkout_at(self, project: ProjectPath, place: str) -> git.Checkout:
+        """A checkout of the project's repository, found from the repository's side."""
+        common = _common_directory(project.text)
+        directory = common if os.path.realpath(place) == os.path.dirname(common) else None
+        directory = directory or _linked(common, place)
+        if directory is None:
             raise InvalidInput(
                 f"{place} is no worktree of this repository: look what it is, and remove it"
             )
-        git.require_harmless(place)
-        return place
+        found = git.Checkout(place, directory)
+        git.require_harmless(found)
+        return found
 
     def _exists(self, project: ProjectPath, branch: str) -> bool:
         words = ("show-ref", "--verify", "--quiet", f"refs/heads/{branch}")
@@ -181,7 +196,7 @@ class GitWorktrees:
         git.run(project.text, "update-ref", f"refs/heads/{target}", commit, ours)
 
 
-def _current_branch(at: str) -> str:
+def _current_branch(at: str | git.Checkout) -> str:
     """The branch that is checked out; empty if that is a commit of none."""
     words = ("symbolic-ref", "--quiet", "--short", "HEAD")
     return git.run(at, *words, codes=(0, 1)).stdout.strip()
@@ -208,23 +223,49 @@ def _require_own_directory(project: ProjectPath) -> None:
         raise InvalidInput(f"{pointer} leads to a repository elsewhere: work on the project there")
 
 
-def _merge_at(place: str, branch: str) -> None:
+def _linked(common: str, place: str) -> str | None:
+    """The directory that a repository keeps for its linked worktree at `place`."""
+    wanted = os.path.join(os.path.realpath(place), ".git")
+    try:
+        names = os.listdir(os.path.join(common, "worktrees"))
+    except OSError:
+        return None
+    for name in names:
+        directory = os.path.join(common, "worktrees", name)
+        try:
+            link = regular_files.read(os.path.join(directory, "gitdir"), _LONGEST_PATH)
+        except (OSError, ValueError):
+            continue
+        back = os.path.join(directory, os.fsdecode(link).strip("\n"))
+        if os.path.join(os.path.realpath(os.path.dirname(back)), os.path.basename(back)) == wanted:
+            return directory
+    return None
+
+
+def _merge_at(place: git.Checkout, target: str, branch: str) -> None:
     """In a checkout: git writes over nothing that is not committed, and then leaves all as it was."""
-    words = ("merge", "--quiet", "--no-edit", "--no-stat", f"refs/heads/{branch}")
-    done = git.run(place, *words, "-m", f"Merge branch '{branch}'", codes=(0, 1, 2, 128))
+    words = ("merge", "--quiet", "--no-edit", "--no-stat", "-s", "ort", f"refs/heads/{branch}")
+    done = git.run(
+        place,
+        *words,
+        "-m",
+        f"Merge branch '{branch}'",
+        codes=(0, 1, 2, 128),
+        # The repository may choose a strategy, which is a program, or have the merge signed.
+        settings={f"branch.{target}.mergeOptions": ""},
+    )
     if done.returncode == 0:
         return
     git.run(place, "merge", "--abort", codes=(0, 128))  # there is none to abort unless it began
     raise Busy(f"nothing was merged, git refused: {git.complaint(done)}")
 
 
-def _changes(place: str) -> tuple[list[str], list[str]]:
+def _changes(place: git.Checkout) -> tuple[list[str], list[str]]:
     """Tracked files that are not as they were committed, and files that git does not know."""
     changed: list[str] = []
     unknown: list[str] = []
-    entries = iter(
-        git.run(place, "status", "--porcelain", "-z", "--untracked-files=all").stdout.split("\0")
-    )
+    words = ("status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=all")
+    entries = iter(git.run(place, *words).stdout.split("\0"))
     for entry in entries:
         if not entry:
             continue
@@ -233,6 +274,13 @@ def _changes(place: str) -> tuple[list[str], list[str]]:
             next(entries, None)  # the name it had before
         (unknown if kind == "??" else changed).append(name)
     return changed, unknown
+
+
+def _nested(place: git.Checkout) -> list[str]:
+    """Nested repositories that are checked out. Their work may be nowhere else; git is not asked."""
+    staged = git.run(place, "ls-files", "--stage", "-z").stdout.split("\0")
+    names = [entry.partition("\t")[2] for entry in staged if entry.startswith(_GITLINK)]
+    return [_shown(name) for name in names if os.path.lexists(f"{place.path}/{name}/.git")]
 
 
 def _shown(name: str) -> str:

@@ -4,24 +4,26 @@ Paths are absolute, the daemon gets no network, no new privileges, a private /tm
 """
 
 import os
+import plistlib
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
-from xml.sax.saxutils import escape
 
 from iai_mcp import paths
+from iai_mcp.child_environment import without_secrets
 from iai_mcp.domain.errors import IoFailed, NotInstalled
 
 NAME = "iai-mcp"
 _LABEL = "dev.iai-mcp.daemon"
+LAUNCHD_SOCKETS = "Listeners"  # the name under which the daemon asks launchd for its socket
 
 _SOCKET = """[Unit]
 Description=iai-mcp memory, on demand
 
 [Socket]
 ListenStream={socket}
-SocketMode=0600
+{remote}SocketMode=0600
 DirectoryMode=0700
 
 [Install]
@@ -47,21 +49,6 @@ MemoryMax=1G
 LimitNOFILE=8192
 """
 
-_AGENT = """<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<plist version="1.0">
-<dict>
-  <key>Label</key><string>{label}</string>
-  <key>ProgramArguments</key>
-  <array><string>{python}</string><string>-m</string><string>iai_mcp.daemon</string></array>
-  <key>RunAtLoad</key><true/>
-  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
-  <key>ProcessType</key><string>Background</string>
-  <key>Umask</key><integer>63</integer>
-{environment}</dict>
-</plist>
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -84,7 +71,7 @@ def units() -> list[Unit]:
     return [
         Unit(
             os.path.join(directory, f"{NAME}.socket"),
-            _SOCKET.format(socket=_quoted(paths.socket_path())),
+            _SOCKET.format(socket=_quoted(paths.socket_path()), remote=_remote_stream()),
         ),
         Unit(
             os.path.join(directory, f"{NAME}.service"),
@@ -116,6 +103,7 @@ def install() -> list[str]:
         _run("systemctl", "--user", "daemon-reload")
         _run("systemctl", "--user", "enable", "--now", f"{NAME}.socket")
     else:
+        paths.socket_dir(paths.socket_path())  # launchd makes the socket, not its directory
         _run("launchctl", "load", "-w", written[0])
     return written
 
@@ -166,12 +154,25 @@ def _environment() -> dict[str, str]:
     return {name: os.environ[name] for name in names if os.environ.get(name)}
 
 
+def _remote_stream() -> str:
+    """The second socket, for callers on other machines; after the first, which has to come first."""
+    path = paths.remote_socket_path()
+    return "" if paths.socket_path_problem(path) else f"ListenStream={_quoted(path)}\n"
+
+
 def _agent() -> str:
-    pairs = "".join(
-        f"<key>{escape(k)}</key><string>{escape(v)}</string>" for k, v in _environment().items()
-    )
-    environment = f"  <key>EnvironmentVariables</key><dict>{pairs}</dict>\n" if pairs else ""
-    return _AGENT.format(label=_LABEL, python=escape(sys.executable), environment=environment)
+    """Without RunAtLoad and KeepAlive: launchd starts the daemon at the next connection anyway."""
+    listener = {"SockPathName": paths.socket_path(), "SockPathMode": 0o600}
+    agent: dict[str, object] = {
+        "Label": _LABEL,
+        "ProgramArguments": [sys.executable, "-m", "iai_mcp.daemon"],
+        "Sockets": {LAUNCHD_SOCKETS: listener},
+        "ProcessType": "Background",
+        "Umask": 0o077,
+    }
+    if _environment():
+        agent["EnvironmentVariables"] = _environment()
+    return plistlib.dumps(agent).decode()
 
 
 def _quoted(text: str) -> str:
@@ -180,6 +181,8 @@ def _quoted(text: str) -> str:
 
 
 def _run(*command: str) -> None:
-    done = subprocess.run(list(command), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        list(command), env=without_secrets(), capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise IoFailed(f"'{' '.join(command)}' failed: {done.stderr.strip() or done.returncode}")

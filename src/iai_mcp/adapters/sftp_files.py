@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 from iai_mcp.adapters.file_log import TEMPORARY
 from iai_mcp.adapters.ssh_ended import ssh_ended
+from iai_mcp.child_environment import without_secrets
 from iai_mcp.domain.errors import (
     AlreadyExists,
     InvalidInput,
@@ -168,6 +169,7 @@ class _Link:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                env=without_secrets(),
                 start_new_session=True,  # a Ctrl-C at a command is not meant for it
             )
         except FileNotFoundError as absent:

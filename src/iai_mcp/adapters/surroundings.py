@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from iai_mcp import project, project_aliases
 from iai_mcp.adapters.looks import look_at
+from iai_mcp.adapters.private_areas import private_areas
 from iai_mcp.adapters.repositories import Repositories
 from iai_mcp.domain import project_identity
-from iai_mcp.domain.errors import PlaceSilent
-from iai_mcp.domain.privacy import PrivateAreas
 from iai_mcp.ports.surroundings import Projects, Redactor
 
 
@@ -63,13 +62,10 @@ class LocalProjects:
         return look_at(key, lambda: os.path.isdir(key))
 
     def closed(self, private: Sequence[str], known: Sequence[str], here: str) -> list[str]:
-        return self._areas(private).closed(known, here)
+        return private_areas(private).closed(known, here)
 
     def covering(self, private: Sequence[str], key: str) -> list[str]:
-        return sorted({min(area) for area in self._areas(private).covering(key)})
-
-    def _areas(self, private: Sequence[str]) -> PrivateAreas:
-        return PrivateAreas(private, project_aliases.load(), _real)
+        return sorted({min(area) for area in private_areas(private).covering(key)})
 
 
 class StoredProjects:
@@ -105,11 +101,3 @@ class StoredProjects:
 
     def covering(self, private: Sequence[str], key: str) -> list[str]:
         return self._projects.covering(private, key)
-
-
-def _real(path: str) -> str:
-    """The path without links; as it is where the place does not answer."""
-    try:
-        return look_at(path, lambda: os.path.realpath(path))
-    except (PlaceSilent, ValueError):
-        return path

@@ -6,10 +6,11 @@ files are removed, and which words reach a program's command line.
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from iai_mcp.domain.errors import NotFound
+from iai_mcp.domain.agent_lookup import is_id_prefix
+from iai_mcp.domain.errors import InvalidInput, NotFound
 from iai_mcp.domain.invocations import NothingSaid, Resume, conversation_in, is_conversation
 from iai_mcp.domain.launching import LaunchRecord
 from iai_mcp.domain.projects import ProjectPath
@@ -41,16 +42,19 @@ class Launches:
     def conversation(
         self, project: ProjectPath, agent_id: str, session: str | None = None
     ) -> Resume | NothingSaid | None:
-        """What is known of the conversation of a session, by the beginning of its id, else of the last.
+        """What is known of the conversation of a session, by its id or a prefix, else of the last.
 
         None: the agent never ran here, or that session was none of its.
+
+        Raises:
+            InvalidInput: several of its sessions have this prefix.
         """
         record = self.last(project, agent_id)
         if record is None:
             return None
         notes = self._notes(project, agent_id)
         known = [record.session_id, *(line.partition(" ")[0] for line in notes.splitlines()[::-1])]
-        wanted = next((each for each in known if each.startswith(session or "")), None)
+        wanted = known[0] if session is None else _chosen(session, known)
         if wanted is None:
             return None
         found = conversation_in(notes, wanted)
@@ -89,6 +93,16 @@ class Launches:
 
     def _own(self) -> FileSystem:
         return self.files(self.user_data())
+
+
+def _chosen(session: str, known: Sequence[str]) -> str | None:
+    begun = {each for each in known if is_id_prefix(session) and each.startswith(session)}
+    if session in known or not begun:
+        return session if session in known else None
+    if len(begun) > 1:
+        ids = ", ".join(sorted(begun)[:5])
+        raise InvalidInput(f"'{session}' could be several sessions ({ids}): give an id")
+    return begun.pop()
 
 
 def _record(project: ProjectPath, agent_id: str) -> str:

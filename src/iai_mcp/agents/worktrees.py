@@ -100,7 +100,7 @@ class AgentWorktrees:
         agent, branch = self._with_worktree(project, reference)
         target = branch_name(into) if into is not None else None
         with self.contexts.exclusive(project):
-            left = replace(self.standing(project, agent), unmerged=0).at_risk
+            left = replace(self.standing(project, agent), unmerged=0, nested=()).at_risk
             if left is not None:
                 raise Busy(f"{agent.name} has {left}: commit them on '{branch}' first")
             return self.git.merge(project, worktree_path(agent.slug), branch, target)

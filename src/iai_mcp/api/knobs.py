@@ -54,7 +54,8 @@ def _privacy(store: MemoryStore, params: Params) -> Json:
     project = params.text("project", "")
     below = store.privacy.mark(project, caller.cwd, private)
     note(store, "project_privacy", project=store.redactor(project).text, private=private)
-    return {"private": store.privacy.private(caller), "covers": below}
+    told: Json = {"private": store.privacy.private(caller)}
+    return {**told, "covers": below} if private else told
 
 
 def _consent(store: MemoryStore, params: Params) -> Json:

@@ -220,6 +220,7 @@ def _forget(store: MemoryStore, params: Params) -> Json:
         caller=caller_of(params),
     )
     works, left = store.forget_work.rehearsed(selection)
+    works = store.work_answers.opened(works, store.access.owners_view(selection.caller))
     kinds, stay = (Counter(str(one.kind) for one in some) for some in (works, left))
     if params.flag("dry_run"):
         few = _SHOWN_TO_VISITORS if selection.caller.visitor else 0

@@ -54,7 +54,7 @@ def dispatch(store: "MemoryStore | None", method: str, params: object) -> Json:
     of_agents = None if of_memory else agent_methods().get(method)
     if of_memory is None and of_agents is None:
         raise UnknownMethodError(method)
-    if params is None:
+    if params is None or params == []:
         params = {}
     if not isinstance(params, dict):
         raise InvalidInput("params must be an object")

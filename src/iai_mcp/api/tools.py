@@ -62,11 +62,16 @@ def method_and_params(tool: str, arguments: dict[str, object]) -> tuple[str, dic
         return tool, {"format": "text", **arguments}
     if tool != "profile_get_set":
         return tool, arguments
-    if "value" not in arguments:
-        return "profile_get", arguments
-    if "knob" not in arguments:
-        raise MissingParam("knob")
-    return "profile_set", arguments
+    given = {name: value for name, value in arguments.items() if name != "operation"}
+    operation = arguments.get("operation", "set" if "value" in given else "get")
+    if operation not in ("get", "set"):
+        raise InvalidInput("operation must be get or set")
+    if operation == "get":
+        return "profile_get", {name: given[name] for name in given if name != "value"}
+    for name in ("knob", "value"):
+        if name not in given:
+            raise MissingParam(name)
+    return "profile_set", given
 
 
 def _require(schema: Schema, given: dict[str, object]) -> None:

@@ -49,7 +49,7 @@ def _export_work(store: MemoryStore, params: Params) -> Json:
     return {
         "records": [
             {**work_view(one), **({"sessions": several[one.key]} if one.key in several else {})}
-            for one in found
+            for one in store.work_answers.opened(found, view)
             if view.opens(one.provenance.project)
         ],
         "next": found[-1].key if len(found) == limit else None,

@@ -16,6 +16,7 @@ _MACHINE: tuple[Callable[[], Check], ...] = (
     machine.permissions,
     machine.key,
     machine.store,
+    machine.original_store,
     machine.spool,
     machine.disk,
     machine.file_system,

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from iai_mcp import __version__, paths, project_aliases
+from iai_mcp.adapters import original_store as original
 from iai_mcp.adapters.keys import custody, loss
 from iai_mcp.checks.verdict import Check, failed, passed, warned
 from iai_mcp.client import connection
@@ -26,6 +27,14 @@ def daemon() -> Check:
     except DaemonUnreachable as down:
         return warned("daemon", down.message, "iai-mcp up")
     return passed("daemon", f"pid {status['pid']}, {str(status['state']).lower()}")
+
+
+def original_store() -> Check:
+    """Memories that the original iai-mcp left in the same directory."""
+    found = original.notice()
+    if found:
+        return warned("original store", found, original.COMMAND)
+    return passed("original store", "nothing of the original iai-mcp is left to import")
 
 
 def tasks() -> Check:

@@ -12,8 +12,9 @@
     iai-mcp agent sync A                             follow the template it was made from
     iai-mcp agent prune                              clear away what deleted agents left
 
-An agent is named by its id, or by its slug or name where that is unambiguous. Agents live in the
-project's .ideai/ directory (agents.json and agents/*.md), made to be committed to git.
+An agent is named by its id (or at least 6 digits of its beginning), else by its slug, else by its
+exact name if no other agent has it. Agents live in the project's .ideai/ directory (agents.json and
+agents/*.md), made to be committed to git.
 """
 
 import argparse
@@ -70,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     resume.add_argument(
         "--session",
         metavar="S",
-        help="the conversation of this session, by the beginning of its id, instead of the last",
+        help="the conversation of this session, by at least 6 digits of its id, instead of the last",
     )
     launch.add_argument(
         "--again",

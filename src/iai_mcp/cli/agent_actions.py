@@ -7,6 +7,7 @@ import subprocess
 
 from iai_mcp.agents.running import live_sessions
 from iai_mcp.api.table import call
+from iai_mcp.child_environment import without_secrets
 from iai_mcp.cli import agents_access, output
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.workspace import Workspace
@@ -116,7 +117,7 @@ def edit(workspace: Workspace, arguments: argparse.Namespace) -> int:
 def _open_editor(path: str) -> None:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
-        subprocess.run([*shlex.split(editor), path], check=True)
+        subprocess.run([*shlex.split(editor), path], check=True, env=without_secrets())
     except (OSError, ValueError, subprocess.CalledProcessError) as error:
         raise InvalidInput(f"the editor '{editor}' failed: set EDITOR, or edit {path}") from error
 
@@ -124,7 +125,9 @@ def _open_editor(path: str) -> None:
 def delete(workspace: Workspace, arguments: argparse.Namespace) -> int:
     params = {**_params(workspace, arguments), "force": arguments.force}
     result = call(workspace, "agents_delete", params)
-    output.emit(result, f"{arguments.agent} is gone", as_json=arguments.json)
+    agent = result["agent"]
+    gone = f"{agent['name']} ({agent['slug']})" if isinstance(agent, dict) else arguments.agent
+    output.emit(result, f"{gone} is deleted", as_json=arguments.json)
     return 0
 
 

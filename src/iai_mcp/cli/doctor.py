@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from iai_mcp import paths
+from iai_mcp.adapters.original_store import DIRECTORY
 from iai_mcp.checks import examination
 from iai_mcp.checks.verdict import Check, failed
 from iai_mcp.cli import memory_access, output
@@ -77,6 +78,8 @@ def _fix() -> list[str]:
         root.chmod(0o700)
         done.append(f"{root} is private now")
     for path in root.rglob("*"):
+        if DIRECTORY in path.relative_to(root).parts[:1]:
+            continue  # of the original iai-mcp: nothing of it is touched
         found = path.lstat()
         ours = found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode)
         if ours and found.st_mode & 0o077:

@@ -5,6 +5,7 @@ iai-mcp import --dry-run                how much there is, without importing it
 iai-mcp import --host codex --since "last month"
 iai-mcp import ~/Downloads/conversations.json     an export of ChatGPT or Claude.ai
 iai-mcp import memories.jsonl           what 'iai-mcp export' wrote
+iai-mcp import --from iai-mcp-0.4       memories of the original iai-mcp (needs: pip install lancedb)
 
 Secrets are replaced and places you keep out of memory are left out, as in live capture. Importing
 again is safe: what is known already is not added twice, and what was forgotten stays away. An
@@ -19,6 +20,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from iai_mcp import paths
+from iai_mcp.adapters import original_store
 from iai_mcp.cli import lost_projects, memory_access, output, times
 from iai_mcp.cli.import_run import Counts, Done, Import, Imported, as_json, is_export, take_in
 from iai_mcp.cli.memory_access import Call
@@ -37,6 +39,12 @@ _LANGUAGE_TOLD = "language-told"  # that a model for the history's language was 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", nargs="*", help="files or directories; default: all that is found")
     parser.add_argument("--host", help=f"only this one: {', '.join(sorted(READABLE))}")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=[original_store.SOURCE],
+        help="read the store of the original iai-mcp; PATH is its directory if it is elsewhere",
+    )
     times.add(parser, "--since", "only what was said since this time")
     parser.add_argument("--dry-run", action="store_true", help="count, and change nothing")
     parser.add_argument("--again", action="store_true", help="read files that did not change, too")
@@ -45,6 +53,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.source:
+        from iai_mcp.cli import import_original
+
+        return import_original.run(arguments)
     exports = [path for path in arguments.path if is_export(path)]
     if exports:
         return _exports(exports, arguments)
@@ -53,20 +65,24 @@ def run(arguments: argparse.Namespace) -> int:
     bar = _Bar(found, shown=output.redraws() and not arguments.json)
     if not arguments.json:
         output.say(_overview(found))
+    original = original_store.notice()
+    if original and not arguments.json:
+        output.note(original)
+    more: dict[str, object] = {"original_store": original} if original else {}
     if not found:
-        output.emit(as_json(Imported()), "", as_json=arguments.json)
+        output.emit({**as_json(Imported()), **more}, "", as_json=arguments.json)
         return 0
     if arguments.dry_run:
         result = Import(None, since, bar.moved)(found, Done())
         bar.end()
-        output.emit(as_json(result), _counted(result), as_json=arguments.json)
+        output.emit({**as_json(result), **more}, _counted(result), as_json=arguments.json)
         return 0
     started = time.monotonic()
     with memory_access.held() as call:
         result = _imported(found, call, since, bar, again=arguments.again)
         left = VectorsLeft.told(call("topology", {}))
     seconds = time.monotonic() - started
-    told = {**as_json(result), "seconds": round(seconds, 3), "vectors_pending": left.all}
+    told = {**as_json(result), **more, "seconds": round(seconds, 3), "vectors_pending": left.all}
     suggestion = _suggestion(result.sample)
     lost = lost_projects.guesses(result.directories)
     told |= {"suggestion": suggestion} if suggestion else {}

@@ -87,9 +87,11 @@ def page(text: str) -> None:
     import shlex
     import subprocess
 
+    from iai_mcp.child_environment import without_secrets
+
     command = shlex.split(os.environ.get("PAGER") or "less")
     # As other programs set it: colours pass, and a page that fits is simply shown.
-    environment = {"LESS": "FRX", **os.environ}
+    environment = {"LESS": "FRX", **without_secrets()}
     try:
         subprocess.run(
             command, input=_painted(text).encode("utf-8", "replace"), env=environment, check=False

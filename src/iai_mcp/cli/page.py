@@ -20,6 +20,7 @@ import sys
 import time
 
 from iai_mcp import __version__, paths
+from iai_mcp.child_environment import is_secret, without_secrets
 from iai_mcp.cli import output
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import InvalidInput, IoFailed
@@ -129,6 +130,7 @@ def _started(port: int, tunnel: int) -> dict[str, object]:
             stdout=descriptor,
             stderr=descriptor,
             cwd="/",
+            env=without_secrets(),
             start_new_session=True,
         )
     finally:
@@ -150,6 +152,8 @@ def browse(url: str) -> bool:
     """Whether a browser was told to open it."""
     import webbrowser
 
+    for name in filter(is_secret, list(os.environ)):
+        del os.environ[name]  # the browser gets our environment, and this command ends here
     try:
         return webbrowser.open(url)
     except webbrowser.Error:

@@ -10,7 +10,7 @@
   iai-mcp session kill backend-dev
   iai-mcp session prune                    forget the ended ones
 
-A session is named by its id, the beginning of its id, or its agent's name or id.
+A session is named by its id, at least 6 digits of its beginning, or its agent's id, slug or name.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     def action(name: str, summary: str, *, session: bool = True) -> argparse.ArgumentParser:
         added = commands.add_parser(name, parents=[common], help=summary, description=summary)
         if session:
-            added.add_argument("session", help="id, beginning of an id, or agent")
+            added.add_argument("session", help="id, at least 6 digits of an id, or agent")
         return added
 
     action("list", "all sessions: agent, state, since when, last line", session=False)
@@ -240,24 +240,25 @@ def _place(record: SessionRecord) -> str:
 def _lost_hint(entries: list[Listed]) -> str:
     """How the agents come back that were running when the machine or their holder went down."""
     records = [entry.record for entry in entries]
-    running = {record.label.agent_id for record in records if record.alive}
+    running = {_owner(record) for record in records if record.alive}
     lost = {
-        record.label.agent_name or record.label.agent_id: record
+        _owner(record): record
         for record in records
-        if record.status == "lost"
-        and record.label.agent_id
-        and record.label.agent_id not in running
+        if record.status == "lost" and record.label.agent_id and _owner(record) not in running
     }
     if not lost:
         return ""
-    import shlex
-
     lines = [
-        f"  iai-mcp agent resume {shlex.quote(name)} --session {record.id[:12]}{_elsewhere(record)}"
-        for name, record in lost.items()
-        if name
+        f"  iai-mcp agent resume {record.label.agent_id} --session {record.id[:12]}"
+        f"{_elsewhere(record)}  # {_whose(record)}"
+        for record in lost.values()
     ]
     return "\n".join(["", "to start again what was lost:", *lines])
+
+
+def _owner(record: SessionRecord) -> tuple[str | None, ...]:
+    """Clones of a repository have agents of the same ids."""
+    return record.machine, record.label.project, record.label.agent_id
 
 
 def _elsewhere(record: SessionRecord) -> str:

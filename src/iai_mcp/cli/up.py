@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from iai_mcp import __version__, paths
+from iai_mcp.adapters import original_store
 from iai_mcp.cli import down, output
 from iai_mcp.client import connection
 from iai_mcp.concurrency import is_served
@@ -52,16 +53,26 @@ def run(arguments: argparse.Namespace) -> int:
     elif swapped:
         status = swap()
     result = {"started": started, "swapped": swapped, **status}
+    original = original_store.notice()
+    if original:
+        result["original_store"] = original
     output.emit(result, _told(status, _word(started, swapped)), as_json=arguments.json)
     if not arguments.json:
-        from iai_mcp.cli import calling, hosts, model
-
-        if _lacks_model(status):
-            model.offer_once()
-        hosts.offer_once()
-        if advice := calling.advice():
-            output.say(f"\n{advice}")
+        _offer(status, original)
     return 0
+
+
+def _offer(status: dict[str, object], original: str | None) -> None:
+    """What a person may do next."""
+    from iai_mcp.cli import calling, hosts, model
+
+    if original:
+        output.note(original)
+    if _lacks_model(status):
+        model.offer_once()
+    hosts.offer_once()
+    if advice := calling.advice():
+        output.say(f"\n{advice}")
 
 
 def _lacks_model(status: dict[str, object]) -> bool:

@@ -8,16 +8,17 @@ from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from iai_mcp import concurrency
 from iai_mcp.adapters.allocator import LARGE
+from iai_mcp.api.failures import failure
 from iai_mcp.api.reading import VISITOR
-from iai_mcp.core import UnknownMethodError
-from iai_mcp.daemon import control, over_ssh, succession
+from iai_mcp.daemon import control, remote_callers, succession
 from iai_mcp.daemon.fair_pool import ClientGone, Place
 from iai_mcp.daemon.incoming import LONG_LINE, Incoming
 from iai_mcp.daemon.mcp_session import Large, ParseFailure, serve_session
-from iai_mcp.domain.errors import Busy, IaiError, InvalidInput
+from iai_mcp.domain.errors import Busy, IaiError
 from iai_mcp.protocol import messages
-from iai_mcp.protocol.codes import FAILED, INVALID_PARAMS, UNKNOWN_METHOD
+from iai_mcp.protocol.codes import FAILED
 from iai_mcp.protocol.frames import Oversize
 
 if TYPE_CHECKING:
@@ -36,12 +37,16 @@ class Connection:
     """Routes each line by its shape. At most a bounded number of calls is in flight."""
 
     def __init__(
-        self, server: "SocketServer", reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        server: "SocketServer",
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        *,
+        is_remote: bool = False,
     ) -> None:
         self._server = server
         self._writer = writer
-        self._program = over_ssh.program_of(self._socket())
-        self._is_far = self._program == over_ssh.SSH
+        self._is_remote = is_remote
         self._incoming = Incoming(server, reader, self._socket())
         self._sending = asyncio.Lock()
         self._in_a_line = False  # of an answer that is sent in pieces
@@ -52,8 +57,6 @@ class Connection:
 
     async def run(self) -> None:
         """Serve until the client ends or the daemon stops; calls in flight are answered first."""
-        if self._program is None:
-            return
         try:
             async with contextlib.aclosing(self._incoming.lines()) as lines:
                 async for line in lines:
@@ -116,7 +119,7 @@ class Connection:
     async def _route(self, message: object) -> None:
         if messages.is_control(message):
             assert isinstance(message, dict)  # noqa: S101 - is_control says so
-            await self.send(self._control(message))
+            await self.send(await self._control(message))
             return
         problem = messages.request_problem(message)
         if problem is not None:
@@ -124,7 +127,7 @@ class Connection:
             return
         assert isinstance(message, dict)  # noqa: S101 - a request is an object
         is_heir = self._server.may_be_succeeded and message["method"] == succession.METHOD
-        if is_heir and not self._is_far:
+        if is_heir and not self._is_remote:
             await self._hand_over(message)
             return
         # Waiting here stops reading, so a client that floods us is slowed, not buffered. A first call
@@ -166,23 +169,13 @@ class Connection:
             self._writer.write(messages.encode(messages.error(request_id, FAILED, _ENDED, "BUSY")))
 
     async def _answer_line(self, place: Place, method: str, request: dict[str, object]) -> bytes:
-        request_id, params = request["id"], request.get("params")
+        request_id, params = request["id"], request.get("params") or {}
         try:
-            if self._is_far:
-                params = {**over_ssh.admitted(method, params), VISITOR: True}
+            if self._is_remote:
+                params = {**remote_callers.admitted(method, params), VISITOR: True}
             return await self._server.answer_line(place, method, request_id, params)
-        except UnknownMethodError:
-            answer = messages.error(request_id, UNKNOWN_METHOD, f"unknown method '{method}'")
-        except InvalidInput as bad:
-            answer = messages.error(request_id, INVALID_PARAMS, bad.message, bad.code)
-        except IaiError as failed:
-            answer = messages.error(request_id, FAILED, failed.message, failed.code)
-        except Exception as broken:  # noqa: BLE001 - the daemon lives on; the log says where, never what was said
-            _log.exception("call_failed", extra={"method": method})
-            answer = messages.error(
-                request_id, FAILED, f"{method} failed inside ({type(broken).__name__})", "INTERNAL"
-            )
-        return messages.encode_bounded(answer)
+        except Exception as error:  # noqa: BLE001 - the daemon lives on
+            return messages.encode_bounded(failure(request_id, method, error))
 
     async def _hand_over(self, request: dict[str, object]) -> None:
         ours = self._socket()
@@ -221,18 +214,22 @@ class Connection:
                 await self._writer.drain()
             self._in_a_line = False
 
-    def _control(self, message: dict[str, object]) -> dict[str, object]:
-        if self._is_far:
-            return over_ssh.control(message)
+    async def _control(self, message: dict[str, object]) -> dict[str, object]:
+        if self._is_remote:
+            return remote_callers.control(message)
         server, state = self._server, self._server.state
-        if state is None:
+        if state is None or server.lock is None:
             return {
                 "ok": False,
                 "reason": "control_plane_unwired",
                 "error": "this server was built without lock and state",
             }
         try:
-            answer = control.answer(message, state, server.requests, server.facts)
+            wired = control.WiredState(state, server.requests, server.facts)
+            # Looked up at each call: an embedder may have replaced it.
+            answer = await concurrency._dispatch_socket_request(
+                message, server.store, server.lock, wired
+            )
             server.note_activity(str(message["type"]))
             server.on_request()
             return answer
@@ -259,8 +256,8 @@ class Connection:
             method: str, params: dict[str, object], context: Mapping[str, str]
         ) -> dict[str, object]:
             told = with_context(method, params, context)
-            if self._is_far:
-                told = over_ssh.of_session(method, told)
+            if self._is_remote:
+                told = remote_callers.of_session(method, told)
             return await self._call(method, told)
 
         await serve_session(first, receive, self.send, call)

@@ -6,6 +6,7 @@ Nothing here changes the lifecycle: a request is put into `Requests`, and the lo
 
 import threading
 import time
+from collections import UserDict
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -78,6 +79,16 @@ class Requests:
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
+
+
+class WiredState(UserDict[str, object]):
+    """The state of a server, with its queue of requests and the facts that `status` adds."""
+
+    def __init__(self, state: State, requests: Requests, facts: Facts) -> None:
+        super().__init__()
+        self.data = state  # type: ignore[assignment]  # the same mapping, not a copy
+        self.requests = requests
+        self.facts = facts
 
 
 class InvalidMessage(ValueError):

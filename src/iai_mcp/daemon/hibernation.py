@@ -28,6 +28,7 @@ WOKEN = "IAI_MCP_WOKEN"  # the full daemon that follows it; it owns the socket f
 _LOCKS = "IAI_MCP_LOCK_FDS"
 _HEAR_AFTER = "IAI_MCP_DORMANT_FOR"  # seconds, at most
 _HTTP = "IAI_MCP_HTTP_FD"  # where HTTP listens, if it does
+_REMOTE = "IAI_MCP_REMOTE_FD"  # where remote callers are heard, if they are
 _HAND_MADE = (
     f"{DORMANT}, {WOKEN} and {_LOCKS} are what the daemon tells itself when it lies down, and these "
     "values are not its own: unset them and start again"
@@ -48,7 +49,11 @@ def note_stops() -> None:
 
 
 def lie_down(
-    listening: int, locks: list[ProcessLock], http: int | None = None, hear_after: int = 0
+    listening: int,
+    locks: list[ProcessLock],
+    http: int | None = None,
+    hear_after: int = 0,
+    remote: int | None = None,
 ) -> NoReturn:
     """Become the waiting process. The store is closed, nothing is in flight.
 
@@ -62,7 +67,7 @@ def lie_down(
     if _told_to_stop:
         _leave()
     marks = {DORMANT: "1", _HEAR_AFTER: str(hear_after)}
-    _become(marks, listening, [lock.descriptor for lock in locks], http)
+    _become(marks, listening, [lock.descriptor for lock in locks], http, remote)
 
 
 def is_dormant() -> bool:
@@ -95,19 +100,29 @@ def wait() -> NoReturn:
     hear_signals()
     poll = select.poll()
     poll.register(LISTENING, select.POLLIN)
-    http = _http_descriptor()
-    if http is not None:
-        poll.register(http, select.POLLIN)
+    http, remote = _http_descriptor(), _remote_descriptor()
+    for further in (http, remote):
+        if further is not None:
+            poll.register(further, select.POLLIN)
     until = time.monotonic() + (_hear_after() or float("inf"))
     while not poll.poll(min(_LOOK_MS, max(0.0, until - time.monotonic()) * 1000)):
         if _socket_deleted() or time.monotonic() >= until:
             break  # the full daemon makes it anew, or hears what others said
-    _become({WOKEN: "1"}, LISTENING, _locks(), http)
+    _become({WOKEN: "1"}, LISTENING, _locks(), http, remote)
 
 
 def http_listening() -> socket.socket | None:
     """Where HTTP listened before we lay down; it is ours from now on."""
     found = _http_descriptor() if is_woken() else None
+    if found is None:
+        return None
+    os.set_inheritable(found, False)
+    return socket.socket(fileno=found)
+
+
+def remote_listening() -> socket.socket | None:
+    """Where remote callers were heard before we lay down; it is ours from now on."""
+    found = _remote_descriptor() if is_woken() else None
     if found is None:
         return None
     os.set_inheritable(found, False)
@@ -136,18 +151,22 @@ def hear_signals() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
 
 
-def _become(marks: dict[str, str], listening: int, locks: list[int], http: int | None) -> NoReturn:
+def _become(
+    marks: dict[str, str], listening: int, locks: list[int], http: int | None, remote: int | None
+) -> NoReturn:
     # Between two images nobody handles signals, and the default would be to die of them: they wait
     # for the next image.
     signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
     moved = [fcntl.fcntl(lock, fcntl.F_DUPFD, _ABOVE) for lock in locks]
-    if http is not None:
-        marks = {**marks, _HTTP: str(fcntl.fcntl(http, fcntl.F_DUPFD, _ABOVE))}
+    for name, further in ((_HTTP, http), (_REMOTE, remote)):
+        if further is not None:
+            marks = {**marks, name: str(fcntl.fcntl(further, fcntl.F_DUPFD, _ABOVE))}
     if listening == LISTENING:
         os.set_inheritable(LISTENING, True)
     else:
         os.dup2(listening, LISTENING, inheritable=True)
-    kept = {k: v for k, v in os.environ.items() if k not in (DORMANT, WOKEN, _HTTP, _HEAR_AFTER)}
+    ours = (DORMANT, WOKEN, _HTTP, _REMOTE, _HEAR_AFTER)
+    kept = {k: v for k, v in os.environ.items() if k not in ours}
     environment = {
         **kept,
         **marks,
@@ -192,6 +211,18 @@ def _http_descriptor() -> int | None:
     return named if listens else None
 
 
+def _remote_descriptor() -> int | None:
+    from iai_mcp import paths
+
+    try:
+        named = int(os.environ.get(_REMOTE, ""))
+        with socket.socket(fileno=os.dup(named)) as there:
+            is_ours = there.getsockname() == paths.remote_socket_path()
+    except (ValueError, OverflowError, OSError):
+        return None
+    return named if is_ours else None
+
+
 def _socket_deleted() -> bool:
     from iai_mcp import paths
 
@@ -220,8 +251,9 @@ def _note(number: int, frame: FrameType | None) -> None:
 def _leave(number: int = 0, frame: FrameType | None = None) -> NoReturn:
     from iai_mcp import paths
 
-    try:
-        os.unlink(paths.socket_path())
-    except FileNotFoundError:
-        os._exit(0)
+    for path in (paths.socket_path(), paths.remote_socket_path()):
+        try:
+            os.unlink(path)
+        except OSError:
+            continue
     os._exit(0)

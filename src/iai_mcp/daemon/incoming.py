@@ -59,6 +59,7 @@ class Incoming:
             while (data := await self._read(stopping)) is not None:
                 found = deque(self._decoder.feed(data) if data else self._decoder.finish())
                 while found:
+                    self._server.last_activity_ts = time.monotonic()
                     yield found.popleft()
                     self._pass_on_turn()
                     if not self.is_there():

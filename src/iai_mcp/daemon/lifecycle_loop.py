@@ -22,7 +22,7 @@ _SETTING = "unfinished_sleep"
 class Activity(Protocol):
     """What the loop watches."""
 
-    last_activity_ts: float
+    last_use_ts: float
     last_contact_ts: float  # when a client last came or left, whatever it asked
     active_connections: int
 
@@ -67,7 +67,7 @@ class LifecycleLoop:
         # Where the last process stood is of no interest, but a sleep that it did not finish is.
         self.life = Lifecycle(
             phase=Phase.HIBERNATION if dormant else Phase.WAKE,
-            last_activity=self._clock() if not dormant else self._activity.last_activity_ts,
+            last_activity=self._clock() if not dormant else self._activity.last_use_ts,
             unfinished=self._kept,
         )
         self._show(self.life)
@@ -93,7 +93,7 @@ class LifecycleLoop:
         if self.life.phase is not Phase.WAKE or self.life.unfinished or self._night is not None:
             return _TICK_SECONDS
         soonest = min(self._thresholds.drowsy_after, self._thresholds.sleep_after)
-        left = self._activity.last_activity_ts + soonest - self._clock()
+        left = self._activity.last_use_ts + soonest - self._clock()
         return min(max(left, _TICK_SECONDS), _LONG_TICK_SECONDS)
 
     def _nothing_to_do(self) -> bool:
@@ -103,7 +103,7 @@ class LifecycleLoop:
         if self._kept != self.life.unfinished:
             return False
         seen = Seen(
-            self._clock(), self._activity.last_activity_ts, paused=control.is_paused(self._state)
+            self._clock(), self._activity.last_use_ts, paused=control.is_paused(self._state)
         )
         following = step(self.life, seen, self._thresholds)
         if following.phase is not self.life.phase or following.unfinished != self.life.unfinished:
@@ -123,7 +123,7 @@ class LifecycleLoop:
 
     def nudge(self) -> None:
         """Look again at once if somebody asked something. Cheap enough for every request."""
-        asked = self._activity.last_activity_ts > self.life.last_activity
+        asked = self._activity.last_use_ts > self.life.last_activity
         if asked and self.life.phase is not Phase.WAKE:
             self._interrupted.set()
             self._nudge.set()
@@ -135,7 +135,7 @@ class LifecycleLoop:
         requests = self._requests.take()
         seen = Seen(
             now=self._clock(),
-            last_activity=self._activity.last_activity_ts,
+            last_activity=self._activity.last_use_ts,
             wake=any(isinstance(request, Wake) for request in requests),
             sleep=any(isinstance(request, Sleep | Rem) for request in requests),
             paused=control.is_paused(self._state),

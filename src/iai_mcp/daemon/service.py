@@ -18,6 +18,7 @@ from iai_mcp.daemon.hibernation import (
     is_managed,
     is_woken,
     note_stops,
+    remote_listening,
 )
 from iai_mcp.daemon.lifecycle_loop import LifecycleLoop
 from iai_mcp.daemon.machines import follow_machines
@@ -26,6 +27,7 @@ from iai_mcp.daemon.succession import Estate, Heir
 from iai_mcp.domain import pieces
 from iai_mcp.domain.errors import IaiError, IoFailed
 from iai_mcp.domain.lifecycle import Thresholds
+from iai_mcp.far.machine import end_older_connections
 from iai_mcp.memory.briefing import NewSession
 from iai_mcp.memory.scoping import Caller
 from iai_mcp.ports.embedder import Embedder
@@ -47,6 +49,7 @@ class Leaving:
 
     listening: int
     http: int | None
+    remote: int | None
     heir: Heir | None
     hear_after: int  # seconds until other machines are to be heard; 0 where there are none
 
@@ -64,11 +67,15 @@ async def run(
     store = MemoryStore(load_embedder=load_embedder)
     server = SocketServer(store, lock=lock, state={"fsm_state": "WAKE", "scheduler_paused": False})
     store.on_failure = server.tasks.note
-    server.may_be_succeeded = True
+    server.may_be_succeeded = server.hears_remote = True
     pieces.breathe = server.pool.let_pass
     if estate is not None:
-        server.inherited = estate.listening
+        server.inherited, server.inherited_remote = estate.listening, estate.remote
         estate.opened()
+    else:
+        server.inherited_remote = remote_listening()
+    for control_socket in end_older_connections():
+        _log.warning("older_ssh_connection_left", extra={"path": control_socket})
     drain = SpoolDrain(
         lambda header, events: dispatch(store, "capture_events", {**header, "events": events})
     )
@@ -102,7 +109,9 @@ async def run(
     if server.handed_over is None:
         return None
     hear_after = store.settings.hear_after if shares else 0
-    return Leaving(server.handed_over, server.http_kept, server.heir, hear_after)
+    return Leaving(
+        server.handed_over, server.http_kept, server.remote_kept, server.heir, hear_after
+    )
 
 
 def _keep(

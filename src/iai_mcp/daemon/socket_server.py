@@ -8,12 +8,12 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from iai_mcp import __version__, concurrency, paths
-from iai_mcp.api.table import dispatch, is_activity, waits_for_sleep
+from iai_mcp import __version__, concurrency, core, paths
+from iai_mcp.api.table import is_activity, waits_for_sleep
 from iai_mcp.daemon import control, succession
 from iai_mcp.daemon.connection import Connection
 from iai_mcp.daemon.fair_pool import FairPool, Lane, Place
@@ -29,6 +29,7 @@ from iai_mcp.store import MemoryStore
 _log = logging.getLogger(__name__)
 
 _ACTIVATION_FD = 3
+_MOST_PASSED = 8
 _BACKLOG = 1024
 _DRAIN_SECONDS = 3.5  # of the five that a stop may take
 _READ_LIMIT = 1 << 16
@@ -67,7 +68,8 @@ class SocketServer:
         self.shutdown_event = asyncio.Event()
         self.tasks = Tasks(self.shutdown_event)
         self.active_connections = 0
-        self.last_activity_ts = time.monotonic()
+        self.last_activity_ts = time.monotonic()  # of any line that came in
+        self.last_use_ts = time.monotonic()  # of what keeps the daemon awake
         self.last_contact_ts = time.monotonic()
         self.started = time.monotonic()
         self.calls = asyncio.Semaphore(self.settings.calls_in_all)
@@ -77,8 +79,11 @@ class SocketServer:
         self.on_request: Callable[[], None] = lambda: None  # one may wait for the lifecycle
         self.handed_over: int | None = None  # the listening socket, kept open for a successor
         self.http_kept: int | None = None  # and that of HTTP
+        self.remote_kept: int | None = None  # and that for remote callers
         self.keep_listening = False
         self.inherited: socket.socket | None = None  # the place of the daemon before us
+        self.inherited_remote: socket.socket | None = None
+        self.hears_remote = False  # a second socket, whose callers are on other machines
         self.may_be_succeeded = False
         self.heir: succession.Heir | None = None  # who takes our place when we are done
         self.warm = True  # load the model and work off the backlog as soon as we serve
@@ -94,50 +99,38 @@ class SocketServer:
             NotOurs: in its directory another user could take its place.
             AlreadyExists: somebody else serves that socket.
         """
-        listener, created = self._listener(socket_path)
-        listening = [(listener, await _start(self.handle, listener))]
-        made = [_inode(created)] if created else []
-        watching = self.tasks.keep(
-            "reachable", lambda: self._keep_reachable(created, listening, made)
-        )
+        doors = [_Door(self.handle, *self._listener(socket_path))]
+        if self.hears_remote and (remote := self._remote_listener(socket_path)) is not None:
+            doors.append(_Door(self._handle_remote, *remote))
+        for door in doors:
+            await door.open()
+        watching = self.tasks.keep("reachable", lambda: _keep_reachable(doors))
         if self.warm and isinstance(self.store, MemoryStore):
             self.store.start_background()
         try:
             await self.shutdown_event.wait()
         finally:
             watching.cancel()
-            if self.keep_listening:
-                self.handed_over = os.dup(listening[-1][0].fileno())
-            for place, server in listening:
-                await accept_no_more(place)
-                server.close()
-            if created and not self.keep_listening:
-                _remove_own(created, made[-1])
+            kept = [door.duplicate() if self.keep_listening else None for door in doors]
+            self.handed_over, self.remote_kept = (*kept, None)[:2]
+            for door in doors:
+                await door.close(remove=not self.keep_listening)
             await self._finish_connections()
             self.pool.shutdown()
 
-    async def _keep_reachable(
-        self,
-        path: str | None,
-        listening: list[tuple[socket.socket, asyncio.Server]],
-        made: list[int | None],
-    ) -> None:
-        """Make our socket file anew when somebody has deleted it: else nobody could ever reach us."""
-        while path is not None:
-            await asyncio.sleep(_LOOK_SECONDS)
-            if not _deleted(path):
-                continue
-            try:
-                listener = _bound(path)
-                made.append(_inode(path))
-            except (IaiError, OSError):
-                _log.warning("socket_not_made_again")
-                continue
-            listening.append((listener, await _start(self.handle, listener)))
-            _log.warning("socket_made_again")
-
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One client from its first byte to its last."""
+        await self._serve_client(reader, writer, is_remote=False)
+
+    async def _handle_remote(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """One client on another machine, whoever it says it is."""
+        await self._serve_client(reader, writer, is_remote=True)
+
+    async def _serve_client(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, is_remote: bool
+    ) -> None:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - a coroutine that runs is in a task
         self._connections.add(task)
@@ -145,7 +138,7 @@ class SocketServer:
         self.last_contact_ts = time.monotonic()
         try:
             if _is_same_user(writer):
-                await Connection(self, reader, writer).run()
+                await Connection(self, reader, writer, is_remote=is_remote).run()
         except ConnectionError:
             _log.debug("connection_ended")
         except asyncio.CancelledError:
@@ -166,7 +159,7 @@ class SocketServer:
             ClientGone: the client has left before it was.
         """
         async with lane.place() as place:
-            return await self._run(place, method, lambda: dispatch(self.store, method, params))
+            return await self._run(place, method, lambda: core.dispatch(self.store, method, params))
 
     async def answer_line(
         self, place: Place, method: str, request_id: object, params: object
@@ -175,7 +168,7 @@ class SocketServer:
         return await self._run(
             place,
             method,
-            lambda: encode_bounded(result(request_id, dispatch(self.store, method, params))),
+            lambda: encode_bounded(result(request_id, core.dispatch(self.store, method, params))),
         )
 
     async def _run(self, place: Place, method: str, work: Callable[[], _T]) -> _T:
@@ -202,7 +195,7 @@ class SocketServer:
         succession.check(params)
         if self.heir is not None or self.shutdown_event.is_set():
             raise Busy("this daemon is ending already: try again in a moment")
-        self.heir = succession.Heir(os.dup(connection))
+        self.heir = succession.Heir(os.dup(connection), succession.takes_remote(params))
         self.keep_listening = True
         self.shutdown_event.set()
 
@@ -213,7 +206,7 @@ class SocketServer:
 
     def note_activity(self, what: str) -> None:
         if what not in _QUIET_CONTROLS and is_activity(what):
-            self.last_activity_ts = time.monotonic()
+            self.last_use_ts = time.monotonic()
             self.on_activity()
 
     def facts(self) -> dict[str, object]:
@@ -235,7 +228,7 @@ class SocketServer:
         path = str(socket_path or concurrency.SOCKET_PATH)
         if self.inherited is not None:
             return self.inherited, path
-        inherited = _activated()
+        inherited = inherited_socket()
         if inherited is not None:
             # A daemon that woke from hibernation was handed the socket it once made itself.
             return inherited, path if is_woken() else None
@@ -245,6 +238,27 @@ class SocketServer:
         paths.socket_dir(path)
         concurrency.cleanup_stale_socket(path)
         return _bound(path), path
+
+    def _remote_listener(
+        self, socket_path: Path | str | None
+    ) -> tuple[socket.socket, str | None] | None:
+        """The socket for remote callers, and its file if we made it; None: they are not heard."""
+        path = f"{socket_path or concurrency.SOCKET_PATH}.remote"
+        if self.inherited_remote is not None:
+            return self.inherited_remote, path
+        managed = _activated_at(path)
+        if managed is not None:
+            return managed, None
+        problem = paths.socket_path_problem(path)
+        if problem:
+            _log.warning("remote_socket_not_made", extra={"reason": problem})
+            return None
+        concurrency.cleanup_stale_socket(path)
+        try:
+            return _bound(path), path
+        except IaiError as refused:
+            _log.warning("remote_socket_not_made", extra={"reason": refused.message})
+            return None
 
     async def _finish_connections(self) -> None:
         """Let calls in flight answer, then end every connection."""
@@ -259,6 +273,52 @@ class SocketServer:
                 task.cancel()
             if late:
                 await asyncio.wait(late, timeout=1)
+
+
+class _Door:
+    """One listening socket, its file if we made that, and who serves its clients."""
+
+    def __init__(self, handle: _Handler, listener: socket.socket, path: str | None) -> None:
+        self._handle = handle
+        self._path = path
+        self._inode = _inode(path) if path else None
+        self._listening: list[tuple[socket.socket, asyncio.Server | None]] = [(listener, None)]
+
+    async def open(self) -> None:
+        listener, _ = self._listening[-1]
+        self._listening[-1] = (listener, await _start(self._handle, listener))
+
+    async def make_again(self) -> None:
+        """Make our socket file anew when somebody has deleted it: else nobody could ever reach us."""
+        if self._path is None or not _deleted(self._path):
+            return
+        try:
+            listener = _bound(self._path)
+        except (IaiError, OSError):
+            _log.warning("socket_not_made_again")
+            return
+        self._inode = _inode(self._path)
+        self._listening.append((listener, None))
+        await self.open()
+        _log.warning("socket_made_again")
+
+    def duplicate(self) -> int:
+        return os.dup(self._listening[-1][0].fileno())
+
+    async def close(self, *, remove: bool) -> None:
+        for listener, server in self._listening:
+            await accept_no_more(listener)
+            if server is not None:
+                server.close()
+        if remove and self._path is not None:
+            _remove_own(self._path, self._inode)
+
+
+async def _keep_reachable(doors: Sequence[_Door]) -> None:
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        for door in doors:
+            await door.make_again()
 
 
 def _is_same_user(writer: asyncio.StreamWriter) -> bool:
@@ -290,16 +350,37 @@ async def _start(handle: _Handler, listener: socket.socket) -> asyncio.Server:
     )
 
 
-def _activated() -> socket.socket | None:
+def inherited_socket() -> socket.socket | None:
     """The listening socket that a service manager passed to exactly this process."""
+    if not _passed_sockets():
+        return None
+    listener = socket.socket(fileno=_ACTIVATION_FD)
+    listener.setblocking(False)
+    return listener
+
+
+def _activated_at(path: str) -> socket.socket | None:
+    """A further socket that a service manager passed, if it listens at `path`."""
+    for descriptor in _passed_sockets()[1:]:
+        try:
+            passed = socket.socket(fileno=descriptor)
+        except OSError:
+            continue
+        if passed.family == socket.AF_UNIX and passed.getsockname() == path:
+            return passed
+        passed.detach()  # not ours to close
+    return None
+
+
+def _passed_sockets() -> range:
     try:
         count = int(os.environ.get("LISTEN_FDS", ""))
         pid = int(os.environ.get("LISTEN_PID", ""))
     except ValueError:
-        return None
+        return range(0)
     if count < 1 or pid != os.getpid():
-        return None
-    return socket.socket(fileno=_ACTIVATION_FD)
+        return range(0)
+    return range(_ACTIVATION_FD, _ACTIVATION_FD + min(count, _MOST_PASSED))
 
 
 def _bound(path: str) -> socket.socket:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from iai_mcp import paths, settings
 from iai_mcp.adapters import allocator
 from iai_mcp.concurrency import ProcessLock, is_served
-from iai_mcp.daemon import hibernation
+from iai_mcp.daemon import hibernation, launchd
 from iai_mcp.domain.errors import Busy, DaemonNotOurs, IaiError
 from iai_mcp.domain.shown_text import shown
 
@@ -36,6 +36,7 @@ CAN_NOT_TAKE_OVER = 3
 def main() -> int:
     """Run the daemon until it is told to stop. The exit code says how it went."""
     _prepare_process()
+    launchd.adopt_socket()
     lock, socket_lock = ProcessLock(), ProcessLock(f"{paths.socket_path()}.lock")
     try:
         if hibernation.is_dormant():
@@ -76,8 +77,9 @@ def main() -> int:
 
 def _pass_on(leaving: "Leaving", locks: list[ProcessLock]) -> None:
     """Give our place to who asked for it, or keep it and wait."""
-    if leaving.heir is None or not leaving.heir.receives(leaving.listening, locks, leaving.http):
-        hibernation.lie_down(leaving.listening, locks, leaving.http, leaving.hear_after)
+    held = (leaving.listening, locks, leaving.http)
+    if leaving.heir is None or not leaving.heir.receives(*held, leaving.remote):
+        hibernation.lie_down(*held, leaving.hear_after, leaving.remote)
 
 
 def _prepare_process() -> None:

@@ -56,14 +56,18 @@ class Heir:
     """The process that asked for our place, at the other end of a connection."""
 
     descriptor: int
+    takes_remote: bool  # an earlier version would take the socket for remote callers for HTTP's
 
-    def receives(self, listening: int, locks: Sequence[ProcessLock], http: int | None) -> bool:
+    def receives(
+        self, listening: int, locks: Sequence[ProcessLock], http: int | None, remote: int | None
+    ) -> bool:
         """Give everything away; whether it arrived and the store was opened with it."""
         with socket.socket(fileno=self.descriptor) as connection:
             connection.settimeout(_OPENING)
             try:
                 held = [listening, *(lock.descriptor for lock in locks)]
                 held += [] if http is None else [http]
+                held += [remote] if remote is not None and self.takes_remote else []
                 socket.send_fds(connection, [_HERE], held)
                 return connection.recv(len(_OPENED)) == _OPENED
             except TimeoutError:
@@ -78,6 +82,7 @@ class Estate:
 
     listening: socket.socket
     http: socket.socket | None
+    remote: socket.socket | None
     connection: socket.socket
 
     def opened(self) -> None:
@@ -112,6 +117,11 @@ def check(params: object) -> None:
         raise DiskFull("the disk is full: free some space and try again; this daemon goes on")
 
 
+def takes_remote(params: object) -> bool:
+    """Whether whoever asks knows the socket for remote callers."""
+    return isinstance(params, dict) and params.get("remote") is True
+
+
 def loaded() -> Callable[[], "Embedder"]:
     """Load what takes long, the model and the MCP library, while the other daemon still serves.
 
@@ -139,7 +149,7 @@ def take(locks: Sequence[ProcessLock]) -> Estate | None:
     connection.settimeout(_PATIENCE)
     try:
         peers.connect(connection, paths.socket_path())
-        params = {"store": _store(), "schema": len(STEPS)}
+        params = {"store": _store(), "schema": len(STEPS), "remote": True}
         asked = {"jsonrpc": "2.0", "id": 1, "method": METHOD, "params": params}
         connection.sendall(messages.encode(asked))
         received = _received(connection)
@@ -158,8 +168,10 @@ def take(locks: Sequence[ProcessLock]) -> Estate | None:
     listening, *held = received
     for lock, descriptor in zip(locks, held, strict=False):
         lock.adopt(descriptor)
-    http = [socket.socket(fileno=descriptor) for descriptor in held[len(locks) :]]
-    return Estate(socket.socket(fileno=listening), http[0] if http else None, connection)
+    further = [socket.socket(fileno=descriptor) for descriptor in held[len(locks) :]]
+    http = next((one for one in further if one.family != socket.AF_UNIX), None)
+    remote = next((one for one in further if one.family == socket.AF_UNIX), None)
+    return Estate(socket.socket(fileno=listening), http, remote, connection)
 
 
 def _store() -> str:

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from iai_mcp.domain.agent_lookup import look_up
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput, NotFound
 from iai_mcp.domain.foreign_text import bare_file_name, branch_name, is_seen, quoted
 
@@ -175,23 +176,5 @@ class AgentManifest:
         raise NotFound(f"there is no agent '{agent_id}' here: 'iai-mcp agent list' shows them")
 
     def named(self, reference: str) -> Agent:
-        """The agent with this id; else the only one with this slug or name.
-
-        A name that is one agent's and another one's slug is refused, not guessed.
-        """
-        for agent in self.entries:
-            if agent.id == reference:
-                return agent
-        wanted = reference.casefold()
-        found = [a for a in self.entries if reference in (a.slug, a.name)]
-        found = found or [a for a in self.entries if a.name.casefold() == wanted]
-        if len(found) > 1:
-            ids = ", ".join(f"{a.name} ({a.slug}) {a.id}" for a in found)
-            raise InvalidInput(
-                f"'{reference}' names {len(found)} agents; say which by its id: {ids}"
-            )
-        if not found:
-            raise NotFound(
-                f"there is no agent '{reference}' in this project: 'iai-mcp agent list' shows them"
-            )
-        return found[0]
+        """See `agent_lookup`: by id or its prefix, else by slug, else by name."""
+        return look_up(reference, self.entries)

@@ -25,12 +25,14 @@ def own_branch(slug: str) -> str:
 class Standing:
     """What a worktree holds that is nowhere else.
 
-    `uncommitted` are tracked files, `unmerged` the number of commits that no other branch has.
+    `uncommitted` are tracked files, `unmerged` the number of commits that no other branch has,
+    `nested` repositories inside, which are not examined.
     """
 
     uncommitted: tuple[str, ...] = ()
     untracked: tuple[str, ...] = ()
     unmerged: int = 0
+    nested: tuple[str, ...] = ()
 
     @property
     def at_risk(self) -> str | None:
@@ -40,6 +42,8 @@ class Standing:
             parts.append(f"changes that are not committed ({named(files)})")
         if self.unmerged:
             parts.append(f"{self.unmerged} commit{'s'[: self.unmerged != 1]} not merged")
+        if self.nested:
+            parts.append(f"repositories inside it that were not examined ({named(self.nested)})")
         return " and ".join(parts) or None
 
 

@@ -30,7 +30,14 @@ _FILES = (
         "adapters/spooled_file.py",
     ),
     *("adapters/agent_runtime.py", "adapters/git.py", "adapters/git_worktrees.py"),
-    *("__init__.py", "boot.py", "paths.py", "project.py", "project_aliases.py"),
+    *(
+        "__init__.py",
+        "boot.py",
+        "child_environment.py",
+        "paths.py",
+        "project.py",
+        "project_aliases.py",
+    ),
     "regular_files.py",
 )
 _MAIN = b"from iai_mcp.far.__main__ import main\n\nmain()\n"

@@ -6,6 +6,7 @@ of them last, as `unreachable`. Who has no project elsewhere pays one look at a 
 
 import json
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from iai_mcp import paths
@@ -13,7 +14,7 @@ from iai_mcp.domain.errors import IaiError, NotFound, RemoteFailed
 from iai_mcp.domain.project_identity import is_elsewhere
 from iai_mcp.terminal import sessions
 from iai_mcp.terminal.records import SessionRecord
-from iai_mcp.terminal.sessions import Listed, Sent
+from iai_mcp.terminal.sessions import Listed, Sent, SessionAgent
 
 if TYPE_CHECKING:
     from iai_mcp.domain.projects import RemoteRef
@@ -53,13 +54,13 @@ class Everywhere:
             RemoteFailed, TimedOut: it is nowhere else, and a machine did not answer.
         """
         try:
-            return sessions.resolve(name, self.found())
+            return sessions.resolve(name, self.found(), _agents)
         except NotFound:
             if self._project is not None:
                 raise
             far = [each.record for each in self._far()]
             try:
-                return sessions.resolve(name, far)
+                return sessions.resolve(name, far, _agents)
             except NotFound as nowhere:
                 if not self.problems:
                     raise
@@ -229,6 +230,12 @@ def prune(project: str | None, cwd: str | None = None, *, days: float = 0.0) -> 
 
     remote, path = RemoteRef.split(project or "")
     return FarSessions(Machine.of(remote)).prune(path or None, days)
+
+
+def _agents(records: Sequence[SessionRecord]) -> list[SessionAgent]:
+    from iai_mcp.far.session_agents import agents_of
+
+    return agents_of(records)
 
 
 def _far_of(record: SessionRecord) -> "FarSessions":

@@ -23,6 +23,7 @@ from threading import Lock
 from typing import IO
 
 from iai_mcp import paths
+from iai_mcp.child_environment import without_secrets
 from iai_mcp.domain.errors import (
     DiskFull,
     NotFound,
@@ -43,6 +44,8 @@ _MOST_NOISE = 1_000_000  # bytes that start-up files may print before we are hea
 # ssh reads more than a path from the ends of a forwarding: ports, `%u`, and variables as `${NAME}`.
 _PLAIN_PATH = re.compile(r"/[^:$%\\\[\]\x00-\x1f\x7f]+")
 _TEMPORARY = 18  # bytes that ssh appends to the name of its socket while it makes it
+_CONTROL = ".mux"
+_OLDER_CONTROL = ".ssh"  # connections of earlier versions: they forward to the owner's socket
 _SETTINGS = (
     "BatchMode=yes",
     "ConnectTimeout=10",
@@ -69,6 +72,26 @@ _START = (
     'if [ -n "$v" ]; then old=1; fi; done; '
     'echo; echo "MARK${old:-0}"\''
 )
+
+
+def end_older_connections(ssh: Sequence[str] = ("ssh",)) -> list[str]:
+    """End ssh connections that an earlier version left open; those that could not be ended.
+
+    They lead another machine to the owner's socket.
+    """
+    left = []
+    for directory in (paths.in_user_data("far"), layout.short_dir()):
+        names = os.listdir(directory) if os.path.isdir(directory) else []
+        for control in (os.path.join(directory, n) for n in names if n.endswith(_OLDER_CONTROL)):
+            if _answers(control):
+                command = [*ssh, "-F", "none", "-S", control, "-O", "exit", "--", "far"]
+                with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+                    subprocess.run(
+                        command, env=without_secrets(), capture_output=True, check=False, timeout=5
+                    )
+            if _answers(control):
+                left.append(control)
+    return left
 
 
 class Machine:
@@ -239,6 +262,7 @@ class Machine:
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
+                env=without_secrets(),
                 start_new_session=True,  # a Ctrl-C at a command is not meant for it
             )
         except FileNotFoundError as absent:
@@ -258,18 +282,19 @@ class Machine:
     def _control(self) -> str:
         """Where the shared connection listens: a path that is short enough for ssh."""
         named = hashlib.sha256(f"{self.remote} {paths.user_data()}".encode()).hexdigest()[:12]
-        near = paths.in_user_data("far", f"{named}.ssh")
+        near = paths.in_user_data("far", f"{named}{_CONTROL}")
         if len(os.fsencode(near)) + _TEMPORARY <= paths.socket_path_limit():
             paths.private_dir(paths.user_data())
             paths.private_dir(os.path.dirname(near))
             return near
-        return os.path.join(layout.short_dir(), f"{named}.ssh")
+        return os.path.join(layout.short_dir(), f"{named}{_CONTROL}")
 
     def _lead_memory_home(self, far_socket: str, deadline: float) -> None:
-        """Forward the socket of this side's daemon, so that hooks and bridges over there reach it."""
-        if not _PLAIN_PATH.fullmatch(far_socket):
+        """Forward this side's socket for remote callers, so that hooks and bridges over there reach it."""
+        near_socket = paths.remote_socket_path()
+        if not _PLAIN_PATH.fullmatch(far_socket) or paths.socket_path_problem(near_socket):
             return  # what it would get to see instead is of this side's environment
-        route = f"{far_socket}:{paths.socket_path()}"
+        route = f"{far_socket}:{near_socket}"
         # What ssh believes to be forwarded already it would not ask for again.
         for act in ("cancel", "forward"):
             command = ["-F", "none", "-S", self._control(), "-O", act, "-R", route, "--", "far"]

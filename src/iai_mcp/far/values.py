@@ -92,7 +92,10 @@ def detection_of(fields: Fields) -> Detection:
 
 def standing_of(fields: Fields) -> Standing:
     return Standing(
-        fields.texts("uncommitted"), fields.texts("untracked"), fields.number("unmerged")
+        fields.texts("uncommitted"),
+        fields.texts("untracked"),
+        fields.number("unmerged"),
+        fields.texts("nested"),
     )
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from uuid import UUID
 
 from iai_mcp.domain import pieces
@@ -105,12 +105,14 @@ class Capture:
 
     def _identity(self, new: NewTurn, project: str) -> bytes:
         """Earlier versions left the project out of it: what they stored here keeps its identity."""
-        salt, said = self.memories.salt, {"role": new.role, "text": new.text}
-        without = turn_identity(salt, new.session_id, **said)
+        named = partial(
+            turn_identity, self.memories.salt, new.session_id, role=new.role, text=new.text
+        )
+        without = named()
         known = self.memories.find([str(UUID(bytes=without))], 1)
         if any(one.provenance.project == project for one in known):
             return without
-        return turn_identity(salt, new.session_id, **said, project=project)
+        return named(project=project)
 
     def _add(self, turns: Sequence[Turn]) -> list[Stored]:
         """Store what may be kept of the turns; those that were all private are left out."""

@@ -57,8 +57,9 @@ class EventAccess:
 
     def _open_records(self, ids: set[str], view: Scope) -> set[str]:
         asked = sorted(ids)
-        found = [*self.memories.find(asked, _READ), *self.works.find(asked)]
-        return {one.id for one in found if view.opens(one.provenance.project)}
+        found = {one.id: one.provenance for one in self.memories.find(asked, _READ)}
+        found |= {one.id: one.provenance for one in self.works.find(asked)}
+        return {one for one, whence in found.items() if view.opens(whence.project)}
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -220,4 +220,7 @@ class Privacy:
                 )
         for one in own:
             self.memories.set_private(one, private)
-        return [one for one in self.projects.closed(list(own), known, "") if one not in own]
+        covered = self.projects.closed(list(own), known, "")
+        if private:
+            self.memories.withdraw(covered)
+        return [one for one in covered if one not in own]

@@ -55,7 +55,7 @@ class Transfer:
     projects: Projects
     redact: Redactor
 
-    def page(self, after: int, limit: int, view: Scope = Scope()) -> ExportPage:
+    def page(self, after: int, limit: int, view: Scope) -> ExportPage:
         """The next memories behind that key, as many as an answer holds and the view opens."""
         found = self.memories.arrived(after, limit)
         keys = [one.key for one in found]
@@ -77,7 +77,7 @@ class Transfer:
             records.append((place.key, Exported(memory, supersedes, aliases)))
         return ExportPage(self.memories.salt, tuple(one for _, one in records), last, large)
 
-    def one(self, public_id: str, view: Scope = Scope()) -> Exported:
+    def one(self, public_id: str, view: Scope) -> Exported:
         """
         Raises:
             NotFound: there is none that the view opens.

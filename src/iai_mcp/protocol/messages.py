@@ -62,15 +62,17 @@ def is_control(message: object) -> bool:
 def request_problem(message: object) -> str | None:
     """Why this is not a JSON-RPC 2.0 request; None when it is one."""
     if not isinstance(message, dict):
-        return "a request must be an object"
+        return "request must be a JSON object"
     if message.get("jsonrpc") != "2.0":
-        return 'jsonrpc must be "2.0"'
-    if not _usable_id(message.get("id")):
+        return "jsonrpc must be '2.0'"
+    if message.get("id") is None:
+        return "id required and non-null"
+    if not _usable_id(message["id"]):
         return "id must be a string or a number"
     if not isinstance(message.get("method"), str):
         return "method must be a string"
     if "params" in message and not isinstance(message["params"], dict | list):
-        return "params must be an object or an array"
+        return "params must be object or array"
     return None
 
 

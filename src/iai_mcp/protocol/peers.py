@@ -10,7 +10,6 @@ import sys
 from iai_mcp.paths import ELSEWHERE, NotOurs
 
 _MACOS_LOCAL_PEERCRED = 1  # sys/un.h; the answer is a struct xucred: version u32, uid u32, ...
-_MACOS_LOCAL_PEERPID = 2
 
 
 def connect(connection: _socket.socket, path: str, instead: str = ELSEWHERE) -> None:
@@ -37,12 +36,3 @@ def peer_uid(connection: _socket.socket) -> int:
     else:
         credentials = connection.getsockopt(0, _MACOS_LOCAL_PEERCRED, 76)
     return int.from_bytes(credentials[4:8], sys.byteorder)
-
-
-def peer_pid(connection: _socket.socket) -> int:
-    """The process that connected, by the kernel's word; 0 where it is not to be seen from here."""
-    if sys.platform == "linux":
-        credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
-    else:
-        credentials = connection.getsockopt(0, _MACOS_LOCAL_PEERPID, 4)
-    return int.from_bytes(credentials[:4], sys.byteorder)

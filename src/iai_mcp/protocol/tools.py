@@ -226,7 +226,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_consolidate",
         "Consolidate",
-        "Run memory's upkeep (sleep) now.",
+        "Run upkeep (sleep) now.",
         _object({"wait": _FLAG}),
         _ANYTHING,
         _hints(repeats=True),
@@ -234,8 +234,8 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "profile_get_set",
         "Settings",
-        "Read memory's settings, or set `knob` to `value`.",
-        _object({"knob": _TEXT, "value": {}}),
+        "Read settings, or set `knob` to `value`.",
+        _object({"operation": {}, "knob": _TEXT, "value": {}}),
         _ANYTHING,
         _hints(repeats=True),
     ),

@@ -5,7 +5,7 @@ Imports are late: a list needs none of what sending needs, and has 150 ms.
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from iai_mcp.domain.errors import IaiError, InvalidInput, NotFound, TimedOut
@@ -54,21 +54,31 @@ def found(project: str | None = None, cwd: str | None = None) -> list[SessionRec
     ]
 
 
-def resolve(name: str, among: Sequence[SessionRecord]) -> SessionRecord:
-    """The session that `name` stands for: an id, the beginning of one, or its agent.
+class SessionAgent(NamedTuple):
+    """An agent of a project that has sessions. `slug` is empty once the agent is deleted."""
 
-    An agent's name or id means its newest running session, else the latest one that ended.
+    id: str
+    slug: str
+    name: str
+    project: str | None
+
+
+Agents = Callable[[Sequence[SessionRecord]], Sequence[SessionAgent]]
+
+
+def resolve(name: str, among: Sequence[SessionRecord], agents: Agents) -> SessionRecord:
+    """The session that `name` stands for: its id, a prefix of that, or its agent.
+
+    A prefix has at least six hex digits. An agent is named as everywhere (`domain/agent_lookup.py`),
+    and means its newest running session, else the latest one that ended. `agents` gives the agents
+    of the projects that the sessions belong to.
     """
-    for record in among:
-        if record.id == name:
-            return record
-    matches = [record for record in among if name and record.id.startswith(name)]
-    if not matches:
-        matches = [record for record in among if name in _agent_names(record)]
-        matches = [record for record in matches if record.alive] or matches
-        # Clones of a repository have agents of the same ids.
-        if len({(record.label.project, record.label.agent_id) for record in matches}) == 1:
-            matches = matches[-1:]
+    from iai_mcp.domain.agent_lookup import is_id_prefix
+
+    matches = [record for record in among if record.id == name]
+    if not matches and is_id_prefix(name):
+        matches = [record for record in among if record.id.startswith(name)]
+    matches = matches or _of_agent(name, among, agents(among))
     if len(matches) > 1:
         ids = ", ".join(record.id for record in matches[:5])
         raise InvalidInput(f"'{name}' could be several sessions ({ids}): give an id")
@@ -77,10 +87,23 @@ def resolve(name: str, among: Sequence[SessionRecord]) -> SessionRecord:
     return matches[0]
 
 
-def _agent_names(record: SessionRecord) -> set[str]:
-    agent_name = record.label.agent_name or ""
-    slug = "-".join(agent_name.lower().split())
-    return {record.label.agent_id or "", agent_name, slug} - {""}
+def _of_agent(
+    name: str, among: Sequence[SessionRecord], agents: Sequence[SessionAgent]
+) -> list[SessionRecord]:
+    """The session of the agent that `name` stands for; one of each where clones have the same agent."""
+    from iai_mcp.domain.agent_lookup import listed as as_text
+    from iai_mcp.domain.agent_lookup import matching
+
+    named = matching(name, agents)
+    if len({agent.project for agent in named}) < len(named):
+        raise InvalidInput(
+            f"'{name}' names {len(named)} agents; say which by its id: {as_text(named)}"
+        )
+    owners = {(agent.project, agent.id) for agent in named}
+    theirs = [r for r in among if (r.label.project, r.label.agent_id) in owners]
+    theirs = [record for record in theirs if record.alive] or theirs
+    newest = {record.label.project: record for record in theirs}
+    return list(newest.values())
 
 
 def listed(records: Sequence[SessionRecord]) -> list[Listed]:

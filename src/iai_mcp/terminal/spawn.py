@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from iai_mcp import paths
 from iai_mcp.boot import boot_id
+from iai_mcp.child_environment import without_secrets
 from iai_mcp.domain.errors import (
     AlreadyExists,
     DiskFull,
@@ -158,7 +159,7 @@ def _counted(fields: Sequence[bytes]) -> list[bytes]:
 
 
 def _environment(spec: SpawnSpec, session_id: str) -> Mapping[str, str]:
-    """The launcher's own, what the spec adds, and where hooks tell how the session goes."""
+    """The launcher's own without secrets, what the spec adds, and where hooks report the session's status."""
     environment = dict(os.environ)
     for name in ("COLUMNS", "LINES", "IAI_MCP_SESSION_ID", "IAI_MCP_PROMPTED"):
         environment.pop(name, None)
@@ -167,7 +168,7 @@ def _environment(spec: SpawnSpec, session_id: str) -> Mapping[str, str]:
     environment["IAI_MCP_SESSION_ID"] = session_id
     environment.update(spec.env)
     environment["IAI_MCP_SESSION_DIR"] = layout.session_dir(session_id)
-    return environment
+    return without_secrets(environment)
 
 
 def _ring_size() -> int:

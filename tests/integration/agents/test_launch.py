@@ -383,7 +383,7 @@ def test_a_lost_session_is_resumed_with_its_very_conversation(
         assert "--continue" in json.dumps(plain["args"])
         assert "did not tell which conversation" in json.dumps(plain["notes"])
     _, table, _ = machine.run("session", "list")
-    assert f"iai-mcp agent resume Ada --session {lost[:12]}" in table
+    assert f"--session {lost[:12]}  # Ada" in table
     args = machine.json("agent", "resume", "ada", "--session", lost[:12], "--detach")["args"]
     assert isinstance(args, list)
     assert args[args.index("--resume") + 1] == "c0ffee"
@@ -525,3 +525,52 @@ def test_a_second_one_that_can_not_start_leaves_nothing(
     assert machine.error("agent", "launch", "ada", "--detach", "--again")["code"] == "PTY"
     left = {path for path in machine.tree() if "/s/" not in path}
     assert left == {path for path in before if "/s/" not in path}
+
+
+@pytest.mark.parametrize("command", ["agent", "session"])
+def test_no_secret_of_ours_reaches_what_is_launched(
+    machine: Machine,
+    told: Path,
+    wait_for: WaitFor,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+) -> None:
+    for name in ("IAI_MCP_CRYPTO_PASSPHRASE", "IAI_MCP_HTTP_TOKEN", "IAI_MCP_SOME_SECRET"):
+        monkeypatch.setenv(name, "correct horse")
+    monkeypatch.setenv("IAI_MCP_DETACH_KEY", "C-a")
+    program = machine.program("claude", TELLER)
+    if command == "agent":
+        agent(machine, "Ada", "claude-code")
+        machine.json("agent", "launch", "ada", "--detach")
+    else:
+        machine.run("session", "start", "--detach", "--json", "--", str(program))
+    wait_for(told.exists)
+
+    seen = json.loads(told.read_text())["env"]
+    assert "correct horse" not in json.dumps(seen)
+    assert seen["IAI_MCP_DETACH_KEY"] == "C-a"
+    assert seen["IAI_MCP_SESSION_ID"]
+
+
+@pytest.mark.parametrize("program", ["git", "editor", "version"])
+def test_no_secret_of_ours_reaches_other_programs(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    monkeypatch.setenv("IAI_MCP_CRYPTO_PASSPHRASE", "correct horse")
+    seen = machine.root / "seen"
+    script = f"#!/bin/sh\nenv > {seen}\necho 1.2.3\n"
+    agent(machine, "Ada", "claude-code")
+    if program == "git":
+        machine.program("git", script)
+        machine.run("agent", "create", "Ben", "--profile", "shell", "--worktree", "--json")
+    elif program == "editor":
+        monkeypatch.setenv("EDITOR", str(machine.program("edit", script)))
+        monkeypatch.delenv("VISUAL", raising=False)
+        monkeypatch.setattr("iai_mcp.cli.output.is_terminal", lambda: True)
+        machine.run("agent", "edit", "ada")
+    else:
+        machine.program("claude", script)
+        machine.json("profile", "detect")
+
+    assert "PATH=" in seen.read_text()
+    assert "correct horse" not in seen.read_text()

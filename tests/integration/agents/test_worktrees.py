@@ -486,5 +486,5 @@ def test_the_worktree_of_an_agent_that_is_gone_and_still_runs_is_not_pruned(
     for more in ([], ["--force"]):
         assert machine.json("agent", "prune", *more)["worktrees"] == []
     assert ada.exists()
-    machine.json("session", "kill", "ada")
+    machine.json("session", "kill", "Ada")
     assert machine.json("agent", "prune")["worktrees"] == [str(ada)]

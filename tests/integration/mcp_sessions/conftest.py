@@ -24,11 +24,13 @@ def daemon(env: dict[str, str]) -> Iterator[StandinProcess]:
 
 
 @pytest.fixture
-def start_bridge(env: dict[str, str]) -> Iterator[Callable[..., BridgeProcess]]:
+def start_bridge(
+    env: dict[str, str], bridge_command: tuple[str, ...]
+) -> Iterator[Callable[..., BridgeProcess]]:
     started: list[BridgeProcess] = []
 
     def start(*command: str, **more: str) -> BridgeProcess:
-        started.append(BridgeProcess({**env, **more}, command))
+        started.append(BridgeProcess({**env, **more}, command or bridge_command))
         return started[-1]
 
     yield start

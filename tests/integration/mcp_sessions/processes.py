@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.support.answers import Json
+from tests.support.bridges import PYTHON
 
 ROOT = Path(__file__).parents[3]
 DEADLINE_SECONDS = 20.0
@@ -52,9 +53,9 @@ class StandinProcess:
 class BridgeProcess:
     """A bridge as a host holds it: two pipes."""
 
-    def __init__(self, env: Mapping[str, str], command: tuple[str, ...] = ()) -> None:
+    def __init__(self, env: Mapping[str, str], command: tuple[str, ...] = PYTHON) -> None:
         self.process = subprocess.Popen(
-            command or (sys.executable, "-m", "iai_mcp.bridge"),
+            command,
             env=env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -1,6 +1,5 @@
 """The official SDK's own clients over stdio, as hosts use them."""
 
-import sys
 from collections.abc import Awaitable, Callable
 
 import anyio
@@ -14,8 +13,10 @@ from iai_mcp.protocol.mcp import HANDSHAKE_VERSIONS
 from iai_mcp.protocol.tools import DEFINITIONS, NAMES
 
 
-def server(env: dict[str, str]) -> StdioServerParameters:
-    return StdioServerParameters(command=sys.executable, args=["-m", "iai_mcp.bridge"], env=env)
+@pytest.fixture
+def server(env: dict[str, str], bridge_command: tuple[str, ...]) -> StdioServerParameters:
+    program, *arguments = bridge_command
+    return StdioServerParameters(command=program, args=arguments, env=env)
 
 
 def within_deadline(scenario: Callable[[], Awaitable[None]]) -> None:
@@ -32,13 +33,13 @@ def test_the_bridge_negotiates_the_versions_that_the_sdk_does() -> None:
 
 @pytest.mark.parametrize("up", [True, False])
 def test_a_client_session_lists_tools_and_calls(
-    env: dict[str, str], daemon: StandinProcess, up: bool
+    server: StdioServerParameters, daemon: StandinProcess, up: bool
 ) -> None:
     if up:
         daemon.start()
 
     async def scenario() -> None:
-        async with stdio_client(server(env)) as streams, ClientSession(*streams) as session:
+        async with stdio_client(server) as streams, ClientSession(*streams) as session:
             hello = await session.initialize()
             assert hello.server_info.name == "iai-mcp"
             assert hello.protocol_version == "2025-11-25"
@@ -62,13 +63,13 @@ def test_a_client_session_lists_tools_and_calls(
 
 @pytest.mark.parametrize("up", [True, False])
 def test_the_new_client_discovers_or_falls_back_and_survives_a_kill(
-    env: dict[str, str], daemon: StandinProcess, up: bool
+    server: StdioServerParameters, daemon: StandinProcess, up: bool
 ) -> None:
     if up:
         daemon.start()
 
     async def scenario() -> None:
-        async with Client(stdio_client(server(env))) as client:
+        async with Client(stdio_client(server)) as client:
             assert {tool.name for tool in (await client.list_tools()).tools} == NAMES
             if not up:
                 daemon.start()
@@ -85,11 +86,13 @@ def test_the_new_client_discovers_or_falls_back_and_survives_a_kill(
     within_deadline(scenario)
 
 
-def test_calls_of_one_session_run_side_by_side(env: dict[str, str], daemon: StandinProcess) -> None:
+def test_calls_of_one_session_run_side_by_side(
+    server: StdioServerParameters, daemon: StandinProcess
+) -> None:
     daemon.start()
 
     async def scenario() -> None:
-        async with stdio_client(server(env)) as streams, ClientSession(*streams) as session:
+        async with stdio_client(server) as streams, ClientSession(*streams) as session:
             await session.initialize()
             finished: list[str] = []
 
@@ -107,7 +110,7 @@ def test_calls_of_one_session_run_side_by_side(env: dict[str, str], daemon: Stan
 
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_every_tool_answers_what_its_output_schema_promises(
-    name: str, env: dict[str, str], daemon: StandinProcess
+    name: str, server: StdioServerParameters, daemon: StandinProcess
 ) -> None:
     daemon.start()
     needed: dict[str, Json] = {
@@ -119,7 +122,7 @@ def test_every_tool_answers_what_its_output_schema_promises(
     arguments = needed.get(name, {})
 
     async def scenario() -> None:
-        async with stdio_client(server(env)) as streams, ClientSession(*streams) as session:
+        async with stdio_client(server) as streams, ClientSession(*streams) as session:
             await session.initialize()
             answer = await session.call_tool(name, arguments)
             assert not answer.is_error

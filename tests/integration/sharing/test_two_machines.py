@@ -77,6 +77,39 @@ def test_a_circle_that_shares_everything_shares_all_but_what_is_private(
     assert bob.texts() == ["from before", "new work", "of no project"]
 
 
+def test_a_circle_that_shares_everything_is_told_nothing_from_below_a_private_directory(
+    machine: Machines, place: str
+) -> None:
+    ann, bob = machine("ann"), machine("bob")
+    ann.hears("captured before", project="/home/ann/notes/repo1", session="a")
+    ann.call("project_privacy", project="/home/ann/notes", private=True)
+    ann.call("share_create", name="mine", at=place, all=True)
+    ann.hears("captured after", project="/home/ann/notes/clients/acme", session="c")
+    ann.hears("open", project="/home/ann/pond", session="d")
+    with pytest.raises(InvalidInput, match="private"):
+        ann.call("share_project", project="/home/ann/notes/repo1", **{"with": "mine"})
+    join(ann, bob, "mine")
+    assert bob.texts() == ["open"]
+    for one in (ann, bob):
+        told = repr([one.call("share_list"), one.call("share_status")])
+        assert "pond" in told
+        assert not any(name in told for name in ("repo1", "acme", "notes"))
+
+
+def test_what_was_told_before_it_became_private_leaves_the_place(
+    machine: Machines, place: str
+) -> None:
+    ann, bob = machine("ann"), machine("bob")
+    ann.call("share_create", name="mine", at=place, all=True)
+    ann.hears("told early", project="/home/ann/notes/repo1", session="a")
+    ann.hears("open", project="/home/ann/pond", session="d")
+    ann.now()
+    ann.call("project_privacy", project="/home/ann/notes", private=True)
+    ann.now()
+    join(ann, bob, "mine")
+    assert bob.texts() == ["open"]
+
+
 def test_what_one_forgets_is_gone_on_the_other_and_stays_away(pair: Pair) -> None:
     ann, bob = pair
     ann.hears("keep this", "secret words")

@@ -15,6 +15,7 @@ from tests.support.answers import ask
 from tests.support.home import SOURCE
 
 from iai_mcp.adapters.keys import backup, custody, descriptor
+from iai_mcp.adapters.keys.descriptor import Argon2id
 from iai_mcp.adapters.sqlite import database
 from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import (
@@ -101,6 +102,53 @@ def test_a_wrong_passphrase_is_told_from_damage_and_changes_nothing(
     with pytest.raises(KeyWrong, match="passphrase"):
         opened()
     assert everything(tmp_path / "store") == before
+
+
+def test_the_parameters_of_the_derivation_are_stored_and_files_without_them_open(
+    opened: Callable[[], MemoryStore], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(PASSPHRASE, "correct horse")
+    store = opened()
+    remember(store, "kept")
+    store.close()
+    path = tmp_path / "store" / "key.json"
+    written = json.loads(path.read_text())
+    assert written["current"]["argon2id"] == {"memory_kib": 65536, "passes": 2, "lanes": 1}
+    del written["current"]["argon2id"]
+    path.write_text(json.dumps(written))
+    assert remembered(opened()) == ["kept"]
+
+
+@pytest.mark.parametrize(
+    "given", [{"memory_kib": 1 << 40}, {"passes": 0}, {"lanes": "2"}, {"rounds": 1}, [], "x"]
+)
+def test_parameters_that_no_store_was_made_with_are_refused(
+    opened: Callable[[], MemoryStore],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    given: object,
+) -> None:
+    monkeypatch.setenv(PASSPHRASE, "correct horse")
+    opened().close()
+    path = tmp_path / "store" / "key.json"
+    written = json.loads(path.read_text())
+    written["current"]["argon2id"] = given
+    path.write_text(json.dumps(written))
+
+    with pytest.raises(KeyMissing, match="damaged"):
+        opened()
+
+
+def test_a_store_made_with_other_parameters_opens_with_them(
+    opened: Callable[[], MemoryStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PASSPHRASE, "correct horse")
+    with monkeypatch.context() as stronger:
+        stronger.setattr("iai_mcp.adapters.keys.sources.Argon2id", lambda: Argon2id(1024, 3, 2))
+        store = opened()
+        remember(store, "kept")
+        store.close()
+    assert remembered(opened()) == ["kept"]
 
 
 def test_a_lost_key_file_is_named(opened: Callable[[], MemoryStore], tmp_path: Path) -> None:

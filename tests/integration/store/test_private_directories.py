@@ -3,14 +3,17 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from tests.support.answers import Json, ask
 from tests.support.git import git, repository
 
 from iai_mcp import project_aliases
+from iai_mcp.adapters.sqlite import work_words
 from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import InvalidInput, NotFound
+from iai_mcp.domain.memories import turn_identity
 from iai_mcp.store import MemoryStore
 
 SECRET = "the vault opens with the word nightjar"
@@ -201,11 +204,7 @@ def test_privacy_names_the_projects_below_that_it_covers(store: MemoryStore, not
     with pytest.raises(InvalidInput, match=f"privacy off {notes}"):
         close(store, notes / "repo1", private=False)
     assert close(store, notes, private=False)["private"] == []
-    assert knows_nothing_private(store)
-
-
-def knows_nothing_private(store: MemoryStore) -> bool:
-    return ask(store, "project_privacy")["private"] == []
+    assert ask(store, "project_privacy")["private"] == []
 
 
 def test_a_visitor_is_not_told_which_projects_are_private(store: MemoryStore, notes: Path) -> None:
@@ -288,6 +287,26 @@ def test_work_of_a_private_project_is_told_by_no_way(
     assert sum(record.get("work", {}).get("commands", 0) for record in records) == 3
 
 
+def test_work_that_an_earlier_version_indexed_is_not_found_by_a_private_prompt(
+    store: MemoryStore, both: tuple[Path, Path]
+) -> None:
+    """It put the words of the request to the work, whatever project they were said in."""
+    caller = {"cwd": str(both[1]), "visitor": True}
+    (heron, *_) = store.works.find(
+        [ask(store, "how", query="heron", **caller)["commands"][0]["id"]]
+    )
+    with store.database.writing() as db:
+        work_words.drop(db, heron.key)
+        work_words.index(db, heron.key, heron.done, heron.note, f"now ship it: {SECRET}")
+
+    def found(**place: object) -> list[str]:
+        commands = ask(store, "how", query="vault word nightjar", **place)["commands"]
+        return [one["command"] for one in commands]
+
+    assert "make heron" in found(cwd=str(both[0]))
+    assert found(**caller) == []
+
+
 def test_a_planted_turn_brings_up_no_work_of_its_session(store: MemoryStore, notes: Path) -> None:
     inside, other = notes / "repo1", notes.parent / "other"
     did(store, "hidden", ("user", inside, {"text": "go"}), ("command", inside, command("nightjar")))
@@ -323,6 +342,23 @@ def test_a_text_that_another_project_forgot_is_new_in_this_one(
     here = {"text": SECRET, "session_id": "s", "cwd": str(notes.parent / "other")}
     assert ask(store, "memory_capture", **here)["status"] == "inserted"
     assert ask(store, "memory_capture", **{**here, "cwd": str(notes)})["status"] == "skipped"
+
+
+def test_what_an_earlier_version_captured_keeps_its_identity(
+    store: MemoryStore, notes: Path
+) -> None:
+    """Its identity was made of the session, the role and the words."""
+    before = turn_identity(store.memories.salt, "s", role="user", text=SECRET)
+    old = {"id": str(UUID(bytes=before)), "text": SECRET, "session_id": "s", "project": str(notes)}
+    ask(store, "import_records", records=[old])
+
+    here = {"text": SECRET, "session_id": "s", "cwd": str(notes)}
+    assert ask(store, "memory_capture", **here)["record_id"] == old["id"]
+    elsewhere = {**here, "cwd": str(notes.parent / "other")}
+    assert ask(store, "memory_capture", **elsewhere)["status"] == "inserted"
+    assert ask(store, "memory_capture", **elsewhere)["status"] == "duplicate"
+    exported = ask(store, "export_page")["records"]
+    assert ask(store, "import_records", records=exported)["duplicates"] == 2
 
 
 # Ids, counts and events

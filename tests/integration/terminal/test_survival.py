@@ -226,7 +226,10 @@ def test_the_list_says_how_a_lost_agent_comes_back(desk: Desk) -> None:
     label = SessionLabel(agent_id="a-1", agent_name="Backend Dev", profile_id="p")
     session = desk.start("sleep", "1000", label=label)
     lose(desk, session)
-    assert "iai-mcp agent resume 'Backend Dev'" in desk.cli("session", "list").stdout
+    assert (
+        f"iai-mcp agent resume a-1 --session {session[:12]}  # Backend Dev"
+        in desk.cli("session", "list").stdout
+    )
 
     desk.start("cat", label=label)
 

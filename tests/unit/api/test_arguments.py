@@ -48,3 +48,16 @@ def test_the_first_missing_one_is_named() -> None:
 def test_a_falsy_value_is_a_value_to_set(value: object) -> None:
     arguments = {"knob": "a", "value": value}
     assert method_and_params("profile_get_set", arguments) == ("profile_set", arguments)
+
+
+def test_the_operation_says_whether_a_setting_is_read_or_set() -> None:
+    given = {"knob": "a", "value": 1}
+    reading = method_and_params("profile_get_set", {**given, "operation": "get"})
+    setting = method_and_params("profile_get_set", {**given, "operation": "set"})
+    assert reading == ("profile_get", {"knob": "a"})
+    assert setting == ("profile_set", given)
+    with pytest.raises(MissingParam, match="'value'"):
+        method_and_params("profile_get_set", {"operation": "set", "knob": "a"})
+    with pytest.raises(InvalidInput, match="get or set"):
+        method_and_params("profile_get_set", {"operation": "turn"})
+    assert checked("profile_get_set", {"operation": "get"}) == {"operation": "get"}

@@ -84,9 +84,22 @@ def test_a_manifest_of_another_version_can_not_be_made() -> None:
         AgentManifest(version=2)
 
 
-@pytest.mark.parametrize("reference", ["a-1", "ada", "Ada", "ADA"])
+@pytest.mark.parametrize("reference", ["a-1", "ada", "Ada"])
 def test_an_agent_is_named_by_id_slug_or_name(reference: str) -> None:
     assert AgentManifest((ADA, BEN)).named(reference) is ADA
+
+
+def test_a_unique_prefix_of_an_id_names_an_agent() -> None:
+    first, second = (
+        Agent(f"0123456{last}-aa", f"Agent {last}", f"agents/agent-{last}.md", "codex")
+        for last in "ab"
+    )
+    manifest = AgentManifest((first, second))
+    assert manifest.named("0123456a") is first
+    with pytest.raises(InvalidInput, match=r"0123456a-aa.*0123456b-aa"):
+        manifest.named("0123456")
+    with pytest.raises(NotFound):
+        manifest.named("01234")
 
 
 def test_a_name_that_two_agents_have_is_refused_with_their_ids() -> None:
@@ -95,10 +108,20 @@ def test_a_name_that_two_agents_have_is_refused_with_their_ids() -> None:
         AgentManifest((ADA, twin)).named("Ada")
 
 
-def test_a_name_that_is_another_one_s_slug_is_refused_not_guessed() -> None:
+def test_an_exact_slug_wins_over_a_name() -> None:
     tricky = Agent("c-3", "ada", "agents/ada-2.md", "codex")
-    with pytest.raises(InvalidInput, match="say which"):
-        AgentManifest((ADA, tricky)).named("ada")
+    assert AgentManifest((ADA, tricky)).named("ada") is ADA
+
+
+def test_the_slug_of_a_deleted_agent_does_not_name_the_next_one() -> None:
+    next_one = Agent("c-3", "ada", "agents/ada-2.md", "codex")
+    with pytest.raises(NotFound, match=r"ada-2.*c-3"):
+        AgentManifest((next_one,)).named("ada")
+
+
+def test_another_spelling_of_a_name_is_not_found_but_shown() -> None:
+    with pytest.raises(NotFound, match=r"Ada \(ada\) a-1"):
+        AgentManifest((ADA,)).named("ADA")
 
 
 def test_an_unknown_agent_is_not_found() -> None:

@@ -75,13 +75,25 @@ def find() -> Place:
     """
     named = os.environ.get(OWN_MODEL)
     if named and named not in {entry.name for entry in MODELS}:
-        return own(Path(named).expanduser().absolute())
+        own_place = Path(named).expanduser().absolute()
+        if os.sep not in named and not own_place.exists():
+            raise InvalidInput(_no_such_model(named))
+        return own(own_place)
     entry = by_name(named) if named else chosen()
     place = installed(entry)
     if place is None:
         which = "" if entry is DEFAULT else f" --model {entry.name}"
         raise NotInstalled(f"the embedding model is not installed; {INSTALL}{which}")
     return place
+
+
+def _no_such_model(name: str) -> str:
+    names = ", ".join(entry.name for entry in MODELS)
+    return (
+        f"{OWN_MODEL} is '{name}', and this iai-mcp has no model of that name: unset it for "
+        f"{DEFAULT.name}, or set it to one of {names} (after 'iai-mcp model install --model NAME'), "
+        "or to the directory of a model of your own"
+    )
 
 
 def chosen() -> Entry:

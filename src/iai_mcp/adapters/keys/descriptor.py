@@ -3,9 +3,10 @@
 import hashlib
 import hmac
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from iai_mcp.adapters.private_files import io_failure, write_private_json
 from iai_mcp.domain.errors import KeyMissing, StoreTooNew
@@ -17,6 +18,25 @@ Source = Literal["passphrase", "keyring", "file"]
 
 
 @dataclass(frozen=True, slots=True)
+class Argon2id:
+    """How a passphrase becomes a key. The defaults are those of files that do not name them.
+
+    64 MB and two passes take about 100 ms, which no person notices at start-up and which makes
+    guessing passphrases dear.
+    """
+
+    memory_kib: int = 64 * 1024
+    passes: int = 2
+    lanes: int = 1
+
+    def __post_init__(self) -> None:
+        # The file, or a backup, may be damaged: it must not take all memory or never end.
+        for value, most in ((self.memory_kib, 4 << 20), (self.passes, 100), (self.lanes, 64)):
+            if type(value) is not int or not 1 <= value <= most:
+                raise ValueError("a parameter of Argon2id is out of bounds")
+
+
+@dataclass(frozen=True, slots=True)
 class KeyDescriptor:
     """Where one key comes from. `check` tells a right key from a wrong one before the store does."""
 
@@ -24,6 +44,7 @@ class KeyDescriptor:
     check: str
     salt: str = ""  # for the passphrase's derivation
     account: str = ""  # the keyring entry, or the key file's name
+    argon2id: Argon2id = Argon2id()
 
     def fits(self, key: bytes) -> bool:
         return hmac.compare_digest(self.check, check_of(key))
@@ -85,20 +106,29 @@ def save(directory: Path, record: KeyRecord) -> None:
     write_private_json(directory / FILE_NAME, value)
 
 
-def to_json(descriptor: KeyDescriptor) -> dict[str, str]:
-    return {
+def to_json(descriptor: KeyDescriptor) -> dict[str, object]:
+    value: dict[str, object] = {
         "source": descriptor.source,
         "check": descriptor.check,
         "salt": descriptor.salt,
         "account": descriptor.account,
     }
+    if descriptor.source == "passphrase":
+        value["argon2id"] = asdict(descriptor.argon2id)
+    return value
 
 
-def from_json(raw: dict[str, str]) -> KeyDescriptor:
+def from_json(raw: Mapping[str, Any]) -> KeyDescriptor:
     source: Source
     match raw["source"]:
         case "passphrase" | "keyring" | "file" as known:
             source = known
         case unknown:
             raise ValueError(unknown)
-    return KeyDescriptor(source, raw["check"], raw.get("salt", ""), raw.get("account", ""))
+    return KeyDescriptor(
+        source,
+        raw["check"],
+        raw.get("salt", ""),
+        raw.get("account", ""),
+        Argon2id(**raw.get("argon2id", {})),
+    )

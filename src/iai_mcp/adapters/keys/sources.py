@@ -4,18 +4,13 @@ import os
 import secrets
 from pathlib import Path
 
-from iai_mcp.adapters.keys.descriptor import KeyDescriptor, Source, check_of
+from iai_mcp.adapters.keys.descriptor import Argon2id, KeyDescriptor, Source, check_of
 from iai_mcp.adapters.private_files import io_failure, write_private
 from iai_mcp.domain.errors import KeyMissing, KeyWrong
 
 PASSPHRASE_VARIABLE = "IAI_MCP_CRYPTO_PASSPHRASE"  # noqa: S105 - the variable's name
 KEY_BYTES = 32
 _KEYRING_SERVICE = "iai-mcp"
-
-# Argon2id: 64 MB and two passes take about 100 ms here, which no person notices at start-up
-# and which makes guessing passphrases dear.
-_ARGON_MEMORY_KIB = 64 * 1024
-_ARGON_PASSES = 2
 
 
 def make(directory: Path, source: Source | None = None) -> tuple[KeyDescriptor, bytes]:
@@ -46,7 +41,7 @@ def fetch(directory: Path, descriptor: KeyDescriptor) -> bytes:
         KeyWrong: what is there is another key.
     """
     if descriptor.source == "passphrase":
-        key = _derive(_needed_passphrase(), bytes.fromhex(descriptor.salt))
+        key = _derive(_needed_passphrase(), descriptor.salt, descriptor.argon2id)
         wrong = (
             f"the passphrase in {PASSPHRASE_VARIABLE} is not this store's: set the one used at init"
         )
@@ -92,20 +87,20 @@ def _needed_passphrase() -> str:
 
 def make_from(secret: str) -> tuple[KeyDescriptor, bytes]:
     """A new key derived from a passphrase, with a salt of its own."""
-    salt = secrets.token_bytes(16)
-    key = _derive(secret, salt)
-    return KeyDescriptor("passphrase", check_of(key), salt=salt.hex()), key
+    salt, chosen = secrets.token_bytes(16).hex(), Argon2id()
+    key = _derive(secret, salt, chosen)
+    return KeyDescriptor("passphrase", check_of(key), salt=salt, argon2id=chosen), key
 
 
-def _derive(secret: str, salt: bytes) -> bytes:
+def _derive(secret: str, salt: str, chosen: Argon2id) -> bytes:
     from argon2.low_level import Type, hash_secret_raw
 
     return hash_secret_raw(
         secret.encode("utf-8", "surrogateescape"),
-        salt,
-        time_cost=_ARGON_PASSES,
-        memory_cost=_ARGON_MEMORY_KIB,
-        parallelism=1,
+        bytes.fromhex(salt),
+        time_cost=chosen.passes,
+        memory_cost=chosen.memory_kib,
+        parallelism=chosen.lanes,
         hash_len=KEY_BYTES,
         type=Type.ID,
     )

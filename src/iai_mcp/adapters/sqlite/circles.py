@@ -116,11 +116,11 @@ class SqliteCircles:
             return outgoing.shared(db, here, since)
 
     def share_everything(self, circle: str) -> int:
-        sql = "SELECT id, key FROM projects WHERE NOT private ORDER BY id"
+        sql = "SELECT id, key FROM projects ORDER BY id"
         with self._db.writing() as db:
             member = _membership(db, circle)
             told = 0
-            for here, key in [(None, ""), *fetched(db, sql)]:
+            for here, key in [(None, ""), *outgoing.without_private(db, fetched(db, sql))]:
                 name, since = from_key(key).name, SINCE_EVER
                 outgoing.name_project(db, member, here, name, since)
                 told += outgoing.shared(db, here, since)

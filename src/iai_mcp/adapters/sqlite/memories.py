@@ -350,6 +350,11 @@ class SqliteMemories:
             number = project_id(db, project)
             db.execute("UPDATE projects SET private = ? WHERE id = ?", (private, number))
 
+    def withdraw(self, projects: Sequence[str]) -> None:
+        with self._db.writing() as db:
+            outgoing.withdraw(db, projects)
+        self.told()
+
     def projects(self) -> list[str]:
         with self._db.reading() as db:
             return [row[0] for row in db.execute("SELECT key FROM projects ORDER BY key")]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
+from iai_mcp.adapters.private_areas import private_areas
 from iai_mcp.adapters.sqlite.database import fetched
 from iai_mcp.adapters.sqlite.shared_tables import AFTER, PIN, Membership, decide, memberships
 from iai_mcp.domain.project_identity import from_key
@@ -76,6 +77,17 @@ def unsay(db: apsw.Connection, identity: bytes) -> None:
         (identity,),
     )
     db.execute("DELETE FROM decisions WHERE identity = ?", (identity,))
+
+
+def withdraw(db: apsw.Connection, projects: Sequence[str]) -> None:
+    """Records that hold anything of these projects are to be sealed anew, without it."""
+    db.execute(
+        "UPDATE circle_records SET outdated = outdated + 1 WHERE EXISTS (SELECT 1 FROM outbox AS o "
+        "JOIN memories AS m ON m.everywhere = o.identity JOIN projects AS p ON p.id = m.project "
+        "WHERE p.key IN (SELECT value FROM json_each(?)) AND o.circle = circle_records.circle "
+        "AND o.number BETWEEN circle_records.first AND circle_records.last)",
+        (json.dumps(list(projects)),),
+    )
 
 
 def pinned(db: apsw.Connection, key: int, is_pinned: bool) -> None:
@@ -154,12 +166,25 @@ def _open_projects(db: apsw.Connection, circle: Membership, keys: str) -> None:
     """A circle that shares everything shares what is new to it, too: not what is private."""
     sql = (
         "SELECT DISTINCT m.project, p.key FROM memories AS m LEFT JOIN projects AS p ON p.id = m.project "
-        "WHERE m.key IN (SELECT value FROM json_each(?)) AND NOT coalesce(p.private, 0) "
+        "WHERE m.key IN (SELECT value FROM json_each(?)) "
         "AND (SELECT everything FROM circles WHERE id = ?) AND NOT EXISTS (SELECT 1 FROM "
         "circle_projects AS s WHERE s.circle = ? AND s.project IS m.project AND s.own)"
     )
-    for project, key in fetched(db, sql, (keys, circle.id, circle.id)):
-        name_project(db, circle, project, from_key(str(key or "")).name, SINCE_EVER)
+    for project, key in without_private(db, fetched(db, sql, (keys, circle.id, circle.id))):
+        name_project(db, circle, project, from_key(key).name, SINCE_EVER)
+
+
+def without_private(
+    db: apsw.Connection, projects: Sequence[Sequence[object]]
+) -> list[tuple[int | None, str]]:
+    """Those of the projects (id and key) that are neither private nor lie in one that is."""
+    named = [
+        (project if isinstance(project, int) else None, str(key or "")) for project, key in projects
+    ]
+    areas = private_areas(
+        str(row[0]) for row in fetched(db, "SELECT key FROM projects WHERE private")
+    )
+    return [(project, key) for project, key in named if not areas.covering(key)]
 
 
 def _tell_decisions(db: apsw.Connection, keys: Sequence[int]) -> None:

@@ -48,6 +48,12 @@ _IN_SESSION = (
     "(SELECT key FROM further_work_sessions WHERE session = ? AND gone = 0))"
 )
 # What the agent said it was for tells most; then what was done, what it printed, what it served.
+# A request in a closed project is no reason to find open work.
+_BY_OPEN_WORDS = (
+    "(NOT EXISTS (SELECT 1 FROM memories AS q JOIN projects AS r ON r.id = q.project "
+    "WHERE q.id = m.turn AND r.key IN (SELECT value FROM json_each(?))) "
+    "OR m.key IN (SELECT rowid FROM work_words WHERE work_words MATCH ?))"
+)
 _WEIGHTS = "1.0, 1.5, 0.5, 0.35"
 _CHECKOUTS = ("/*", "*worktrees/*")  # where a path may begin that is not as seen from the project
 _AT_ONCE = 500  # values named in one statement
@@ -91,6 +97,9 @@ class SqliteWorks:
             return []
         where, values = _condition(scope, kinds)
         query = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+        if scope.not_projects:
+            where = f"{where} AND {_BY_OPEN_WORDS}"
+            values = [*values, json.dumps(scope.not_projects), f"{{done note output}} : ({query})"]
         sql = (
             f"SELECT rowid, bm25(work_words, {_WEIGHTS}) AS score FROM work_words "
             # The plus keeps the planner from asking the index once per row of the scope.

@@ -1,46 +1,20 @@
-"""Who comes through the forwarding of an ssh connection: hooks and bridges on another machine.
+"""What callers on other machines may do: those that connect to the second socket.
 
-Or whoever else is there: so it is served as the visitor that it is, and no place on this machine is
-one that it can be in.
+ssh forwards other machines to that socket and to no other. Whoever has an account there may be the
+caller, so every one is a visitor, and none can be in a directory of this machine.
 """
 
-import os
-import socket
-import sys
 from collections.abc import Mapping
 
 from iai_mcp import __version__
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.project_identity import is_elsewhere, is_path
-from iai_mcp.protocol.peers import peer_pid
 
 Json = dict[str, object]
 
-SSH = "ssh"  # it connects for whoever is at its other end
 _FOR_HOOKS = frozenset(
     {"capture_events", "session_start_payload", "prompt_injection", "after_failure"}
 )
-
-
-def program_of(connection: socket.socket | None) -> str | None:
-    """What the process that connected is called; "" where the system does not tell, None if it has gone.
-
-    Who has gone hears no answer, and might have been anybody.
-    """
-    pid = 0 if connection is None else peer_pid(connection)
-    if pid == 0:
-        return ""
-    if sys.platform != "linux":
-        import ctypes
-
-        name = ctypes.create_string_buffer(64)
-        ctypes.CDLL(None).proc_name(pid, name, len(name))
-        return name.value.decode("utf-8", "replace")
-    try:
-        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as source:
-            return source.read().strip()
-    except OSError:
-        return None if os.path.exists(f"/proc/{os.getpid()}") else ""
 
 
 def admitted(method: str, params: object) -> Json:
