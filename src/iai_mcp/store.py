@@ -144,7 +144,6 @@ class MemoryStore:
             clock=self.clock,
             knobs=self.knobs.current,
             repeats=self.repeats,
-            topics=self.topics,
             rules=self.rules,
             turn=Gate(_recalls_at_once()),
             same=SameQuestions(lambda: self.database.commits),
