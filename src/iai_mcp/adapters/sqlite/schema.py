@@ -257,7 +257,7 @@ CREATE INDEX word_pairs_backwards ON word_pairs (b);
 """
 
 # Habits, digests, suggestions and strengths were inferred from what was said. They go; no memory does.
-_NO_INFERENCE = """
+NO_INFERENCE = """
 DROP TRIGGER forgotten_sources;
 DROP TRIGGER superseded_sources;
 DROP TRIGGER project_closed;
@@ -290,7 +290,7 @@ STEPS: tuple[str, ...] = (
     packing.TABLES,
     FORKED_WORK,
     WORK_BY_TURN,
-    _NO_INFERENCE,
+    NO_INFERENCE,
 )
 
 
