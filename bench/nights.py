@@ -25,8 +25,8 @@ _DAY = 86_400
 _ADDED = 40
 _KEPT_DAYS = 365
 _STEPS = (
-    *("vectors", "retention", "folds", "topics", "suggestions"),
-    *("habits", "fading", "compact", "check", "copies", "backup"),
+    *("vectors", "retention", "folds", "topics"),
+    *("compact", "check", "copies", "backup"),
 )
 _WITHIN = 0.06  # seconds after it was seen to be in that step
 
@@ -61,7 +61,6 @@ def main(arguments: list[str]) -> int:
             Row("turns doubled", str(night.doubled), "0", night.doubled == 0),
             Row("steps of the last sleep undone", str(undone), "0", undone == 0),
             Row("turns that were due and are left", str(due), "0", due == 0),
-            Row("derived by the last sleep", str(report["derived"]), "", None),
         ],
     )
 

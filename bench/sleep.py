@@ -100,9 +100,7 @@ def _quality(name: str, before: list[Outcome], after: list[Outcome]) -> list[Row
 
 def _work(name: str, report: dict[str, Any], grown: float) -> list[Row]:
     pages, seconds = report["pages"], report["seconds"]
-    did = (
-        f"{report['folded']} folded, {report['derived']} derived, {report['suggestions']} suggested"
-    )
+    did = f"{report['folded']} folded"
     failed = [step["name"] for step in report["steps"] if step.get("failed")]
     mean = 1e3 * seconds / max(1, pages)
     return [

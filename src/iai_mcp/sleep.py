@@ -3,17 +3,12 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from iai_mcp.adapters.fsrs_curve import FsrsCurve
 from iai_mcp.adapters.leiden import LeidenCommunities
-from iai_mcp.adapters.sqlite.learned import SqliteHabits
 from iai_mcp.adapters.sqlite.sleep_ledger import SqliteLedger
 from iai_mcp.adapters.sqlite.upkeep import StoreUpkeep, Thread
 from iai_mcp.domain.errors import IaiError
-from iai_mcp.memory.sleep.fading import Fade
 from iai_mcp.memory.sleep.folding import FoldRepeats
-from iai_mcp.memory.sleep.habits import LearnHabits
 from iai_mcp.memory.sleep.sleep import Sleep
-from iai_mcp.memory.sleep.suggesting import SuggestCorrections
 from iai_mcp.memory.sleep.topics import FindTopics
 from iai_mcp.memory.sleep.upkeep import Compact, Errand, FinishVectors, Retain
 from iai_mcp.memory.work_care import TendWork
@@ -52,18 +47,7 @@ def compose(store: "MemoryStore") -> Sleep:
             megabytes,
         ),
         FoldRepeats(store.repeats),
-        FindTopics(
-            store.topics, store.memories, LeidenCommunities(), store.model.space, store.learns
-        ),
-        SuggestCorrections(store.memories, store.meaning, store.clock, store.learns),
-        LearnHabits(
-            SqliteHabits(store.database),
-            store.topics,
-            store.memories,
-            store.projects,
-            store.learns,
-        ),
-        Fade(store.strengths, FsrsCurve(), store.clock, store.uses.flush),
+        FindTopics(store.topics, LeidenCommunities(), store.model.space, store.learns),
         Compact(upkeep),
         Errand("check", upkeep.check),
         # Before there is another backup: what was held long enough leaves those that there are.

@@ -20,7 +20,7 @@ from iai_mcp.adapters.spare_cores import SpareCores
 from iai_mcp.adapters.spooled_turns import SpooledTurns
 from iai_mcp.adapters.sqlite.held import SqliteHeld
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
-from iai_mcp.adapters.sqlite.learned import SqliteRepeats, SqliteStrengths, SqliteTopics
+from iai_mcp.adapters.sqlite.learned import SqliteRepeats, SqliteTopics
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.packing import PackedBlocks
 from iai_mcp.adapters.sqlite.upkeep import Checkpoints
@@ -46,7 +46,6 @@ from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Pin, Reinforce
 from iai_mcp.memory.conversations import Conversations
 from iai_mcp.memory.event_access import EventAccess
-from iai_mcp.memory.fading import Fading
 from iai_mcp.memory.forget_budget import ForgetBudget
 from iai_mcp.memory.gate import Gate
 from iai_mcp.memory.injections import Injections
@@ -67,7 +66,6 @@ from iai_mcp.memory.sleep.nights import Nights
 from iai_mcp.memory.timeline import Timeline
 from iai_mcp.memory.transfer import Transfer
 from iai_mcp.memory.undo import Reinstate, RestoreForgotten
-from iai_mcp.memory.uses import Uses
 from iai_mcp.memory.work_answers import WorkAnswers
 from iai_mcp.memory.work_capture import CaptureWork
 from iai_mcp.memory.work_care import ForgetWork, TransferWork
@@ -139,8 +137,6 @@ class MemoryStore:
         self.pace = Pace(self.clock.now, self._sizes)
         self.repeats = SqliteRepeats(self.database)
         self.topics = SqliteTopics(self.database)
-        self.strengths = SqliteStrengths(self.database)
-        self.uses = Uses(self.strengths, self.clock, self.later)
         self.access = access = Access(self.memories, self.projects)
         self.rules = Rules(self.memories, partial(self.columns.keys_with, Fact.RULES))
         self.recall = Recall(
@@ -151,8 +147,6 @@ class MemoryStore:
             clock=self.clock,
             knobs=self.knobs.current,
             repeats=self.repeats,
-            topics=self.topics,
-            strengths=self.strengths,
             rules=self.rules,
             turn=Gate(_recalls_at_once()),
             same=SameQuestions(lambda: self.database.commits),
@@ -191,13 +185,12 @@ class MemoryStore:
         self.timeline = Timeline(self.memories)
         self.calendar = Calendar(self.columns, access)
         self.conversations = Conversations(self.columns, access, self.memories)
-        self.fading = Fading(self.strengths, self.memories, access)
         self.show = Show(self.memories, self.works, access, self.columns.exchanges)
         self.record_ids = RecordIds(self.memories, self.works, access)
         self.privacy = Privacy(self.memories, self.projects)
         self.event_access = EventAccess(self.memories, self.works, access)
         self.contradict = Contradict(self.memories, access, self.clock, self.redactor, self._stored)
-        self.reinforce = Reinforce(self.memories, access, self.clock, self.uses.useful)
+        self.reinforce = Reinforce(self.memories, access, self.clock)
         self.pin = Pin(self.memories, access)
         self.held = SqliteHeld(self.database, self.memories.counted)
         self.forget = Forget(
@@ -344,8 +337,6 @@ class MemoryStore:
         if "sharing" in self.__dict__:
             self.sharing.close()
         self.later.stop()
-        if not self.database.closed:
-            self.uses.flush()
         self.reaching.stop()
         self.past_work.stop()
         self.backlog.stop()

@@ -5,27 +5,14 @@ from dataclasses import dataclass
 
 import pytest
 from tests.fakes.memories import FakeMemories, said
-from tests.fakes.sleep import FakeHabits, FakeLedger, FakeRepeats, FakeTopics
+from tests.fakes.sleep import FakeLedger, FakeRepeats, FakeTopics
 
-from iai_mcp.adapters.sqlite.learned import SqliteHabits, SqliteRepeats, SqliteTopics
+from iai_mcp.adapters.sqlite.learned import SqliteRepeats, SqliteTopics
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.sleep_ledger import SqliteLedger
-from iai_mcp.domain.instants import from_micros
-from iai_mcp.ports.learned import Evidence, Habits, Hub, Known, Repeats, Seen, Topics
-from iai_mcp.ports.memories import Memories, Scope
-from iai_mcp.ports.sleep import (
-    Assigned,
-    Change,
-    Derived,
-    Folded,
-    Grouped,
-    Ledger,
-    Observed,
-    Page,
-    Settled,
-    Suggested,
-    Withdrawn,
-)
+from iai_mcp.ports.learned import Hub, Known, Repeats, Topics, TopicSummary
+from iai_mcp.ports.memories import Memories
+from iai_mcp.ports.sleep import Assigned, Change, Folded, Grouped, Ledger, Page
 
 
 @dataclass
@@ -34,7 +21,6 @@ class Kit:
     ledger: Ledger
     repeats: Repeats
     topics: Topics
-    habits: Habits
 
     def write(self, *changes: Change) -> None:
         self.ledger.apply("step", Page(changes=changes), 0)
@@ -50,7 +36,7 @@ def kit(request: pytest.FixtureRequest) -> Kit:
     if request.param == "fake":
         fake = FakeMemories()
         ledger = FakeLedger(fake)
-        made = Kit(fake, ledger, FakeRepeats(ledger), FakeTopics(ledger), FakeHabits(ledger))
+        made = Kit(fake, ledger, FakeRepeats(ledger), FakeTopics(ledger))
     else:
         database = request.getfixturevalue("database")
         made = Kit(
@@ -58,28 +44,11 @@ def kit(request: pytest.FixtureRequest) -> Kit:
             SqliteLedger(database),
             SqliteRepeats(database),
             SqliteTopics(database),
-            SqliteHabits(database),
         )
     turns = [said(text, at=n, project="pond") for n, text in enumerate(("one", "two", "three"), 1)]
     made.memories.add([*turns, said("four", at=4, project="lake")])
     made.ledger.begin({"step": ""}, 0)
     return made
-
-
-def _derived(kind: str, home: int, identity: bytes, *sources: int) -> Derived:
-    return Derived(
-        kind=kind,
-        home=home,
-        identity=identity,
-        tier="semantic",
-        project="pond",
-        text="made of others",
-        cue="label",
-        at=from_micros(9),
-        valid_from=1,
-        meta='{"derived":"topic"}',
-        sources=sources,
-    )
 
 
 def test_a_night_is_told_step_by_step(kit: Kit) -> None:
@@ -120,85 +89,44 @@ def test_memories_take_their_places_in_windows_of_their_projects(kit: Kit) -> No
     while (window := kit.topics.changed()) is not None:
         seen.append(window.keys)
         assert len(window.at) == len(window.sessions) == len(window.keys)
-        kit.write(Grouped(window.id, {}, {}), Settled("topic", window.id, ()))
+        kit.write(Grouped(window.id, {}, {}))
     assert sorted(seen) == [(1, 2), (3,), (4,)]
     assert kit.topics.opening_words([2, 1], 2) == ["tw", "on"]
 
 
-def test_topics_are_read_back_with_the_most_connected_first(kit: Kit) -> None:
+def test_topics_are_counted_and_their_most_connected_memory_is_a_hub(kit: Kit) -> None:
     kit.write(Assigned((1, 2, 3), 9))
     window = kit.topics.changed()
     assert window is not None and window.keys == (1, 2, 3)
     kit.write(Grouped(window.id, {1: 0, 2: 0, 3: 0}, {1: 1, 2: 5, 3: 1}))
     assert kit.topics.changed() is None
-    found = kit.topics.grouped()
-    assert found is not None
-    assert [(topic.keys, list(topic.ids)) for topic in found[1]] == [
-        ((2, 1, 3), kit.ids([2, 1, 3]))
-    ]
     assert kit.topics.count() == 1
     assert kit.topics.hubs(1) == [Hub(kit.ids([2])[0], 5)]
 
 
-def test_a_derived_memory_stands_until_it_is_settled_without_or_a_source_goes(kit: Kit) -> None:
-    kit.write(_derived("habit", 1, b"a" * 16, 1, 2), _derived("habit", 1, b"b" * 16, 2, 3))
-    kit.write(_derived("habit", 1, b"a" * 16, 1, 2))
-    assert kit.topics.derived_count() == 2
-    assert kit.memories.count() == 4
-    assert kit.topics.standing([b"a" * 16, b"x" * 16]) == {b"a" * 16}
-    of = kit.topics.derived_of([2, 1])
-    assert sorted(of.values()) == [[2], [2, 1]]
-    (first,) = [key for key, sources in of.items() if sources == [2, 1]]
-    made = kit.memories.get([first])[0]
-    assert made.derived and (made.tier, made.provenance.project) == ("semantic", "pond")
-    assert made not in kit.memories.timeline(Scope(said=True), 9)
-    kit.write(Settled("habit", 1, (b"a" * 16,)))
-    assert kit.topics.derived_count() == 1
-    kit.memories.forget([1], 1)
-    assert kit.topics.derived_count() == 0
+def grouped(kit: Kit, *topics: dict[int, int]) -> None:
+    """Each topic as the ties of its memories; all windows in one go."""
+    kit.write(Assigned(tuple(key for ties in topics for key in ties), 9))
+    while (window := kit.topics.changed()) is not None:
+        of = {key: n for n, ties in enumerate(topics) for key in ties if key in window.keys}
+        ties = {key: ties[key] for ties in topics for key in ties if key in window.keys}
+        kit.write(Grouped(window.id, of, ties))
 
 
-def test_nothing_is_derived_of_what_is_gone_nor_what_somebody_forgot(kit: Kit) -> None:
-    kit.write(_derived("habit", 1, b"a" * 16, 1, 99))
-    assert kit.topics.derived_count() == 0
-    kit.write(_derived("habit", 1, b"a" * 16, 1))
-    kit.memories.forget(list(kit.topics.derived_of([1])), 1)
-    kit.write(_derived("habit", 1, b"a" * 16, 1))
-    assert kit.topics.derived_of([1]) == {}
-    assert kit.topics.standing([b"a" * 16]) == {b"a" * 16}
-
-
-def test_suggestions_come_surest_first_and_only_about_what_holds(kit: Kit) -> None:
-    kit.write(
-        Suggested(1, 2, "value", "differs", 0.5, 9),
-        Suggested(1, 3, "value", "differs", 0.9, 9),
-        Suggested(99, 3, "value", "differs", 1.0, 9),
-    )
-    assert [one.newer for one in kit.ledger.suggestions(9)] == [3, 2]
-    assert kit.ledger.suggestion_count() == 2
-    kit.memories.forget([3], 1)
-    assert [one.newer for one in kit.ledger.suggestions(9)] == [2]
-
-
-def test_suggestions_of_an_earlier_time_are_withdrawn(kit: Kit) -> None:
-    kit.write(Suggested(1, 2, "value", "differs", 0.5, 8), Suggested(1, 3, "value", "", 0.9, 9))
-    kit.write(Withdrawn(9))
-    assert [one.newer for one in kit.ledger.suggestions(9)] == [3]
-
-
-def test_observations_make_habits_with_news_until_they_are_settled(kit: Kit) -> None:
-    kit.write(Observed(1, "wish", ("use", "tabs"), "use tabs", None))
-    (seen,) = kit.habits.seen("wish", "tabs", 9)
-    assert kit.habits.seen("command", "tabs", 9) == kit.habits.seen("wish", "tab", 9) == []
-    kit.write(Observed(2, "wish", ("tabs",), "tabs please", seen.habit))
-    kit.write(Observed(2, "wish", ("tabs",), "tabs please", seen.habit))
-    assert kit.habits.seen("wish", "tabs", 1) == [Seen(seen.habit, ("tabs",))]
-    told = (seen.habit, "wish", [Evidence(1, "use tabs"), Evidence(2, "tabs please")])
-    assert kit.habits.changed() == told
-    kit.write(Settled("habit", seen.habit, ()))
-    assert kit.habits.changed() is None
-    kit.memories.forget([1], 1)
-    assert kit.habits.changed() == (seen.habit, "wish", [Evidence(2, "tabs please")])
+def test_the_largest_topics_are_labelled_by_their_most_connected_memory(kit: Kit) -> None:
+    kit.memories.add([said("five\n  words " + "x" * 90, at=5, project="lake")])
+    grouped(kit, {1: 1, 3: 1}, {2: 0}, {4: 1, 5: 3})
+    (five,), (one,), (two,) = kit.ids([5]), kit.ids([1]), kit.ids([2])
+    lake = TopicSummary(five, "five words " + "x" * 67, "lake", 2, 4, 5)
+    pond = TopicSummary(one, "one", "pond", 2, 1, 3)
+    single = TopicSummary(two, "two", "pond", 1, 2, 2)
+    assert kit.topics.largest(9, ()) == [lake, pond, single]
+    assert kit.topics.largest(1, ()) == [lake]
+    assert kit.topics.largest(9, ["lake"]) == [pond, single]
+    kit.memories.forget([5], 9)
+    assert kit.topics.largest(9, ["pond"]) == [
+        TopicSummary(kit.ids([4])[0], "four", "lake", 1, 4, 4)
+    ]
 
 
 def test_topics_of_another_space_are_looked_for_anew(kit: Kit) -> None:
@@ -206,7 +134,7 @@ def test_topics_of_another_space_are_looked_for_anew(kit: Kit) -> None:
     kit.write(Assigned((1,), 9))
     window = kit.topics.changed()
     assert window is not None
-    kit.write(Grouped(window.id, {}, {}), Settled("topic", window.id, ()))
+    kit.write(Grouped(window.id, {}, {}))
     kit.topics.reopen("model")
     assert kit.topics.changed() is None
     kit.topics.reopen("another")

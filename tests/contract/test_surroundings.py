@@ -1,4 +1,4 @@
-"""What the use cases may rely on around them: time, projects, consent, redaction, forgetting, clusters.
+"""What the use cases may rely on around them: time, projects, consent, redaction, clusters.
 
 The same on fakes and on the real ones.
 """
@@ -8,17 +8,15 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.sleep import everybody_together
-from tests.fakes.strengths import DAY, HalvingCurve
 from tests.fakes.surroundings import FakeConsent, FakeProjects, StandingClock
 
 from iai_mcp.adapters.consent import LocalConsent
-from iai_mcp.adapters.fsrs_curve import FsrsCurve
 from iai_mcp.adapters.leiden import LeidenCommunities
 from iai_mcp.adapters.redaction_file import FileRedactor
 from iai_mcp.adapters.surroundings import LocalProjects, SystemClock
 from iai_mcp.capture.consent import pause
 from iai_mcp.domain.redaction import PRIVATE, redact
-from iai_mcp.ports.learned import Communities, Curve, Use
+from iai_mcp.ports.learned import Communities
 from iai_mcp.ports.surroundings import Clock, Consent, Projects, Redactor
 
 
@@ -82,17 +80,6 @@ def test_a_private_project_is_closed_to_all_but_its_own(projects: Projects, tmp_
     assert projects.closed([heron], [heron, pond], pond) == [heron]
     assert projects.closed([heron], [heron, pond], "") == [heron]
     assert projects.closed([heron], [heron, pond], heron) == []
-
-
-@pytest.mark.parametrize("curve", [HalvingCurve(), FsrsCurve()])
-def test_what_is_not_asked_for_sinks_and_what_is_used_sinks_more_slowly(curve: Curve) -> None:
-    trace = curve.first(0)
-    told = [curve.strength(trace, days * DAY) for days in (0, 1, 10, 100)]
-    assert told == sorted(told, reverse=True)
-    assert told[0] == pytest.approx(1.0, abs=0.01) and 0.0 < told[-1] < told[1]
-    used = curve.used(trace, Use(1, 10 * DAY, 1))
-    assert curve.strength(used, 10 * DAY) == pytest.approx(1.0, abs=0.01)
-    assert curve.strength(used, 20 * DAY) > curve.strength(trace, 10 * DAY)
 
 
 @pytest.mark.parametrize("communities", [everybody_together, LeidenCommunities()])

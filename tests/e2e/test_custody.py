@@ -46,22 +46,6 @@ def test_a_backup_under_a_running_daemon_brings_everything_back(home: ScratchHom
     home.command("down")
 
 
-def test_a_backup_tells_what_was_said_from_what_sleep_made_of_it(
-    home: ScratchHome, other: ScratchHome
-) -> None:
-    wishes = [f"always run the linter before commit number {n}" for n in range(4)]
-    remember(home, *wishes)
-    assert json.loads(home.command("sleep", "--now", "--json").stdout)["derived"] > 0
-    made = json.loads(home.command("backup", str(other.path / "b.bak"), "--json").stdout)
-    assert made["records"] == 4
-    assert made["derived"] > 0
-    header = json.loads((other.path / "b.bak").read_bytes().partition(b"\n")[0])
-    assert (header["records"], header["derived"]) == (4, made["derived"])
-    (other.path / "key.txt").write_text(home.command("crypto", "export-key").stdout)
-    moved = other.command("restore", "b.bak", "--yes", "--key-file", "key.txt")
-    assert f"restored 4 memories and {made['derived']} derived" in moved.stdout
-
-
 def test_an_export_carries_what_no_longer_holds_and_what_is_pinned(
     home: ScratchHome, other: ScratchHome
 ) -> None:

@@ -31,14 +31,13 @@ def test_asked_without_waiting_the_lifecycle_sleeps_and_the_report_follows(
     assert answer["state"] == "never"
     last = until(lambda: fresh_daemon.ask({"type": "status"})["last_sleep"], "a sleep was finished")
     assert last["report"]["folded"] == 1
-    assert last["report"]["derived"] == 1
     assert fresh_daemon.call("memory_consolidate")["state"] == "done"
 
 
 def test_asked_with_waiting_the_report_is_the_answer(fresh_daemon: DaemonProcess) -> None:
     fill(fresh_daemon)
     report = fresh_daemon.call("memory_consolidate", wait=True)
-    assert (report["queued"], report["state"], report["derived"]) == (False, "done", 1)
+    assert (report["queued"], report["state"], report["folded"]) == (False, "done", 1)
     assert fresh_daemon.call("topology")["communities"] == 1
     kinds = [event["kind"] for event in fresh_daemon.call("events_query")["events"]]
     assert "sleep_finished" in kinds

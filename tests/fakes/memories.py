@@ -329,12 +329,6 @@ class FakeMemories:
     def projects(self) -> list[str]:
         return sorted(self._projects)
 
-    def derive(self, memory: Memory) -> int:
-        """Put in what sleep made; its key. What the ledger of sleep does."""
-        self._last += 1
-        self.stored[self._last] = replace(memory, key=self._last, derived=True)
-        return self._last
-
     def _add(self, turn: CleanTurn) -> Stored:
         names = [str(UUID(bytes=one)) for one in (turn.identity, *turn.aliases)]
         public = names[0]

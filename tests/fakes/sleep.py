@@ -3,44 +3,22 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
-from uuid import UUID
 
-from iai_mcp.domain.memories import Memory, Provenance
-from iai_mcp.ports.learned import Evidence, Hub, Known, Said, Seen, Topic, Window, Written
-from iai_mcp.ports.sleep import (
-    Assigned,
-    Change,
-    Derived,
-    Folded,
-    Grouped,
-    Night,
-    Observed,
-    Page,
-    Progress,
-    Settled,
-    Strengthened,
-    Suggested,
-    Withdrawn,
-)
+from iai_mcp.ports.learned import Hub, Known, Said, TopicSummary, Window
+from iai_mcp.ports.sleep import Assigned, Change, Folded, Grouped, Night, Page, Progress
 from tests.fakes.memories import FakeMemories
-from tests.fakes.strengths import FakeStrengths
 
 
 class FakeLedger:
     """How far sleep came, and all that it wrote, for the readers below."""
 
-    def __init__(self, memories: FakeMemories, strengths: FakeStrengths | None = None) -> None:
+    def __init__(self, memories: FakeMemories) -> None:
         self.memories = memories
-        self.strengths = strengths or FakeStrengths({})
         self.folds: dict[int, Folded] = {}
         self.window_of: dict[int, int] = {}
         self.state_of: dict[int, str] = {}  # of each window
         self.topic_of: dict[int, int] = {}
         self.ties_of: dict[int, int] = {}
-        self.made: dict[int, Derived] = {}
-        self.observed: list[tuple[int, Observed]] = []  # with the habit of each
-        self.habits: dict[int, tuple[str, bool]] = {}  # kind, and whether it has news
-        self._suggested: dict[tuple[int, int], Suggested] = {}
         self._night: Night | None = None
         memories.on_forgotten.append(self._forget)
 
@@ -65,13 +43,6 @@ class FakeLedger:
         if self._night is not None:
             self._night = replace(self._night, finished=at)
 
-    def suggestions(self, limit: int) -> list[Suggested]:
-        found = sorted(self._suggested.values(), key=lambda one: (-one.score, -one.newer))
-        return found[:limit]
-
-    def suggestion_count(self) -> int:
-        return len(self._suggested)
-
     def _write(self, change: Change) -> None:
         match change:
             case Folded():
@@ -81,16 +52,6 @@ class FakeLedger:
                     self._assign(key, change.most)
             case Grouped():
                 self._group(change)
-            case Derived():
-                self._derive(change)
-            case Settled():
-                self._settle(change)
-            case Suggested() | Withdrawn():
-                self._suggest(change)
-            case Observed():
-                self._observe(change)
-            case Strengthened():
-                self.strengths.write(change)
             case _:
                 assert_never(change)
 
@@ -100,15 +61,6 @@ class FakeLedger:
             first = self.folds.get(change.fold or 0)
             if first is not None and first.fold is None:
                 self.folds[first.key] = replace(first, fold=first.key)
-
-    def _suggest(self, change: Suggested | Withdrawn) -> None:
-        if isinstance(change, Withdrawn):
-            kept = {k: v for k, v in self._suggested.items() if v.at >= change.before}
-            self._suggested = kept
-            return
-        older, newer = (self.memories.get([key]) for key in (change.older, change.newer))
-        if older and newer and older[0].valid_to is None:
-            self._suggested[change.older, change.newer] = change
 
     def _assign(self, key: int, most: int) -> None:
         if key not in self.memories.stored or key in self.window_of:
@@ -129,71 +81,18 @@ class FakeLedger:
                 if key in change.topic_of:
                     self.topic_of[key] = change.topic_of[key]
                     self.ties_of[key] = change.ties_of.get(key, 0)
-        self.state_of[change.window] = "grouped"
-
-    def _derive(self, change: Derived) -> None:
-        there = self.memories.stored
-        whole = all(key in there and there[key].valid_to is None for key in change.sources)
-        public = str(UUID(bytes=change.identity))
-        if not whole or change.identity in self.memories.tombstones or self._key(public):
-            return
-        key = self.memories.derive(
-            Memory(
-                key=0,
-                id=public,
-                text=change.text,
-                role="assistant",
-                at=change.at,
-                tier=change.tier,
-                cue=change.cue,
-                provenance=Provenance(project=change.project),
-                valid_from=change.valid_from,
-            )
-        )
-        self.made[key] = change
-
-    def _settle(self, change: Settled) -> None:
-        for key, one in list(self.made.items()):
-            of_home = (one.kind, one.home) == (change.kind, change.home)
-            if of_home and one.identity not in change.kept:
-                del self.made[key], self.memories.stored[key]
-        if change.kind == "topic":
-            if self.state_of.get(change.home) == "grouped":
-                self.state_of[change.home] = "written"
-        elif change.kind == "habit" and change.home in self.habits:
-            self.habits[change.home] = (self.habits[change.home][0], False)
-
-    def _observe(self, change: Observed) -> None:
-        known = any((o.key, o.sentence) == (change.key, change.sentence) for _, o in self.observed)
-        if known or change.key not in self.memories.stored:
-            return
-        habit = change.habit if change.habit in self.habits else None
-        habit = habit or max(self.habits, default=0) + 1
-        self.habits[habit] = (change.kind, True)
-        self.observed.append((habit, change))
+        self.state_of[change.window] = "written"
 
     def _forget(self, key: int) -> None:
         self.folds.pop(key, None)
         self.topic_of.pop(key, None)
         self.ties_of.pop(key, None)
-        self.made.pop(key, None)
         window = self.window_of.pop(key, None)
         if window is not None:
             self.state_of[window] = "changed"
-        for habit, one in list(self.observed):
-            if one.key == key:
-                self.observed.remove((habit, one))
-                self.habits[habit] = (self.habits[habit][0], True)
-        self._suggested = {k: one for k, one in self._suggested.items() if key not in k}
-        for derived, made in list(self.made.items()):
-            if key in made.sources:
-                del self.made[derived], self.memories.stored[derived]
 
     def _project(self, key: int) -> str:
         return self.memories.stored[key].provenance.project
-
-    def _key(self, public: str) -> int | None:
-        return next(iter(self.memories.keys_of([public])), None)
 
 
 class FakeRepeats:
@@ -259,22 +158,6 @@ class FakeTopics:
     def opening_words(self, keys: Sequence[int], letters: int) -> list[str]:
         return [memory.text for memory in self._memories.get(keys, letters)]
 
-    def grouped(self) -> tuple[int, list[Topic]] | None:
-        window = self._next("grouped")
-        if window is None:
-            return None
-        of = {k: t for k, t in self._ledger.topic_of.items() if self._ledger.window_of[k] == window}
-        topics = []
-        for topic in sorted(set(of.values())):
-            own = [key for key, number in of.items() if number == topic]
-            keys = sorted(own, key=lambda key: (-self._ledger.ties_of.get(key, 0), key))
-            topics.append(Topic(tuple(keys), tuple(self._memories.ids_of(keys))))
-        return window, topics
-
-    def standing(self, identities: Sequence[bytes]) -> frozenset[bytes]:
-        there = {UUID(memory.id).bytes for memory in self._memories.stored.values()}
-        return frozenset(one for one in identities if one in there | set(self._memories.tombstones))
-
     def reopen(self, space: str) -> None:
         if space != self._space:
             self._ledger.state_of |= dict.fromkeys(self._ledger.state_of, "changed")
@@ -291,9 +174,6 @@ class FakeTopics:
     def _open(self, key: int, not_projects: Sequence[str]) -> bool:
         return self._memories.stored[key].provenance.project not in not_projects
 
-    def derived_count(self) -> int:
-        return len(self._ledger.made)
-
     def waiting_count(self) -> int:
         latest = max(self._ledger.folds, default=0)
         return len(self._memories.after(latest, 1 << 30))
@@ -303,22 +183,21 @@ class FakeTopics:
         ties = sorted(known, key=lambda one: (-one[1], one[0]))
         return [Hub(self._memories.stored[key].id, own) for key, own in ties if own][:limit]
 
-    def largest(self, limit: int, not_projects: Sequence[str]) -> list[Written]:
-        made = [
-            (self._memories.stored[key].id, one)
-            for key, one in self._ledger.made.items()
-            if one.kind == "topic" and one.project not in not_projects
-        ]
-        made.sort(key=lambda one: (-len(one[1].sources), -one[1].at.micros))
-        return [
-            Written(ident, one.cue, one.project, len(one.sources), one.valid_from, one.at.micros)
-            for ident, one in made[:limit]
-        ]
+    def largest(self, limit: int, not_projects: Sequence[str]) -> list[TopicSummary]:
+        members: dict[tuple[int, int], list[int]] = {}
+        for key, topic in self._ledger.topic_of.items():
+            if self._open(key, not_projects):
+                members.setdefault((self._ledger.window_of[key], topic), []).append(key)
+        found = [self._summary(keys) for keys in members.values()]
+        return sorted(found, key=lambda one: (-one.size, -one.last))[:limit]
 
-    def derived_of(self, keys: Sequence[int]) -> dict[int, list[int]]:
-        made = self._ledger.made.items()
-        found = {key: [own for own in keys if own in one.sources] for key, one in made}
-        return {key: own for key, own in found.items() if own}
+    def _summary(self, keys: Sequence[int]) -> TopicSummary:
+        memories = self._memories.stored
+        hub = memories[min(keys, key=lambda key: (-self._ledger.ties_of[key], key))]
+        times = [memories[key].at.micros for key in keys]
+        label = " ".join(hub.text[:80].split())
+        project = hub.provenance.project
+        return TopicSummary(hub.id, label, project, len(keys), min(times), max(times))
 
     def _next(self, state: str) -> int | None:
         return next((w for w, own in sorted(self._ledger.state_of.items()) if own == state), None)
@@ -329,35 +208,6 @@ class FakeTopics:
         if fold is None or fold.fold is None:
             return True
         return key == min(k for k, one in self._ledger.folds.items() if one.fold == fold.fold)
-
-
-class FakeHabits:
-    def __init__(self, ledger: FakeLedger) -> None:
-        self._ledger = ledger
-
-    def seen(self, kind: str, term: str, limit: int) -> list[Seen]:
-        found = [
-            Seen(habit, one.terms)
-            for habit, one in reversed(self._ledger.observed)
-            if one.kind == kind and term in one.terms
-        ]
-        return found[:limit]
-
-    def changed(self) -> tuple[int, str, list[Evidence]] | None:
-        for habit, (kind, has_news) in sorted(self._ledger.habits.items()):
-            if has_news:
-                return habit, kind, self._evidence(habit)
-        return None
-
-    def _evidence(self, habit: int) -> list[Evidence]:
-        sentences: dict[int, str] = {}
-        for of, one in self._ledger.observed:
-            if of == habit:
-                sentences[one.key] = min(one.sentence, sentences.get(one.key, one.sentence))
-        memories = self._ledger.memories.get(list(sentences))
-        standing = [memory for memory in memories if memory.valid_to is None]
-        standing.sort(key=lambda memory: (memory.at.micros, memory.key))
-        return [Evidence(memory.key, sentences[memory.key]) for memory in standing]
 
 
 def everybody_together(edges: Sequence[tuple[int, int, float]]) -> dict[int, int]:

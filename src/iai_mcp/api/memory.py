@@ -111,7 +111,6 @@ def _recall(store: MemoryStore, params: Params) -> Json:
         return with_work(answer_view(Answer(hits=())), share, asked.limit)
     store.embedder.wait(store.settings.model_wait_ms / 1000)
     found = store.recall(shared_room(asked, share))
-    store.uses.hits(found)
     return with_work(_with_disputes(store, found, answer_view(found)), share, asked.limit)
 
 

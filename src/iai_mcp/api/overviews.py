@@ -1,10 +1,9 @@
-"""Methods that say what there is: days, conversations, topics, what fades, how fast it all goes."""
+"""Methods that say what there is: days, conversations, topics, how fast it all goes."""
 
 from dataclasses import asdict
 from datetime import date, timedelta
 
 from iai_mcp.api.callers import PERSON_AND_AGENTS
-from iai_mcp.api.memory_views import memory_view
 from iai_mcp.api.reading import caller_of, filter_of, micros_of
 from iai_mcp.api.table import Json, Method
 from iai_mcp.domain.errors import InvalidInput
@@ -16,7 +15,6 @@ from iai_mcp.store import MemoryStore
 
 _CONVERSATIONS, _MOST_CONVERSATIONS = 100, 1000
 _TOPICS, _MOST_TOPICS = 60, 500
-_MOST_FADING = 200
 _COUNTED_BY: dict[str, By] = {
     "project": "project",
     "host": "host",
@@ -81,12 +79,6 @@ def _topics(store: MemoryStore, params: Params) -> Json:
     }
 
 
-def _fading(store: MemoryStore, params: Params) -> Json:
-    found = store.fading(caller_of(params), params.integer("limit", 20, 1, _MOST_FADING))
-    weakest = [{**memory_view(memory), "strength": round(s, 3)} for memory, s in found.weakest]
-    return {"levels": list(found.levels), "weakest": weakest}
-
-
 def _pace(store: MemoryStore, params: Params) -> Json:
     since = micros_of(store, params, "since") or 0
     counts = not store.access.owners_view(caller_of(params)).not_projects
@@ -109,6 +101,5 @@ METHODS: tuple[Method[MemoryStore], ...] = (
     Method("memory_calendar", _calendar, page=True, callers=PERSON_AND_AGENTS),
     Method("memory_conversations", _conversations, page=True, callers=PERSON_AND_AGENTS),
     Method("memory_topics", _topics, page=True, callers=PERSON_AND_AGENTS),
-    Method("memory_fading", _fading, page=True, callers=PERSON_AND_AGENTS),
     Method("pace", _pace, activity=False, page=True, callers=PERSON_AND_AGENTS),
 )

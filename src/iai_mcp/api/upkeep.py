@@ -47,7 +47,6 @@ def _topology(store: MemoryStore, params: Params) -> Json:
         "vectors": len(store.vectors) if store.vectors is not None else 0,
         **left,
         "communities": store.topics.count(),
-        "derived": store.topics.derived_count(),
         "hubs": _hubs(store),
         "backlog": {"vectors": left["vectors_pending"], "sleep": store.topics.waiting_count()},
     }
@@ -66,7 +65,6 @@ def _topology_of(store: MemoryStore, view: Scope) -> Json:
         "first_vectors_pending": pending,
         "vectors_seconds": None,
         "communities": topics,
-        "derived": topics,
         "hubs": _hubs(store, closed),
         "backlog": {"vectors": pending},
     }
@@ -112,12 +110,10 @@ def _report(store: MemoryStore, params: Params) -> Json:
 
 
 def _shown(store: MemoryStore, params: Params, report: Mapping[str, object]) -> Json:
-    """A report as it may be shown: what a private project's words and numbers are in stays there."""
-    caller, project = caller_of(params), params.text("project", "")
-    if store.access.owners_view(caller).not_projects:
-        report = {name: report[name] for name in _UNCOUNTED if name in report}
-    closed = store.access.view(caller, project).not_projects
-    return {**report, "suggested": store.sleep.suggested(closed)}
+    """A report as the caller may see it: counts include private projects, so visitors get none."""
+    if store.access.owners_view(caller_of(params)).not_projects:
+        return {name: report[name] for name in _UNCOUNTED if name in report}
+    return dict(report)
 
 
 def _backup(store: MemoryStore, params: Params) -> Json:

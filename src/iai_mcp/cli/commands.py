@@ -46,7 +46,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "knobs": ("knobs", "the memory's settings: show one, all, or turn one"),
     "doctor": ("doctor", "examine everything, and how to fix it"),
     "events": ("events", "what the daemon did"),
-    "pin": ("pin", "keep a memory from fading"),
+    "pin": ("pin", "keep a memory, whatever retention removes"),
     "backup": ("backup", "the whole store, encrypted, into one file"),
     "restore": ("restore", "put a backup in the store's place"),
     "export": ("export", "every memory as JSON lines"),

@@ -1,4 +1,4 @@
-"""Pin a memory so that it never fades, or let it fade again with --off.
+"""Pin a memory: retention never removes it, until --off.
 
 iai-mcp pin 2             the second hit of the last recall in this terminal
 iai-mcp pin ID            the id as 'iai-mcp recall --json' shows it
@@ -11,7 +11,9 @@ from iai_mcp.cli import last_recall, memory_access, output
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", help="the number of a hit of the last recall, or the memory's id")
-    parser.add_argument("--off", action="store_true", help="let it fade like the others")
+    parser.add_argument(
+        "--off", action="store_true", help="let retention remove it like the others"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
 

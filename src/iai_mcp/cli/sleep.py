@@ -1,23 +1,18 @@
-"""Sleep is what memory does while nobody asks: it folds repeats, finds topics, learns habits, lets unused
-memories fade, compacts, checks and backs up. It begins by itself after half an hour without a request.
+"""Upkeep of the memory. It runs by itself after half an hour without a request: it folds copies, finds topics,
+forgets what is older than the retention, compacts, checks and backs up.
 
-  iai-mcp sleep                 what the last sleep did, and what it suggests
+  iai-mcp sleep                 what the last run did
   iai-mcp sleep --now           run it now and wait for the report
   iai-mcp sleep --pause 2h      hold it off for two hours (without a time: until --resume)
-  iai-mcp sleep --resume        let it begin by itself again
-
-Suggestions are pairs of statements that can hardly both be true. Nothing is changed by them: correct the
-older one with the MCP tool memory_contradict, or forget it with 'iai-mcp forget ID'.
+  iai-mcp sleep --resume        let it run by itself again
 """
 
 import argparse
 import os
 
 from iai_mcp.cli import memory_access, output
-from iai_mcp.domain.shown_text import shortened, shown_line
 
 _AS_LONG_AS_IT_TAKES = 3600.0
-_LINE = 90
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +63,7 @@ def _held_off(pause: str | None, as_json: bool) -> int:
 def _told(report: dict[str, object]) -> str:
     if report.get("state") == "never":
         return "memory has not slept yet; run it now with: iai-mcp sleep --now"
-    steps, suggested = report.get("steps"), report.get("suggested")
+    steps = report.get("steps")
     rows = (
         [_row(step) for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
     )
@@ -78,9 +73,6 @@ def _told(report: dict[str, object]) -> str:
         f"last sleep: {state} {when} UTC, {report.get('seconds')} s of work in {report.get('pages')} pages",
         output.table(rows, ["step", "pages", "seconds", "what it did"]),
     ]
-    if isinstance(suggested, list) and suggested:
-        parts.append(f"{report.get('suggestions')} statements may no longer hold:")
-        parts += [_suggestion(one) for one in suggested]
     return "\n\n".join(parts)
 
 
@@ -97,13 +89,3 @@ def _row(step: dict[str, object]) -> list[str]:
         str(step["seconds"]),
         ", ".join(did) or "nothing to do",
     ]
-
-
-def _suggestion(one: dict[str, dict[str, object]]) -> str:
-    lines = [shown_line(f"{one['kind']}: {one['reason']}")]
-    for which in ("older", "newer"):
-        memory = one[which]
-        said = shortened(str(memory["text"]), _LINE)
-        lines.append(shown_line(f"  {which} {str(memory['ts'])[:10]}  {said}"))
-        lines.append(output.paint(f"        {memory['id']}", "dim"))
-    return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What recent, near and used memories gain over others in ranking. Bounded, so that merit decides."""
+"""What recent and near memories gain over others in ranking. Bounded, so that merit decides."""
 
 from iai_mcp.domain.knobs import Knobs
 
@@ -7,19 +7,14 @@ _RECENCY = 0.5
 _RECENCY_HALF_LIFE_DAYS = 30.0
 # At full preference the caller's project counts a fifth more.
 _PROJECT = 0.2
-# At full weight a memory that has faded away altogether loses a twentieth, at the default half of
-# that: it decides between answers of about equal merit. More cost answers on the coding set.
-_FADING = 0.05
 _MICROS_PER_DAY = 86_400_000_000
 
 
-def boosted(
-    score: float, knobs: Knobs, *, age_micros: int, own_project: bool, strength: float
-) -> float:
+def boosted(score: float, knobs: Knobs, *, age_micros: int, own_project: bool) -> float:
     """The score of a memory with what it gains as the knobs say. `score` must not be negative."""
     days = max(0.0, age_micros / _MICROS_PER_DAY)
     recent: float = 0.5 ** (days / _RECENCY_HALF_LIFE_DAYS)
     factor = 1.0 + knobs.recency_weight * _RECENCY * recent
     if own_project:
         factor *= 1.0 + knobs.project_preference * _PROJECT
-    return score * factor * (1.0 - knobs.fading * _FADING * (1.0 - strength))
+    return score * factor

@@ -18,8 +18,6 @@ class Knobs:
     prompt_injection: Mode = "auto"
     recency_weight: float = 0.0
     project_preference: float = 0.5
-    fading: float = 0.4
-    consolidated_hits: str = "auto"
     verbosity: str = "long"
     learning: str = "on"
     work: str = "on"
@@ -100,23 +98,13 @@ KNOBS: Mapping[str, Knob] = {
             *_share(),
         ),
         Knob(
-            "fading",
-            "how much a memory that nobody asks for sinks with time; 0 not at all",
-            *_share(),
-        ),
-        Knob(
-            "consolidated_hits",
-            "digests made in sleep as hits: never, in places left over (auto), or in the last place (on)",
-            *_one_of("off", "auto", "on"),
-        ),
-        Knob(
             "verbosity",
             "how much a hit's reason says: the two legs that spoke most, or one",
             *_one_of("long", "short"),
         ),
         Knob(
             "learning",
-            "whether use teaches: sleep derives topics and habits, recall prefers what answered together",
+            "whether sleep finds topics, and recall prefers what was useful together",
             *_one_of("on", "off"),
         ),
         Knob(

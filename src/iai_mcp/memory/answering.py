@@ -19,7 +19,7 @@ from iai_mcp.memory.replies import reply
 from iai_mcp.memory.room import ANSWER_BYTES, Shown, weight
 from iai_mcp.memory.scoping import stands_in
 from iai_mcp.memory.worked import Worked, WorkShown
-from iai_mcp.ports.learned import Repeats, Topics
+from iai_mcp.ports.learned import Repeats
 from iai_mcp.ports.memories import Memories, Scope
 
 # Of each candidate so many characters are read: to rank and to fold more of them decide nothing.
@@ -35,13 +35,9 @@ _JUST_BEFORE = 1e-4  # points: what took a place comes before what came of the o
 _NOD = 200  # characters
 _SUCCESSOR = "it supersedes what was found"
 _LATER_RULE = "a later rule on what was found"
-# Digests are looked for among those of the best hits, and only a few come along.
-_ASKED = 10
-_DIGESTS = 2
 _LISTED = 5
 _PLACES = 3  # of those, that are told with their session and time
 _TOLD_OF_COPIES = 1  # characters that are read of them: where they stand is all that is told
-_OF_A_DIGEST = 900  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +82,8 @@ class Answering:
     scope: Scope
     memories: Memories
     repeats: Repeats
-    topics: Topics
     about: CueMatcher
     cosine: Callable[[int], float | None]  # of the cue with the memory of that key
-    digests: str  # where they may stand: the knob `consolidated_hits`
     work: WorkShown
     rules: Callable[[str], Register]  # what people rule in a project
     here: str = ""  # the project one works in; "" where none is preferred
@@ -123,19 +117,13 @@ class Answering:
         kept, exchanges = _likely(found.kept, work.exchanges, limit - len(rulings))
         kept = [*rulings, *self._with_replies(kept, limit - len(rulings))]
         work = work.without({one.memory.key for one in rulings})
-        digests = self._digests(
-            [*_speakers(exchanges, work), *(one.memory for one in kept[:limit])]
-        )
-        # With the knob on, a place and room for one of them are kept free.
-        places = limit - int(self.digests == "on" and bool(digests) and limit > 1)
         hits: list[Hit] = []
         if exchanges:
             part = room * len(exchanges) // (len(exchanges) + len(kept))
-            part = max(part, room - sum(_cost(self._hit(one)).all for one in kept[:places]))
+            part = max(part, room - sum(_cost(self._hit(one)).all for one in kept[:limit]))
             part = min(part, room - sum(_cost(self._hit(one)).least for one in rulings))
             part -= len(exchanges) * payload.SESSION if self.asked.by_session else 0
-            part -= _OF_A_DIGEST if places < limit else 0
-            hits = self.work(replace(work, exchanges=exchanges), part, max(1, places - len(kept)))
+            hits = self.work(replace(work, exchanges=exchanges), part, max(1, limit - len(kept)))
             room -= sum(map(payload.of_hit, hits))
         if not hits and not kept:  # there is room for nothing, and one comes all the same
             kept = [
@@ -143,13 +131,8 @@ class Answering:
                 for one in exchanges[:1]
                 if one.speaker in work.turns
             ]
-        drafts = [self._counted(self._hit(one), one.fold) for one in kept[: places - len(hits)]]
-        if not self.asked.by_session:
-            # After all that was said, and with what that left of the room.
-            last = min((hit.score for hit in (*hits, *drafts)), default=0.0)
-            made = [Found(memory, last, {}, why) for memory, why in digests]
-            drafts += map(self._hit, made[: limit - len(hits) - len(drafts)])
-        else:
+        drafts = [self._counted(self._hit(one), one.fold) for one in kept[: limit - len(hits)]]
+        if self.asked.by_session:
             room -= payload.sessions([*hits, *drafts])
         hits += self._fitted(drafts, room, needed=not hits)
         return sorted(hits, key=lambda hit: -hit.score)
@@ -402,22 +385,6 @@ class Answering:
         known = self.repeats.folds_of([memory.key for memory in memories])
         return {m.key: (known[m.key], m.valid_to is None) for m in memories if m.key in known}
 
-    def _digests(self, best: Sequence[Memory]) -> list[tuple[Memory, str]]:
-        """Digests made of the best hits, those of the very best first, with why they come along."""
-        if self.digests == "off" or not best or not _whole(self.scope):
-            return []
-        if self.digests == "auto" and len(best) >= self.asked.limit:
-            return []
-        keys = [memory.key for memory in best[:_ASKED]]
-        place = {key: number for number, key in enumerate(keys, 1)}
-        quoted = self.topics.derived_of(keys)
-        order = sorted(quoted, key=lambda one: (-sum(1 / place[key] for key in quoted[one]), one))
-        return [
-            (memory, f"digest, made of {len(quoted[memory.key])} of these hits")
-            for memory in self._open(self.memories.get(order))
-            if memory.valid_to is None and _within(memory, self.scope)
-        ][:_DIGESTS]
-
     def _with_turns_around(self, hits: Sequence[Hit], room: int) -> list[Hit]:
         """The hits with the turns around them, nearest first, in what they leave of the room."""
         left = room - sum(payload.of_hit(hit) + _SIDES for hit in hits)
@@ -461,11 +428,6 @@ def _nods_to(gone: Collection[int], work: Worked) -> set[int]:
         if exchange.keys[0] in gone and sum(len(one.text) for one in answers) <= _NOD:
             found.update(one.key for one in answers)
     return found
-
-
-def _speakers(exchanges: Sequence[RankedExchange], work: Worked) -> list[Memory]:
-    """The turns that stand for these exchanges."""
-    return [work.turns[one.speaker] for one in exchanges if one.speaker in work.turns]
 
 
 def _likely(
@@ -520,17 +482,6 @@ def _successor(memory: Memory, as_of: int | None) -> int | None:
     if as_of is not None and memory.valid_to is not None and memory.valid_to > as_of:
         return None
     return memory.successor
-
-
-def _whole(scope: Scope) -> bool:
-    """Whether a digest, which belongs to no session, agent or role, can be in the scope at all."""
-    return not (scope.session_id or scope.host or scope.agent or scope.role or scope.known_at)
-
-
-def _within(memory: Memory, scope: Scope) -> bool:
-    began = memory.valid_from if memory.valid_from is not None else memory.at.micros
-    after = scope.since is None or began >= scope.since
-    return after and (scope.until is None or memory.at.micros < scope.until)
 
 
 def _nearest_first(left: Sequence[Memory], right: Sequence[Memory]) -> list[list[Memory]]:

@@ -121,7 +121,6 @@ class Reinforce:
     memories: Memories
     access: Access
     clock: Clock
-    useful: Callable[[Sequence[int]], None]  # told the keys of those that were
 
     def __call__(self, ids: Sequence[str], caller: Caller) -> Reinforced:
         if not ids:
@@ -131,7 +130,6 @@ class Reinforce:
         found = self.access.within(self.memories.find(ids), caller)
         pairs = list(combinations(sorted({memory.key for memory in found}), 2))
         linked = self.memories.link(pairs, "together", _REINFORCE_STEP, self.clock.now())
-        self.useful([memory.key for memory in found])
         known = tuple(memory.id for memory in found)
         return Reinforced(linked, known, tuple(i for i in ids if i.lower() not in known))
 

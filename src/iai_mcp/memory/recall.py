@@ -37,7 +37,7 @@ from iai_mcp.memory.scoping import Access
 from iai_mcp.memory.weighing import Ranking, Weighing
 from iai_mcp.memory.worked import Worked, WorkShown, read_work
 from iai_mcp.ports.embedder import Embedder, Matrix
-from iai_mcp.ports.learned import Repeats, Strengths, Topics
+from iai_mcp.ports.learned import Repeats
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Clock
 
@@ -71,8 +71,6 @@ class Recall:
     clock: Clock
     knobs: Callable[[], Knobs]
     repeats: Repeats
-    topics: Topics
-    strengths: Strengths
     rules: Rules
     turn: AbstractContextManager[object] = field(default_factory=nullcontext)  # waited for
     same: SameQuestions[Answer] | None = None  # who asks the same at once shares the answer
@@ -97,7 +95,6 @@ class Recall:
             weighing = Weighing(
                 self.memories,
                 self.finder,
-                self.strengths,
                 self.clock.now(),
                 cue,
                 ranker_for(_model(leg)),
@@ -135,10 +132,8 @@ class Recall:
             sought.scope,
             self.memories,
             self.repeats,
-            self.topics,
             about=about,
             cosine=_cosine_of(ranking, "" if weighing.unread else _model(leg)),
-            digests=weighing.knobs.consolidated_hits,
             work=WorkShown(asked, about, asks_for_a_stance(asked.cue), self.memories),
             rules=cache(self.rules.of_project),  # many turns, and few projects
             here=weighing.here,

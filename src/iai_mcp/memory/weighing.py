@@ -9,7 +9,7 @@ import numpy as np
 from iai_mcp.domain.boosts import boosted
 from iai_mcp.domain.exchanges import RankedExchange
 from iai_mcp.domain.knobs import Knobs
-from iai_mcp.domain.ranking.candidates import NONE, Candidates, Floats, supported
+from iai_mcp.domain.ranking.candidates import NONE, Candidates, supported
 from iai_mcp.domain.ranking.exchanges import (
     ExchangeCandidates,
     ranked_exchanges,
@@ -21,7 +21,6 @@ from iai_mcp.domain.ranking.scoring import BOOST, Boosts, Scored, ranked
 from iai_mcp.domain.ranking.use import support
 from iai_mcp.domain.ranking.weights import Ranker
 from iai_mcp.engine.finder import Finder, Looked, Sought
-from iai_mcp.ports.learned import Strengths
 from iai_mcp.ports.memories import Memories, Scope
 
 _EXCHANGES = 30  # that are looked at whole, whatever is asked for: an answer has room for six
@@ -52,7 +51,6 @@ class Weighing:
 
     memories: Memories
     finder: Finder
-    strengths: Strengths
     now: int  # microseconds
     cue: Asked
     ranker: Ranker
@@ -117,20 +115,9 @@ class Weighing:
         return Boosts(
             project=own * np.float32(_boost(self.knobs, own=True)),
             recency=recency,
-            fading=self._fading,
         )
 
-    def _fading(self, keys: Sequence[int]) -> Floats:
-        """What no sleep has looked at yet stands at full strength."""
-        known = self.strengths.of(keys)
-        strengths = [known.get(key, 1.0) for key in keys]
-        # Made once for those that are equal: most are.
-        boost = {one: _boost(self.knobs, strength=one) for one in set(strengths)}
-        return np.array([boost[one] for one in strengths], np.float32)
 
-
-def _boost(
-    knobs: Knobs, *, age: int = _AGES_AGO, own: bool = False, strength: float = 1.0
-) -> float:
+def _boost(knobs: Knobs, *, age: int = _AGES_AGO, own: bool = False) -> float:
     """The logarithm of the factor by which a memory is favoured."""
-    return math.log(boosted(1.0, knobs, age_micros=age, own_project=own, strength=strength))
+    return math.log(boosted(1.0, knobs, age_micros=age, own_project=own))

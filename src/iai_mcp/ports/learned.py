@@ -1,9 +1,9 @@
-"""What sleep found out, as its steps and recall read it: repeats, topics, habits, strengths.
+"""What sleep found out, as its steps and recall read it: repeats and topics.
 
 What is written comes through the ledger (`ports/sleep.py`). Every call is safe from any thread.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,14 +69,6 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
-    """The memories of one topic, the most connected first."""
-
-    keys: tuple[int, ...]
-    ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Hub:
     """A memory that many others are tied to."""
 
@@ -85,8 +77,8 @@ class Hub:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A topic as it was written down: `label` names it, and `size` memories belong to it."""
+class TopicSummary:
+    """A topic: its most connected memory, whose first words are the label, and how many belong to it."""
 
     id: str
     label: str
@@ -111,24 +103,12 @@ class Topics(Protocol):
         """The beginning of each memory's text."""
         ...
 
-    def grouped(self) -> tuple[int, Sequence[Topic]] | None:
-        """A window whose topics were found and are not all written, with those topics."""
-        ...
-
-    def standing(self, identities: Sequence[bytes]) -> frozenset[bytes]:
-        """Those that are written already, or that somebody forgot after they were."""
-        ...
-
     def reopen(self, space: str) -> None:
         """Look for all topics anew if they were found in another space."""
         ...
 
     def count(self, not_projects: Sequence[str] = ()) -> int:
         """How many topics there are, but for those projects'."""
-        ...
-
-    def derived_count(self) -> int:
-        """How many memories sleep made."""
         ...
 
     def waiting_count(self) -> int:
@@ -139,12 +119,8 @@ class Topics(Protocol):
         """The memories with the most ties, but for those projects'."""
         ...
 
-    def largest(self, limit: int, not_projects: Sequence[str]) -> Sequence[Written]:
+    def largest(self, limit: int, not_projects: Sequence[str]) -> Sequence[TopicSummary]:
         """The topics with the most memories, but for those projects'."""
-        ...
-
-    def derived_of(self, keys: Sequence[int]) -> dict[int, list[int]]:
-        """For each derived memory that has any of `keys` among its sources: which, as given."""
         ...
 
 
@@ -153,113 +129,4 @@ class Communities(Protocol):
 
     def __call__(self, edges: Sequence[tuple[int, int, float]]) -> dict[int, int]:
         """The community of each node that has an edge. The same edges give the same communities."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """An observation that was kept, and the habit it belongs to."""
-
-    habit: int
-    terms: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """One time that a habit showed."""
-
-    key: int
-    sentence: str
-
-
-class Habits(Protocol):
-    """Observations, grouped into habits. Every call is safe from any thread."""
-
-    def seen(self, kind: str, term: str, limit: int) -> Sequence[Seen]:
-        """The latest observations of a kind that are about `term`."""
-        ...
-
-    def changed(self) -> tuple[int, str, Sequence[Evidence]] | None:
-        """A habit with news, its kind, and its evidence that still holds, oldest first."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """Somebody asked for a memory. `weight` is 1 for a hit, 2 for one that was called useful."""
-
-    key: int
-    at: int
-    weight: int
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """What a forgetting curve needs to know about a memory."""
-
-    stability: float
-    difficulty: float
-    used_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Used:
-    """A memory with uses that were not counted yet, oldest first."""
-
-    key: int
-    said_at: int
-    trace: Trace | None
-    uses: tuple[tuple[int, Use], ...]  # with the number of each
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """A memory and its strength as it was last written down, if ever."""
-
-    key: int
-    said_at: int
-    pinned: bool
-    trace: Trace | None
-    strength: float | None
-
-
-class Curve(Protocol):
-    """A model of forgetting."""
-
-    def first(self, at: int) -> Trace:
-        """A memory that was said at that moment and not asked for since."""
-        ...
-
-    def used(self, trace: Trace, use: Use) -> Trace: ...
-
-    def strength(self, trace: Trace, now: int) -> float:
-        """From 1, just used, towards 0."""
-        ...
-
-
-class Strengths(Protocol):
-    """Every call is safe from any thread."""
-
-    def note(self, uses: Sequence[Use]) -> None:
-        """Write uses down; a memory that was used stands at full strength until sleep counts it."""
-        ...
-
-    def of(self, keys: Sequence[int]) -> Mapping[int, float]:
-        """The strength of each of `keys` that has one; the others are new and stand at 1."""
-        ...
-
-    def used(self, limit: int) -> Sequence[Used]: ...
-
-    def standing(self, after: int, limit: int) -> Sequence[Standing]:
-        """The next memories that were said, in order of arrival."""
-        ...
-
-    def weakest(self, limit: int, not_projects: Sequence[str]) -> Sequence[tuple[int, float]]:
-        """The memories that still hold and stand worst, the worst first, but for those projects'."""
-        ...
-
-    def levels(self, not_projects: Sequence[str] = ()) -> Sequence[int]:
-        """How many memories stand in each tenth of strength, the weakest first, but for those
-        projects'.
-        """
         ...

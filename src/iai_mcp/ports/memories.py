@@ -359,7 +359,7 @@ class Memories(Protocol):
         ...
 
     def pin(self, key: int, pinned: bool) -> None:
-        """Keep a memory from ever fading, or let it fade again."""
+        """Keep a memory whatever retention says, or leave it to retention again."""
         ...
 
     def supersedes(self, keys: Sequence[int]) -> dict[int, list[str]]:

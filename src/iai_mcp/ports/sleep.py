@@ -4,11 +4,9 @@ The changes of a page and the cursor behind it are written in one transaction: k
 moment, sleep goes on from the last page that was written.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
-
-from iai_mcp.domain.instants import Instant
 
 Enough = Callable[[], bool]
 
@@ -48,85 +46,7 @@ class Grouped:
     ties_of: Mapping[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """A memory made of others. `kind` and `home` say which step made it, and where."""
-
-    kind: str
-    home: int
-    identity: bytes
-    tier: str
-    project: str
-    text: str
-    cue: str
-    at: Instant
-    valid_from: int
-    meta: str
-    sources: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """All of a home's derived memories are written; those not in `kept` are out of date."""
-
-    kind: str
-    home: int
-    kept: tuple[bytes, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Suggested:
-    """Two memories that can hardly both be true. Only ever shown, never acted upon."""
-
-    older: int
-    newer: int
-    kind: str
-    reason: str
-    score: float
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Withdrawn:
-    """What was suggested before that time no longer stands: an earlier reading made it."""
-
-    before: int
-
-
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """A sentence that may be a habit. `habit` is None where it is the first of its kind."""
-
-    key: int
-    kind: str
-    terms: tuple[str, ...]
-    sentence: str
-    habit: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Strengthened:
-    """How well a memory stands after its latest uses. `used` are the uses that were counted."""
-
-    key: int
-    stability: float
-    difficulty: float
-    used_at: int
-    strength: float
-    used: tuple[int, ...] = ()
-
-
-Change = (
-    Folded
-    | Assigned
-    | Grouped
-    | Derived
-    | Settled
-    | Suggested
-    | Withdrawn
-    | Observed
-    | Strengthened
-)
+Change = Folded | Assigned | Grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +120,3 @@ class Ledger(Protocol):
         ...
 
     def finish(self, at: int) -> None: ...
-
-    def suggestions(self, limit: int) -> Sequence[Suggested]:
-        """The suggestions that stand, the surest first."""
-        ...
-
-    def suggestion_count(self) -> int: ...

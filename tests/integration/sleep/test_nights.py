@@ -38,7 +38,7 @@ class Pages:
         return self.report()
 
     def report(self) -> dict[str, object]:
-        told = dict.fromkeys(("seconds", "pages", "changed", "folded", "derived"), 0)
+        told = dict.fromkeys(("seconds", "pages", "changed", "folded"), 0)
         return {"state": "unfinished" if self.left else "done", **told}
 
 
@@ -89,7 +89,7 @@ def test_a_finished_night_is_told_in_one_way(store: MemoryStore) -> None:
         return store.journal.events("sleep_finished", None, 10)
 
     until(lambda: len(finished()) == 2, "both nights are told")
-    numbers = {"seconds", "pages", "changed", "folded", "derived"}
+    numbers = {"seconds", "pages", "changed", "folded"}
     assert [set(event["data"]) for event in finished()] == [numbers, numbers]
     assert kinds(store).count("sleep_started") == 2
 

@@ -30,12 +30,6 @@ def sleep(store: MemoryStore) -> Any:
     return ask(store, "memory_consolidate", wait=True)
 
 
-def derived(store: MemoryStore, tier: str = "semantic") -> list[Any]:
-    with store.database.reading() as db:
-        keys = [row[0] for row in db.execute("SELECT key FROM memories WHERE derived = 1")]
-    return [memory for memory in store.memories.get(keys) if memory.tier == tier]
-
-
 def test_a_sleep_reports_every_step_in_numbers(store: MemoryStore) -> None:
     assert ask(store, "sleep_report")["state"] == "never"
     tell(store, "s", *STAGING, project="/p")
@@ -48,9 +42,6 @@ def test_a_sleep_reports_every_step_in_numbers(store: MemoryStore) -> None:
         "work",
         "folds",
         "topics",
-        "suggestions",
-        "habits",
-        "fading",
         "compact",
         "check",
         "copies",
@@ -63,102 +54,88 @@ def test_a_sleep_reports_every_step_in_numbers(store: MemoryStore) -> None:
     assert ask(store, "sleep_report")["finished"] == report["finished"]
 
 
+def labels(store: MemoryStore) -> list[tuple[str, int]]:
+    return [(one["label"], one["memories"]) for one in ask(store, "memory_topics")["topics"]]
+
+
 @pytest.mark.parametrize("store", ["meaning", "words"], indirect=True)
-def test_topics_become_semantic_memories_that_quote_and_date_their_sources(
-    store: MemoryStore,
-) -> None:
+def test_topics_are_groups_of_memories_named_after_one_of_them(store: MemoryStore) -> None:
     for n, (one, other) in enumerate(zip(STAGING, HERONS, strict=True)):
         tell(store, f"a{n}", one, project="/p")
         tell(store, f"b{n}", other, project="/p")
-    report = sleep(store)
-    found = derived(store)
-    assert report["derived"] == len(found) == 2
+    sleep(store)
     assert ask(store, "topology")["communities"] == 2
-    said = {record["id"]: record for record in ask(store, "memory_timeline")["records"]}
-    for memory in found:
-        assert memory.provenance.session_id == ""
-        assert memory.provenance.project == "/p"
-        about = STAGING if "staging" in memory.text else HERONS
-        sources = memory.meta["sources"]
-        assert {said[i]["text"] for i in sources} == set(about)
-        quoted = [line.split(": ", 1)[1] for line in memory.text.splitlines()[1:]]
-        assert quoted
-        assert all(any(quote in said[i]["text"] for i in sources) for quote in quoted)
-        assert said[sources[0]]["ts"][:10] in memory.text
+    found = labels(store)
+    assert [memories for _, memories in found] == [4, 4]
+    assert {label in STAGING for label, _ in found} == {True, False}
+    assert all(label in STAGING + HERONS for label, _ in found)
 
 
 def test_sleeping_again_changes_nothing(store: MemoryStore) -> None:
     tell(store, "s", *STAGING, project="/p")
     sleep(store)
-    before = derived(store)
+    before = labels(store)
     again = sleep(store)
-    assert derived(store) == before
-    assert again["derived"] == again["folded"] == 0
+    assert labels(store) == before
+    assert again["folded"] == 0
 
 
-def test_a_topic_is_replaced_when_its_sources_change(store: MemoryStore) -> None:
+def test_a_topic_grows_with_what_is_said_and_loses_what_is_superseded(store: MemoryStore) -> None:
     tell(store, "s", *STAGING, project="/p")
     sleep(store)
-    (before,) = derived(store)
+    assert [memories for _, memories in labels(store)] == [4]
     tell(store, "t", "The bastion of the staging database moved to Frankfurt.", project="/p")
     sleep(store)
-    (after,) = derived(store)
-    assert after.id != before.id
-    assert after.meta["source_count"] == 5
+    assert [memories for _, memories in labels(store)] == [5]
+    first = ask(store, "memory_timeline")["records"][0]
+    ask(store, "memory_contradict", id=first["id"], new_fact="Lunch is at noon.")
+    sleep(store)
+    ((label, memories),) = labels(store)
+    assert (memories, label == first["text"]) == (4, False)
 
 
-def test_derived_memories_are_in_no_timeline_and_no_count(store: MemoryStore) -> None:
-    tell(store, "s", *STAGING, project="/p")
+def test_sleep_adds_no_memory(store: MemoryStore) -> None:
+    tell(store, "s", *STAGING, *STAGING, project="/p")
     before = ask(store, "memory_timeline", project="/p")["records"]
     shape = ask(store, "topology")
+    hits = ask(store, "memory_recall", cue="staging database bastion", fold=False)["hits"]
     sleep(store)
-    assert derived(store)
     assert ask(store, "memory_timeline", project="/p")["records"] == before
-    assert ask(store, "memory_timeline", session_id="s")["records"] == before
     after = ask(store, "topology")
     for name in ("records", "projects", "vectors", "vectors_pending"):
         assert after[name] == shape[name]
-    assert after["derived"] == 1
     assert after["hubs"][0]["ties"] > 0
+    again = ask(store, "memory_recall", cue="staging database bastion", fold=False)["hits"]
+    assert {hit["id"] for hit in again} == {hit["id"] for hit in hits}
 
 
-def test_forgetting_a_source_takes_its_words_out_of_what_was_derived(store: MemoryStore) -> None:
+def test_a_forgotten_memory_leaves_no_word_in_any_table(store: MemoryStore) -> None:
     tell(store, "s", *STAGING, "The staging database admin is called Ermintrude.", project="/p")
     sleep(store)
-    assert len(derived(store)) == 1
-    found = ask(store, "memory_forget", query="Ermintrude")
-    assert found["forgotten"] == 1
+    assert ask(store, "memory_forget", query="Ermintrude")["forgotten"] == 1
     with store.database.reading() as db:
         for (table,) in db.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table'"
         ).fetchall():
             assert "Ermintrude" not in repr(db.execute(f"SELECT * FROM {table}").fetchall())
+    assert all("Ermintrude" not in label for label, _ in labels(store))
+
+
+def test_topics_of_a_private_project_are_not_listed_elsewhere(store: MemoryStore) -> None:
+    tell(store, "s", *STAGING, project="/secret")
     sleep(store)
-    (after,) = derived(store)
-    assert after.meta["source_count"] == 4
-    assert "Ermintrude" not in after.text
+    ask(store, "project_privacy", project="/secret", private=True)
+    assert ask(store, "memory_topics", cwd="/elsewhere", agent="one")["topics"] == []
 
 
-def test_what_was_superseded_is_not_in_a_digest_from_that_moment_on(store: MemoryStore) -> None:
+def test_with_learning_off_no_topics_are_found(store: MemoryStore) -> None:
+    ask(store, "profile_set", knob="learning", value="off")
     tell(store, "s", *STAGING, project="/p")
+    assert sleep(store)["state"] == "done"
+    assert labels(store) == []
+    ask(store, "profile_set", knob="learning", value="on")
     sleep(store)
-    first = ask(store, "memory_timeline")["records"][0]
-    ask(
-        store, "memory_contradict", id=first["id"], new_fact="The staging database is on port 6000."
-    )
-    assert derived(store) == []
-    sleep(store)
-    assert all("5433" not in memory.text for memory in derived(store))
-
-
-def test_a_digest_that_somebody_forgot_stays_away(store: MemoryStore) -> None:
-    tell(store, "s", *STAGING, project="/p")
-    sleep(store)
-    (digest,) = derived(store)
-    assert ask(store, "memory_forget", ids=[digest.id])["forgotten"] == 1
-    assert ask(store, "topology")["records"] == len(STAGING)
-    sleep(store)
-    assert derived(store) == []
+    assert len(labels(store)) == 1
 
 
 def test_what_was_said_often_is_one_hit_with_a_count_and_all_of_it_stays(
@@ -174,13 +151,12 @@ def test_what_was_said_often_is_one_hit_with_a_count_and_all_of_it_stays(
     report = sleep(store)
     assert report["folded"] == 2
     hits = ask(store, "memory_recall", cue="deploy make ship", project="/p")["hits"]
-    said = [hit for hit in hits if not hit.get("derived")]
-    assert len(said) == 1
-    assert said[0]["count"] == 3
-    assert len(said[0]["same"]) == 2
+    assert len(hits) == 1
+    assert hits[0]["count"] == 3
+    assert len(hits[0]["same"]) == 2
     assert len(ask(store, "memory_timeline", project="/p")["records"]) == 3
     unfolded = ask(store, "memory_recall", cue="deploy make ship", project="/p", fold=False)["hits"]
-    assert len([hit for hit in unfolded if not hit.get("derived")]) == 3
+    assert len(unfolded) == 3
 
 
 def test_forgetting_by_words_forgets_every_repeat(store: MemoryStore) -> None:
@@ -204,50 +180,6 @@ def test_a_superseded_repeat_does_not_hide_one_that_holds(store: MemoryStore) ->
     assert [hit["text"] for hit in found["anti_hits"]] == ["the gate opens at nine"]
 
 
-def test_digests_never_take_a_place_from_what_was_said(store: MemoryStore) -> None:
-    tell(store, "s", *STAGING, *HERONS, project="/p")
-    cue = "how do I reach the staging database behind the bastion"
-    before = {k: ask(store, "memory_recall", cue=cue, k=k)["hits"] for k in (1, 2, 4, 10)}
-    sleep(store)
-    assert derived(store)
-    for k, hits in before.items():
-        after = ask(store, "memory_recall", cue=cue, k=k)["hits"]
-        assert len(after) <= k
-        assert [hit["id"] for hit in after][: len(hits)] == [hit["id"] for hit in hits]
-        assert all(hit.get("derived") for hit in after[len(hits) :])
-    assert any(hit.get("derived") for hit in ask(store, "memory_recall", cue=cue, k=10)["hits"])
-
-
-def test_a_budget_is_spent_on_what_was_said_first(store: MemoryStore) -> None:
-    tell(store, "s", *STAGING, project="/p")
-    cue, budget = "staging database bastion", 350
-    before = ask(store, "memory_recall", cue=cue, budget_tokens=budget)
-    sleep(store)
-    after = ask(store, "memory_recall", cue=cue, budget_tokens=budget)
-    assert [hit["id"] for hit in after["hits"]] == [hit["id"] for hit in before["hits"]]
-    assert after["budget_used"] <= budget
-
-
-def test_contradictions_and_stale_facts_are_suggested_and_never_applied(store: MemoryStore) -> None:
-    tell(store, "a", "The billing service timeout is 30 seconds.", project="/p")
-    tell(store, "b", "The billing service timeout is 90 seconds.", project="/p")
-    tell(store, "c", "The invoice renderer uses wkhtmltopdf 12.", project="/p")
-    tell(store, "d", "We switched the invoice renderer to weasyprint 60.", project="/p")
-    before = ask(store, "memory_timeline")["records"]
-    report = sleep(store)
-    assert report["suggestions"] == 2
-    told = {
-        one["kind"]: (one["older"]["text"], one["newer"]["text"]) for one in report["suggested"]
-    }
-    assert told == {
-        "contradiction": (before[0]["text"], before[1]["text"]),
-        "stale": (before[2]["text"], before[3]["text"]),
-    }
-    assert ask(store, "memory_timeline")["records"] == before
-    ask(store, "memory_contradict", id=before[0]["id"], new_fact="It is 90 seconds.")
-    assert [one["kind"] for one in ask(store, "sleep_report")["suggested"]] == ["stale"]
-
-
 def test_what_people_keep_for_good_is_told_and_topics_are_not(store: MemoryStore) -> None:
     ask(store, "memory_capture", text="The mascot is a heron.", tier="semantic", project="/p")
     tell(store, "s", *STAGING, project="/p")
@@ -262,70 +194,6 @@ def test_a_command_of_two_projects_is_told_in_no_third(store: MemoryStore) -> No
         tell(store, f"t{n}", "Run the checks with `uv run pytest -q` now.", project=f"/p{n % 2}")
     sleep(store)
     assert "pytest" not in ask(store, "session_start_payload", project="/new")["text"]
-
-
-def test_recurring_wishes_and_commands_become_procedural_memories(store: MemoryStore) -> None:
-    for n in range(3):
-        tell(
-            store, f"s{n}", "Please always use British spelling in comments.", project=f"/p{n % 2}"
-        )
-        tell(store, f"t{n}", "Run the checks with `uv run pytest -q` now.", project="/p0")
-    tell(store, "once", "I prefer ponies over camels.", project="/p0")
-    sleep(store)
-    found = {memory.meta["kind"]: memory for memory in derived(store, "procedural")}
-    assert set(found) == {"instruction", "command"}
-    wish = found["instruction"]
-    assert wish.text.splitlines()[0] == "Please always use British spelling in comments."
-    assert wish.meta["count"] == 3
-    assert wish.provenance.project == ""  # said in two projects: it holds everywhere
-    assert found["command"].text.splitlines()[0] == "uv run pytest -q"
-    assert found["command"].provenance.project == "/p0"
-    start = ask(store, "session_start_payload", project="/new")["text"]
-    assert "said 3 times" in start
-    assert ask(store, "session_start_payload", project="/p1")["text"].count("Known:") == 1
-
-
-def test_what_a_private_project_says_is_told_nowhere_else(store: MemoryStore) -> None:
-    wish = "Please always call the client Operation Nightjar."
-    for project in ("/secret", "/open", "/secret"):
-        tell(store, f"s{project}", wish, project=project)
-        tell(store, f"t{project}", "The nightjar budget is 30 percent.", project=project)
-    tell(store, "late", "The nightjar budget is 45 percent.", project="/secret")
-    sleep(store)
-    assert "Nightjar" in ask(store, "session_start_payload", project="/new")["text"]
-    ask(store, "project_privacy", project="/secret", private=True)
-    for _ in range(2):
-        assert "Nightjar" not in ask(store, "session_start_payload", project="/new")["text"]
-        report = sleep(store)
-        assert report["suggested"] == []
-    assert ask(store, "sleep_report", cwd="/secret")["suggested"]
-
-
-def test_with_learning_off_nothing_is_derived(store: MemoryStore) -> None:
-    ask(store, "profile_set", knob="learning", value="off")
-    tell(store, "s", *STAGING, project="/p")
-    report = sleep(store)
-    assert report["state"] == "done"
-    assert report["derived"] == report["suggestions"] == 0
-    assert derived(store) == []
-    ask(store, "profile_set", knob="learning", value="on")
-    assert sleep(store)["derived"] == 1
-
-
-def test_consolidated_hits_decides_where_digests_may_stand(store: MemoryStore) -> None:
-    tell(store, "s", *STAGING, project="/p")
-    sleep(store)
-
-    def hits(value: str, k: int) -> list[bool]:
-        ask(store, "profile_set", knob="consolidated_hits", value=value)
-        found = ask(store, "memory_recall", cue="staging database bastion", k=k)["hits"]
-        return [hit.get("derived", False) for hit in found]
-
-    assert hits("off", 10) == [False] * 4
-    assert hits("auto", 10) == [False] * 4 + [True]
-    assert hits("auto", 4) == [False] * 4
-    assert hits("on", 4) == [False] * 3 + [True]
-    assert hits("on", 1) == [False]
 
 
 def test_retention_forgets_what_is_older_and_spares_what_is_pinned(store: MemoryStore) -> None:
@@ -398,39 +266,3 @@ def test_what_was_pinned_between_two_pages_is_not_forgotten(store: MemoryStore) 
     assert page.counts["forgotten"] == 4  # five were named
     assert chosen in [record["id"] for record in ask(store, "memory_timeline")["records"]]
     assert retain.page(cursor).counts.get("forgotten", 0) == 0  # killed before it was written down
-
-
-def test_of_two_equal_answers_the_one_that_was_asked_for_comes_first(store: MemoryStore) -> None:
-    ids = [
-        ask(store, "memory_capture", text=text, ts="2024-05-01T00:00:00Z", session_id=text)[
-            "record_id"
-        ]
-        for text in ("the otter sleeps at the weir", "the otter swims at the weir")
-    ]
-
-    def order() -> list[str]:
-        return [hit["id"] for hit in ask(store, "memory_recall", cue="otter weir")["hits"]]
-
-    ask(store, "profile_set", knob="fading", value=0)
-    last = order()[-1]
-    ask(store, "profile_set", knob="fading", value=1)
-    store.uses.flush()
-    with store.database.writing() as db:
-        db.execute("DELETE FROM uses")
-    ask(store, "memory_reinforce", ids=[last])
-    sleep(store)
-    assert order()[0] == last
-    ask(store, "profile_set", knob="fading", value=0)
-    assert order()[-1] == last
-    assert set(ids) == set(order())
-
-
-def test_a_pinned_memory_stands_at_full_strength(store: MemoryStore) -> None:
-    said = ask(store, "memory_capture", text="pinned on the wall", ts="2020-01-01T00:00:00Z")
-    memory = store.memories.find([said["record_id"]])[0]
-    sleep(store)
-    assert store.strengths.of([memory.key])[memory.key] < 0.8
-    ask(store, "memory_pin", id=memory.id)
-    assert store.strengths.of([memory.key])[memory.key] == 1.0
-    sleep(store)
-    assert store.strengths.of([memory.key])[memory.key] == 1.0

@@ -51,7 +51,7 @@ def knows(store: MemoryStore, **caller: object) -> bool:
             ("memory_timeline", {}),
             ("memory_timeline", {"session_id": "s"}),
             ("memory_conversations", {}),
-            ("memory_fading", {}),
+            ("memory_topics", {}),
             ("session_start_payload", {}),
             ("prompt_injection", {"prompt": SECRET}),
         )
@@ -399,7 +399,7 @@ def test_counts_leave_out_what_is_closed(store: MemoryStore, notes: Path) -> Non
     tell(store, "open", notes.parent / "other")
     close(store, notes)
     caller = {"cwd": str(notes.parent / "other"), "visitor": True}
-    before = {name: ask(store, name, **caller) for name in ("topology", "memory_fading")}
+    before = {name: ask(store, name, **caller) for name in ("topology", "memory_topics")}
     for number in range(7):
         tell(store, f"{SECRET} {number}", notes / "clients/acme")
     assert ask(store, "topology")["records"] == 8

@@ -252,7 +252,7 @@ def _back_to_the_first_format(db: apsw.Connection) -> None:
     ).fetchall():
         db.execute(f"DROP {kind} {name}")
     for table in re.findall(r"CREATE TABLE (\w+)", SLEEP):
-        db.execute(f"DROP TABLE {table}")
+        db.execute(f"DROP TABLE IF EXISTS {table}")
     db.execute("ALTER TABLE memories DROP COLUMN derived")
     later = ("unreached", "word_places", "word_counts", "passages", "traits")
     for table in (*later, "word_pairs", "word_vectors"):

@@ -18,7 +18,6 @@ from iai_mcp.domain.knobs import KNOBS, Knobs, from_stored, knob_named, read_val
         ("recency_weight", 1, 1.0),
         ("prompt_injection", "OFF", "off"),
         ("learning", False, "off"),
-        ("consolidated_hits", "auto", "auto"),
     ],
 )
 def test_a_value_is_read_as_the_knob_means_it(name: str, given: object, value: object) -> None:
@@ -47,12 +46,13 @@ def test_any_other_value_is_refused_and_the_choices_are_named(
     assert choice in refused.value.message
 
 
-def test_an_unknown_knob_is_refused_and_the_knobs_are_named() -> None:
+@pytest.mark.parametrize("name", ["volume", "fading", "consolidated_hits"])
+def test_an_unknown_knob_is_refused_and_the_knobs_are_named(name: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        knob_named("volume")
+        knob_named(name)
     assert all(name in refused.value.message for name in KNOBS)
 
 
 def test_what_was_stored_is_read_back_and_what_can_not_be_used_is_as_if_not_set() -> None:
-    stored = {"injection_depth": "70", "verbosity": "loud", "lifecycle": "{}"}
+    stored = {"injection_depth": "70", "verbosity": "loud", "lifecycle": "{}", "fading": "1"}
     assert from_stored(stored) == Knobs(injection_depth=70)

@@ -3,7 +3,7 @@
 from functools import partial
 
 from tests.fakes.memories import FakeMemories, FakeWordIndex
-from tests.fakes.sleep import FakeLedger, FakeRepeats, FakeTopics
+from tests.fakes.sleep import FakeLedger, FakeRepeats
 
 from iai_mcp.adapters.surroundings import LocalProjects
 from iai_mcp.domain.knobs import Knobs
@@ -38,7 +38,5 @@ def recall(memories: FakeMemories, knobs: Knobs | None = None) -> Recall:
         clock=Noon(),
         knobs=lambda: knobs or Knobs(),
         repeats=FakeRepeats(ledger),
-        topics=FakeTopics(ledger),
-        strengths=ledger.strengths,
         rules=Rules(memories, partial(columns.keys_with, Fact.RULES)),
     )

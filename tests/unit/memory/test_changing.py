@@ -29,14 +29,13 @@ def test_a_rehearsal_says_what_would_go_and_forgetting_says_what_went() -> None:
 
 
 def test_useful_memories_are_linked_and_the_unknown_ones_named() -> None:
-    memories, useful = FakeMemories("one", "two"), list[int]()
-    reinforce = Reinforce(memories, access(memories), Noon(), useful.extend)
+    memories = FakeMemories("one", "two")
+    reinforce = Reinforce(memories, access(memories), Noon())
     ids = memories.ids_of([1, 2])
 
     done = reinforce([*ids, "nobody"], Caller())
 
     assert (done.links, done.known, done.unknown) == (1, tuple(ids), ("nobody",))
-    assert useful == [1, 2]
     with pytest.raises(InvalidInput):
         reinforce([], Caller())
 

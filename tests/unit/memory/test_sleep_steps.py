@@ -1,20 +1,16 @@
 """What each step of sleep finds, on a store in memory."""
 
-import pytest
 from tests.fakes.memories import FakeMemories, said
-from tests.fakes.sleep import FakeHabits, FakeLedger, FakeRepeats, FakeTopics, everybody_together
-from tests.fakes.surroundings import FakeProjects, StandingClock
+from tests.fakes.sleep import FakeLedger, FakeRepeats, FakeTopics, everybody_together
+from tests.fakes.surroundings import StandingClock
 from tests.fakes.upkeep import Done, FakeUpkeep
 
 from iai_mcp.domain.errors import Busy
-from iai_mcp.memory.sleep import suggesting
 from iai_mcp.memory.sleep.folding import FoldRepeats
-from iai_mcp.memory.sleep.habits import LearnHabits
 from iai_mcp.memory.sleep.sleep import Sleep
-from iai_mcp.memory.sleep.suggesting import SuggestCorrections
 from iai_mcp.memory.sleep.topics import FindTopics
 from iai_mcp.memory.sleep.upkeep import Compact, Errand, FinishVectors, Retain
-from iai_mcp.ports.sleep import Enough, Page, Step, Suggested, never
+from iai_mcp.ports.sleep import Enough, Page, Step, never
 
 DAY = 86_400_000_000
 
@@ -26,7 +22,6 @@ class Kit:
         self.memories = FakeMemories(*texts)
         self.ledger = FakeLedger(self.memories)
         self.repeats, self.topics = FakeRepeats(self.ledger), FakeTopics(self.ledger)
-        self.habits = FakeHabits(self.ledger)
         self.upkeep = FakeUpkeep(self.memories)
         self.clock = StandingClock()
 
@@ -49,119 +44,24 @@ def test_folding_goes_on_where_the_last_sleep_ended() -> None:
     assert (report["changed"], report["folded"]) == (2, 1)
 
 
-def test_memories_that_belong_together_become_a_topic_that_quotes_them() -> None:
-    kit = Kit(*(f"the heron at the pond eats fish number {n}" for n in ("one", "two", "three")))
-    find = FindTopics(kit.topics, kit.memories, everybody_together, lambda: "words", lambda: True)
-    assert kit.sleep(find)["derived"] == 1
-    ((derived, sources),) = kit.topics.derived_of([1, 2, 3]).items()
-    assert sources == [1, 2, 3]
-    assert "heron" in kit.memories.get([derived])[0].text
-    assert kit.sleep(find)["derived"] == 0
+HERON = tuple(f"the heron at the pond eats fish number {n}" for n in ("one", "two", "three"))
+
+
+def test_memories_that_belong_together_become_a_topic() -> None:
+    kit = Kit(*HERON)
+    find = FindTopics(kit.topics, everybody_together, lambda: "words", lambda: True)
+    kit.sleep(find)
+    (topic,) = kit.topics.largest(9, ())
+    assert (topic.label, topic.size) == (HERON[0], 3)
     kit.memories.forget([1], 1)
     kit.sleep(find)
-    assert kit.topics.derived_of([2, 3]) == {}
+    assert kit.topics.count() == 0  # two are too few
 
 
-def test_who_does_not_want_it_gets_nothing_derived() -> None:
-    kit = Kit(*(f"the heron at the pond eats fish number {n}" for n in ("one", "two", "three")))
-    off = lambda: False  # noqa: E731
-    find = FindTopics(kit.topics, kit.memories, everybody_together, lambda: "words", off)
-    learn = LearnHabits(kit.habits, kit.topics, kit.memories, FakeProjects(), off)
-    assert kit.sleep(find, learn)["derived"] == 0
-
-
-def test_a_wish_that_is_said_twice_becomes_a_habit_that_counts_its_sources() -> None:
-    kit = Kit("Always use tabs for indentation.", "hello", "Please always use tabs for indentation")
-    learn = LearnHabits(kit.habits, kit.topics, kit.memories, FakeProjects(), lambda: True)
-    assert kit.sleep(learn)["derived"] == 1
-    ((derived, sources),) = kit.topics.derived_of([1, 2, 3]).items()
-    assert sources == [1, 3]
-    assert kit.memories.get([derived])[0].tier == "procedural"
-    kit.memories.forget([3], 1)
-    assert kit.sleep(learn)["derived"] == 0
-    assert kit.topics.derived_count() == 0
-
-
-def test_two_statements_that_can_hardly_both_be_true_are_suggested_and_nothing_more() -> None:
-    kit = Kit("The staging database listens on 5432.", "bread needs salt")
-    kit.memories.add([said("The staging database listens on 5433.", at=9_000_000, session="t")])
-    suggest = SuggestCorrections(kit.memories, lambda: "no model", kit.clock, lambda: True)
-    sleep = Sleep((suggest,), kit.ledger, kit.memories, kit.clock)
-    assert sleep.run()["suggestions"] == 1
-    ((older, newer),) = [(one["older"], one["newer"]) for one in sleep.suggested()]
-    assert "5432" in str(older) and "5433" in str(newer)
-    assert kit.memories.get([1])[0].valid_to is None
-
-
-def stated(kit: Kit, *turns: tuple[str, str]) -> None:
-    """Each in a session of its own, as (role, text)."""
-    for number, (role, text) in enumerate(turns, 1):
-        turn = said(
-            text,
-            at=number * 1_000_000,
-            role=role,
-            session=f"s{number}",
-            identity=number.to_bytes(16, "big"),
-        )
-        kit.memories.add([turn])
-
-
-def suggestions(kit: Kit) -> list[tuple[int, int]]:
-    """What one more night leaves suggested, as keys."""
-    suggest = SuggestCorrections(kit.memories, lambda: "no model", kit.clock, lambda: True)
-    Sleep((suggest,), kit.ledger, kit.memories, kit.clock).run()
-    return sorted((one.older, one.newer) for one in kit.ledger.suggestions(99))
-
-
-def test_after_an_import_a_night_ends_and_the_next_one_goes_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(suggesting, "_SEARCHES", 1)
-    monkeypatch.setattr(suggesting, "_SEARCHES_A_NIGHT", 1)
-    kit = Kit()
-    stated(kit, ("user", "The cache listens on 1."), ("user", "The cache listens on 2."))
-    assert suggestions(kit) == []
-    assert suggestions(kit) == [(1, 2)]
-
-
-@pytest.mark.parametrize(
-    "turns",
-    [
-        [("assistant", "The cache listens on 1."), ("assistant", "The cache listens on 2.")],
-        [("user", "The cache listens on 1."), ("assistant", "The cache listens on 2.")],
-        [("user", "The cache listens on 1."), ("user", "The cache listens on 1.")],
-        [("user", "The cache took 1 second."), ("user", "The cache took 2 seconds.")],
-        [("user", "The cache listens on 1."), ("user", "I got this:\nThe cache listens on 2.")],
-    ],
-    ids=["two agents", "an agent later", "a copy", "two reports", "a paste"],
-)
-def test_only_what_people_state_leaves_anything_in_doubt(turns: list[tuple[str, str]]) -> None:
-    kit = Kit()
-    stated(kit, *turns)
-    assert suggestions(kit) == []
-
-
-def test_what_an_agent_concluded_may_be_put_right_by_a_person() -> None:
-    kit = Kit()
-    stated(kit, ("assistant", "The cache listens on 1."), ("user", "The cache listens on 2."))
-    assert suggestions(kit) == [(1, 2)]
-
-
-def test_five_are_suggested_in_a_night_and_the_next_goes_on_from_there() -> None:
-    kit = Kit()
-    stated(kit, *(("user", f"The cache listens on {number}.") for number in range(5)))
-    first = suggestions(kit)
-    assert len(first) == 5
-    assert len(suggestions(kit)) > 5
-
-
-def test_what_an_earlier_reading_suggested_is_withdrawn() -> None:
-    kit = Kit("bread needs salt", "no it does not")
-    kit.clock.micros = 9
-    kit.ledger.begin({"suggestions": "17"}, 1)
-    kit.ledger.apply("suggestions", Page("17", True, (Suggested(1, 2, "value", "", 1.0, 1),)), 0)
-    kit.ledger.finish(2)
-    assert suggestions(kit) == []
+def test_with_learning_off_no_topics_are_found() -> None:
+    kit = Kit(*HERON)
+    kit.sleep(FindTopics(kit.topics, everybody_together, lambda: "words", lambda: False))
+    assert kit.topics.count() == 0
 
 
 def retain(kit: Kit, forgotten: list[int], *, days: int = 0, megabytes: int = 0) -> Retain:

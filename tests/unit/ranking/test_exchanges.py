@@ -109,7 +109,7 @@ def _candidates(*cosines: float, session: list[int] | None = None) -> ExchangeCa
 def _ranked(found: ExchangeCandidates, limit: int = 9) -> list[ScoredExchange]:
     blank = np.zeros(len(found), np.float32)
     cue = Asked(read("anything", datetime(2026, 1, 1, tzinfo=UTC)), None, assistants=True)
-    boosts = Boosts(blank, blank, lambda keys: np.zeros(len(keys), np.float32))
+    boosts = Boosts(blank, blank)
     return ranked_exchanges(found, cue, ranker_for("all-minilm-l6-v2"), boosts, limit)
 
 

@@ -75,10 +75,6 @@ ORDER BY m.key LIMIT 1
 _TAKEN_OVER = (
     "UPDATE OR IGNORE aliases SET key = :kept WHERE key = :copy",
     "UPDATE OR IGNORE further_sessions SET key = :kept WHERE key = :copy",
-    "UPDATE OR IGNORE sources SET source = :kept WHERE source = :copy",
-    "UPDATE uses SET key = :kept WHERE key = :copy",
-    "UPDATE OR IGNORE suggestions SET older = :kept WHERE older = :copy AND newer <> :kept",
-    "UPDATE OR IGNORE suggestions SET newer = :kept WHERE newer = :copy AND older <> :kept",
     "UPDATE OR IGNORE links SET a = :kept WHERE a = :copy AND b <> :kept",
     "UPDATE OR IGNORE links SET b = :kept WHERE b = :copy AND a <> :kept",
     "UPDATE memories SET successor = :kept WHERE successor = :copy AND key <> :kept",
@@ -88,7 +84,6 @@ _TAKEN_OVER = (
     " (SELECT valid_to, nullif(successor, :kept) FROM memories WHERE key = :copy)"
     " WHERE key = :kept AND valid_to IS NULL"
     " AND (SELECT valid_to FROM memories WHERE key = :copy) IS NOT NULL",
-    "DELETE FROM sources WHERE source = :copy",
     "DELETE FROM words WHERE rowid = :copy",
     "DELETE FROM memories WHERE key = :copy",
 )

@@ -1,7 +1,6 @@
-"""What sleep found out, read from the encrypted file: repeats, topics, habits, strengths."""
+"""What sleep found out, read from the encrypted file: repeats and topics."""
 
 import json
-import uuid
 from collections.abc import Sequence
 
 import apsw
@@ -11,21 +10,13 @@ from iai_mcp.adapters.sqlite import rows
 from iai_mcp.adapters.sqlite.database import Database, count, scalar
 from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.learned import (
-    Evidence,
     Hub,
     Known,
     Said,
-    Seen,
-    Standing,
-    Topic,
-    Trace,
-    Use,
-    Used,
+    TopicSummary,
     Window,
-    Written,
 )
 
-_UNIT = "\x1f"  # between the terms of an observation; a command has spaces of its own
 # Of none of the projects that are named as JSON.
 _OPEN = "coalesce(p.key, '') NOT IN (SELECT value FROM json_each(?))"
 
@@ -41,10 +32,15 @@ WHERE t.window = ? AND m.valid_to IS NULL AND (f.fold IS NULL OR f.fold = m.key
     OR NOT EXISTS (SELECT 1 FROM folds AS o WHERE o.fold = f.fold AND o.key < m.key))
 ORDER BY m.key
 """
-_TOPICS = """
-SELECT t.topic, m.key, m.id FROM topic_members AS t JOIN memories AS m USING (key)
-WHERE t.window = ? AND t.topic IS NOT NULL ORDER BY t.topic, t.ties DESC, m.key
+# Each topic with its size and its most connected memory, which stands for it.
+_SIZES = """
+SELECT count(*) AS size, min(n.at) AS first, max(n.at) AS last,
+    (SELECT h.key FROM topic_members AS h WHERE h.window = t.window AND h.topic = t.topic
+     ORDER BY h.ties DESC, h.key LIMIT 1) AS hub
+FROM topic_members AS t JOIN memories AS n USING (key) WHERE t.topic IS NOT NULL
+GROUP BY t.window, t.topic
 """
+_LABEL = 80  # characters of that memory
 
 
 class SqliteRepeats:
@@ -106,7 +102,6 @@ class SqliteTopics:
         self._db = database
 
     def unassigned(self, after: int, limit: int) -> list[int]:
-        # What is derived is told unasked: nothing is, of what other machines say.
         sql = "SELECT key FROM memories WHERE key > ? AND derived = 0 AND teller IS NULL ORDER BY key LIMIT ?"
         with self._db.reading() as db:
             return [row[0] for row in db.execute(sql, (after, limit))]
@@ -132,26 +127,6 @@ class SqliteTopics:
             found = dict(db.execute(sql, (letters, *keys)))
         return [str(found.get(key, "")) for key in keys]
 
-    def grouped(self) -> tuple[int, list[Topic]] | None:
-        with self._db.reading() as db:
-            window = _next(db, "grouped")
-            if window is None:
-                return None
-            members: dict[int, list[tuple[int, str]]] = {}
-            for topic, key, identity in db.execute(_TOPICS, (window,)):
-                members.setdefault(topic, []).append((key, rows.public_id(identity)))
-        topics = [
-            Topic(tuple(key for key, _ in one), tuple(public for _, public in one))
-            for one in members.values()
-        ]
-        return window, topics
-
-    def standing(self, identities: Sequence[bytes]) -> frozenset[bytes]:
-        marks = ", ".join("?" * len(identities))
-        sql = f"SELECT id FROM memories WHERE id IN ({marks}) UNION SELECT id FROM tombstones WHERE id IN ({marks})"
-        with self._db.reading() as db:
-            return frozenset(bytes(row[0]) for row in db.execute(sql, (*identities, *identities)))
-
     def reopen(self, space: str) -> None:
         with self._db.writing() as db:
             row = db.execute("SELECT value FROM meta WHERE name = ?", (_SPACE,)).fetchone()
@@ -170,10 +145,6 @@ class SqliteTopics:
             asked = (json.dumps(list(not_projects)),) if not_projects else ()
             return int(str(scalar(db, sql, asked)))
 
-    def derived_count(self) -> int:
-        with self._db.reading() as db:
-            return count(db, "derivations")
-
     def waiting_count(self) -> int:
         latest = "(SELECT coalesce(max(key), 0) FROM folds)"
         with self._db.reading() as db:
@@ -188,25 +159,18 @@ class SqliteTopics:
         with self._db.reading() as db:
             return [Hub(rows.public_id(row[0]), row[1]) for row in db.execute(sql, asked)]
 
-    def largest(self, limit: int, not_projects: Sequence[str]) -> list[Written]:
+    def largest(self, limit: int, not_projects: Sequence[str]) -> list[TopicSummary]:
         sql = (
-            "SELECT m.id, m.cue, coalesce(p.key, ''), count(*), m.valid_from, m.at "
-            f"FROM {rows.SOURCE} JOIN derivations AS d ON d.key = m.key AND d.kind = 'topic' "
-            "JOIN sources AS s ON s.derived = m.key "
-            f"WHERE {_OPEN} GROUP BY m.key ORDER BY count(*) DESC, m.at DESC LIMIT ?"
+            f"SELECT m.id, substr(m.text, 1, {_LABEL}), coalesce(p.key, ''), t.size, t.first, t.last "
+            f"FROM {rows.SOURCE} JOIN ({_SIZES}) AS t ON t.hub = m.key "
+            f"WHERE {_OPEN} ORDER BY t.size DESC, t.last DESC LIMIT ?"
         )
         with self._db.reading() as db:
             found = db.execute(sql, (json.dumps(list(not_projects)), limit))
-            return [Written(str(uuid.UUID(bytes=ident)), *rest) for ident, *rest in found]
-
-    def derived_of(self, keys: Sequence[int]) -> dict[int, list[int]]:
-        marks = ", ".join("?" * len(keys))
-        sql = f"SELECT derived, source FROM sources WHERE source IN ({marks})"
-        found: dict[int, set[int]] = {}
-        with self._db.reading() as db:
-            for derived, source in db.execute(sql, tuple(keys)):
-                found.setdefault(derived, set()).add(source)
-        return {derived: [key for key in keys if key in of] for derived, of in found.items()}
+            return [
+                TopicSummary(rows.public_id(ident), " ".join(str(label).split()), *rest)
+                for ident, label, *rest in found
+            ]
 
 
 def _next(db: apsw.Connection, state: str) -> int | None:
@@ -224,110 +188,3 @@ def _matrix(found: Sequence[_Member]) -> Matrix | None:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Matrix = vectors / np.maximum(lengths, 1e-6)
     return unit
-
-
-class SqliteHabits:
-    def __init__(self, database: Database) -> None:
-        self._db = database
-
-    def seen(self, kind: str, term: str, limit: int) -> list[Seen]:
-        sql = (
-            "SELECT o.habit, o.terms FROM observations AS o JOIN habits AS h ON h.id = o.habit "
-            "WHERE h.kind = ? AND instr(? || o.terms || ?, ? || ? || ?) ORDER BY o.id DESC LIMIT ?"
-        )
-        values = (kind, _UNIT, _UNIT, _UNIT, term, _UNIT, limit)
-        with self._db.reading() as db:
-            return [Seen(row[0], tuple(row[1].split(_UNIT))) for row in db.execute(sql, values)]
-
-    def changed(self) -> tuple[int, str, list[Evidence]] | None:
-        evidence = (
-            "SELECT m.key, min(o.sentence) FROM observations AS o JOIN memories AS m USING (key) "
-            "WHERE o.habit = ? AND m.valid_to IS NULL GROUP BY m.key ORDER BY m.at, m.key"
-        )
-        with self._db.reading() as db:
-            row = db.execute("SELECT id, kind FROM habits WHERE changed = 1 LIMIT 1").fetchone()
-            if row is None:
-                return None
-            return row[0], row[1], [Evidence(*one) for one in db.execute(evidence, (row[0],))]
-
-
-class SqliteStrengths:
-    def __init__(self, database: Database) -> None:
-        self._db = database
-
-    def note(self, uses: Sequence[Use]) -> None:
-        with self._db.writing() as db:
-            for use in uses:
-                db.execute(
-                    "INSERT INTO uses (key, at, weight) SELECT key, ?, ? FROM memories WHERE key = ?",
-                    (use.at, use.weight, use.key),
-                )
-                db.execute("UPDATE strengths SET strength = 1.0 WHERE key = ?", (use.key,))
-
-    def of(self, keys: Sequence[int]) -> dict[int, float]:
-        # One statement for any number of keys: it is prepared once.
-        sql = "SELECT key, strength FROM strengths WHERE key IN (SELECT value FROM json_each(?))"
-        with self._db.reading() as db:
-            return dict(db.execute(sql, (json.dumps(list(keys)),)))
-
-    def used(self, limit: int) -> list[Used]:
-        sql = (
-            "SELECT u.key, m.at, s.stability, s.difficulty, s.used_at, u.id, u.at, u.weight "
-            "FROM uses AS u JOIN memories AS m USING (key) LEFT JOIN strengths AS s USING (key) "
-            "WHERE u.key IN (SELECT DISTINCT key FROM uses ORDER BY key LIMIT ?) "
-            "ORDER BY u.key, u.at, u.id"
-        )
-        found: dict[int, Used] = {}
-        with self._db.reading() as db:
-            for key, said, stability, difficulty, used_at, number, at, weight in db.execute(
-                sql, (limit,)
-            ):
-                known = found.get(key) or Used(
-                    key, said, _trace(stability, difficulty, used_at), ()
-                )
-                uses = (*known.uses, (number, Use(key, at, weight)))
-                found[key] = Used(key, said, known.trace, uses)
-        return list(found.values())
-
-    def standing(self, after: int, limit: int) -> list[Standing]:
-        sql = (
-            "SELECT m.key, m.at, m.pinned, s.stability, s.difficulty, s.used_at, s.strength "
-            "FROM memories AS m LEFT JOIN strengths AS s USING (key) "
-            "WHERE m.key > ? AND m.derived = 0 ORDER BY m.key LIMIT ?"
-        )
-        with self._db.reading() as db:
-            return [
-                Standing(key, at, bool(pinned), _trace(stability, difficulty, used_at), strength)
-                for key, at, pinned, stability, difficulty, used_at, strength in db.execute(
-                    sql, (after, limit)
-                )
-            ]
-
-    def weakest(self, limit: int, not_projects: Sequence[str]) -> list[tuple[int, float]]:
-        sql = (
-            f"SELECT m.key, s.strength FROM {rows.SOURCE} JOIN strengths AS s ON s.key = m.key "
-            "WHERE m.derived = 0 AND m.pinned = 0 AND m.valid_to IS NULL "
-            f"AND {_OPEN} ORDER BY s.strength, m.key LIMIT ?"
-        )
-        with self._db.reading() as db:
-            return list(db.execute(sql, (json.dumps(list(not_projects)), limit)))
-
-    def levels(self, not_projects: Sequence[str] = ()) -> list[int]:
-        sql = (
-            "SELECT min(cast(s.strength * 10 AS INTEGER), 9), count(*) "
-            f"FROM {rows.SOURCE} JOIN strengths AS s ON s.key = m.key WHERE {_OPEN} GROUP BY 1"
-        )
-        if not not_projects:
-            sql = (
-                "SELECT min(cast(strength * 10 AS INTEGER), 9), count(*) FROM strengths GROUP BY 1"
-            )
-        with self._db.reading() as db:
-            asked = (json.dumps(list(not_projects)),) if not_projects else ()
-            found = dict(db.execute(sql, asked))
-        return [found.get(level, 0) for level in range(10)]
-
-
-def _trace(stability: float | None, difficulty: float | None, used_at: int | None) -> Trace | None:
-    if stability is None or difficulty is None or used_at is None:
-        return None
-    return Trace(stability, difficulty, used_at)

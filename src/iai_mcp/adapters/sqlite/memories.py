@@ -305,7 +305,6 @@ class SqliteMemories:
     def pin(self, key: int, pinned: bool) -> None:
         with self._db.writing() as db:
             db.execute("UPDATE memories SET pinned = ? WHERE key = ?", (int(pinned), key))
-            db.execute("UPDATE strengths SET strength = 1.0 WHERE key = ?", (key,))
             outgoing.pinned(db, key, pinned)
         self.told()
 

@@ -256,6 +256,28 @@ CREATE TABLE word_pairs (
 CREATE INDEX word_pairs_backwards ON word_pairs (b);
 """
 
+# Habits, digests, suggestions and strengths were inferred from what was said. They go; no memory does.
+NO_INFERENCE = """
+DROP TRIGGER forgotten_sources;
+DROP TRIGGER superseded_sources;
+DROP TRIGGER project_closed;
+DROP TRIGGER observation_gone;
+DELETE FROM memories WHERE derived = 1;
+DROP TABLE suggestions;
+DROP TABLE observations;
+DROP TABLE habits;
+DROP TABLE uses;
+DROP TABLE strengths;
+DROP TABLE sources;
+DROP TABLE derivations;
+UPDATE windows SET state = 'written' WHERE state = 'grouped';
+CREATE TRIGGER superseded_members AFTER UPDATE OF valid_to ON memories
+WHEN NEW.valid_to IS NOT OLD.valid_to BEGIN
+    UPDATE windows SET state = 'changed'
+        WHERE id IN (SELECT window FROM topic_members WHERE key = NEW.key);
+END;
+"""
+
 STEPS: tuple[str, ...] = (
     _FIRST,
     _PASSAGES,
@@ -269,6 +291,7 @@ STEPS: tuple[str, ...] = (
     FORKED_WORK,
     WORK_BY_TURN,
     held.TABLES,
+    NO_INFERENCE,
 )
 
 

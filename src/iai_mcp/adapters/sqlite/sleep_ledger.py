@@ -9,31 +9,18 @@ from typing import assert_never
 
 import apsw
 
-from iai_mcp.adapters.sqlite.adding import project_id
-from iai_mcp.adapters.sqlite.database import Database, count
+from iai_mcp.adapters.sqlite.database import Database
 from iai_mcp.ports.sleep import (
     Assigned,
     Change,
-    Derived,
     Folded,
     Grouped,
     Night,
-    Observed,
     Page,
     Progress,
-    Settled,
-    Strengthened,
-    Suggested,
-    Withdrawn,
 )
 
 _STARTED, _FINISHED = "sleep:started", "sleep:finished"
-
-_DERIVE = """
-INSERT OR IGNORE INTO memories (id, at, session, project, role, tier, ts, speaker, host, agent_id,
-    agent_name, branch, valid_from, cue, meta, text, derived)
-VALUES (?, ?, '', ?, 'assistant', ?, ?, 'sleep', '', '', '', '', ?, ?, ?, ?, 1)
-"""
 
 
 class SqliteLedger:
@@ -89,15 +76,6 @@ class SqliteLedger:
         with self._db.writing() as db:
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_FINISHED, at))
 
-    def suggestions(self, limit: int) -> list[Suggested]:
-        sql = "SELECT older, newer, kind, reason, score, at FROM suggestions ORDER BY score DESC, newer DESC LIMIT ?"
-        with self._db.reading() as db:
-            return [Suggested(*row) for row in db.execute(sql, (limit,))]
-
-    def suggestion_count(self) -> int:
-        with self._db.reading() as db:
-            return count(db, "suggestions")
-
 
 def _moment(db: apsw.Connection, name: str) -> int | None:
     row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
@@ -114,16 +92,6 @@ def _write(db: apsw.Connection, change: Change) -> None:
                 _assign(db, key, change.most)
         case Grouped():
             _group(db, change)
-        case Derived():
-            _derive(db, change)
-        case Settled():
-            _settle(db, change)
-        case Suggested() | Withdrawn():
-            _suggest(db, change)
-        case Observed():
-            _observe(db, change)
-        case Strengthened():
-            _strengthen(db, change)
         case _:
             assert_never(change)
 
@@ -167,100 +135,4 @@ def _group(db: apsw.Connection, change: Grouped) -> None:
             "UPDATE topic_members SET topic = ?, ties = ? WHERE key = ? AND window = ?",
             (topic, change.ties_of.get(key, 0), key, change.window),
         )
-    db.execute("UPDATE windows SET state = 'grouped' WHERE id = ?", (change.window,))
-
-
-def _derive(db: apsw.Connection, change: Derived) -> None:
-    marks = ", ".join("?" * len(change.sources))
-    there = db.execute(
-        f"SELECT count(*) FROM memories WHERE key IN ({marks}) AND valid_to IS NULL",
-        change.sources,
-    ).fetchone()
-    if there is None or there[0] != len(change.sources):
-        return  # a source went since it was read; the next page derives anew without it
-    if db.execute("SELECT 1 FROM tombstones WHERE id = ?", (change.identity,)).fetchone():
-        return  # somebody forgot exactly this
-    project = project_id(db, change.project)
-    db.execute(
-        _DERIVE,
-        (
-            change.identity,
-            change.at.micros,
-            project,
-            change.tier,
-            change.at.text,
-            change.valid_from,
-            change.cue,
-            change.meta,
-            change.text,
-        ),
-    )
-    key = db.execute("SELECT key FROM memories WHERE id = ?", (change.identity,)).get
-    db.execute(
-        "INSERT OR REPLACE INTO derivations VALUES (?, ?, ?)", (key, change.kind, change.home)
-    )
-    for source in change.sources:
-        db.execute("INSERT OR IGNORE INTO sources VALUES (?, ?)", (key, source))
-
-
-def _settle(db: apsw.Connection, change: Settled) -> None:
-    marks = ", ".join("?" * len(change.kept))
-    db.execute(
-        "DELETE FROM memories WHERE derived = 1 AND key IN "
-        f"(SELECT key FROM derivations WHERE kind = ? AND home = ?) AND id NOT IN ({marks})",
-        (change.kind, change.home, *change.kept),
-    )
-    if change.kind == "topic":
-        db.execute(
-            "UPDATE windows SET state = 'written' WHERE id = ? AND state = 'grouped'",
-            (change.home,),
-        )
-    elif change.kind == "habit":
-        # One that went meanwhile took its evidence along: the habit has news again.
-        there = db.execute(
-            f"SELECT count(*) FROM (SELECT id FROM memories WHERE id IN ({marks}) "
-            f"UNION SELECT id FROM tombstones WHERE id IN ({marks}))",
-            (*change.kept, *change.kept),
-        ).get
-        if there == len(change.kept):
-            db.execute("UPDATE habits SET changed = 0 WHERE id = ?", (change.home,))
-
-
-def _suggest(db: apsw.Connection, change: Suggested | Withdrawn) -> None:
-    if isinstance(change, Withdrawn):
-        db.execute("DELETE FROM suggestions WHERE at < ?", (change.before,))
-        return
-    db.execute(
-        "INSERT OR REPLACE INTO suggestions SELECT o.key, n.key, ?, ?, ?, ? "
-        "FROM memories AS o, memories AS n WHERE o.key = ? AND n.key = ? AND o.valid_to IS NULL",
-        (change.kind, change.reason, change.score, change.at, change.older, change.newer),
-    )
-
-
-def _observe(db: apsw.Connection, change: Observed) -> None:
-    known = db.execute(
-        "SELECT 1 FROM observations WHERE key = ? AND sentence = ?", (change.key, change.sentence)
-    ).fetchone()
-    there = db.execute("SELECT 1 FROM memories WHERE key = ?", (change.key,)).fetchone()
-    if known or not there:
-        return
-    habit = change.habit
-    if habit is not None:
-        db.execute("UPDATE habits SET changed = 1 WHERE id = ?", (habit,))
-        habit = habit if db.changes() else None
-    if habit is None:
-        db.execute("INSERT INTO habits (kind) VALUES (?)", (change.kind,))
-        habit = db.last_insert_rowid()
-    db.execute(
-        "INSERT INTO observations (habit, key, terms, sentence) VALUES (?, ?, ?, ?)",
-        (habit, change.key, "\x1f".join(change.terms), change.sentence),
-    )
-
-
-def _strengthen(db: apsw.Connection, change: Strengthened) -> None:
-    db.execute(
-        "INSERT OR REPLACE INTO strengths SELECT key, ?, ?, ?, ? FROM memories WHERE key = ?",
-        (change.stability, change.difficulty, change.used_at, change.strength, change.key),
-    )
-    for use in change.used:
-        db.execute("DELETE FROM uses WHERE id = ?", (use,))
+    db.execute("UPDATE windows SET state = 'written' WHERE id = ?", (change.window,))

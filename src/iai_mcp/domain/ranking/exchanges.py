@@ -229,12 +229,10 @@ def ranked_exchanges(
         "project": BOOST * boosts.project,
         "recency": BOOST * boosts.recency,
         "time": ranker.weights.get("date", 0.0) * closeness(asked.reading.windows, found.at),
-        "fading": np.zeros(len(found), np.float32),
     }
     table = np.array([*parts.values()], np.float32)
     first = _in_order(np.arange(len(found)), table.sum(axis=0), found)[: 2 * limit]
-    table[-1, first] = BOOST * boosts.fading(found.keys[first].tolist())
-    best = _in_order(first, table.sum(axis=0), found)[:_COMPARED]
+    best = first[:_COMPARED]
     table[list(parts).index("session"), best] += _LATER * _later(
         found.at[best], found.session[best]
     )

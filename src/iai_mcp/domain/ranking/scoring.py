@@ -1,6 +1,6 @@
 """Candidates in order, best first, each with what spoke for it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,8 +16,6 @@ from iai_mcp.domain.ranking.weights import Ranker
 EXACT = 20.0
 # Boosts come as the logarithm of a factor; a tenth more is worth about one point.
 BOOST = 10.0
-# Fading only decides between near equals: it is looked up for so many times the wanted number.
-_FADING_LOOKED_UP = 2
 # Learning from use moves a memory by at most this much.
 SUPPORT = 0.8
 
@@ -38,7 +36,6 @@ class Boosts:
 
     project: Floats
     recency: Floats
-    fading: Callable[[Sequence[int]], Floats]  # of some keys: it has to be looked up
 
 
 def ranked(
@@ -54,10 +51,7 @@ def ranked(
     layout = _layout(tuple(ranker.weights.items()))
     table = _weighed(found, asked, ranker, boosts, layout)
     total = table.sum(axis=0, dtype=np.float64).astype(np.float32)
-    first = _in_order(np.flatnonzero(found.eligible), total, found)[: _FADING_LOOKED_UP * limit]
-    table[-1, first] = BOOST * boosts.fading(found.keys[first].tolist())
-    total[first] += table[-1, first]
-    order = _in_order(first, total, found)[:limit]
+    order = _in_order(np.flatnonzero(found.eligible), total, found)[:limit]
     parts = (layout.by_reason @ table[:, order]).T.tolist()
     return [
         Scored(key, place, score, dict(zip(layout.reasons, own, strict=True)))
@@ -77,7 +71,7 @@ class _Layout:
     by_reason: Floats  # a row for each reason, with 1 where a row of the table counts towards it
 
 
-_ADDED = ("exact", "project", "recency", "use", "fading")
+_ADDED = ("exact", "project", "recency", "use")
 
 
 @lru_cache(maxsize=4)
@@ -97,7 +91,7 @@ def _in_order(places: Places, total: Floats, found: Candidates) -> Places:
 def _weighed(
     found: Candidates, asked: Asked, ranker: Ranker, boosts: Boosts, layout: _Layout
 ) -> NDArray[np.float32]:
-    """What speaks for each candidate, a row for each measure; fading is still to come."""
+    """What speaks for each candidate, a row for each measure."""
     measures = features(found, asked, ranker.scale)
     count = len(layout.measures)
     table = np.zeros((count + len(_ADDED), len(found)), np.float32)

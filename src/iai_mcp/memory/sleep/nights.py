@@ -13,7 +13,7 @@ from iai_mcp.ports.surroundings import Clock
 Report = dict[str, object]
 
 _SETTING = "lifecycle"  # under this name stores keep what the last night did
-_TOLD = ("seconds", "pages", "changed", "folded", "derived")
+_TOLD = ("seconds", "pages", "changed", "folded")
 
 
 class Sleeper(Protocol):

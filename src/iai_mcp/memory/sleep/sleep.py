@@ -1,18 +1,15 @@
 """The order of sleep's steps, one page at a time, and the report of what they did."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.instants import iso
-from iai_mcp.domain.memories import Memory
 from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.sleep import Ledger, Night, Page, Progress, Step
 from iai_mcp.ports.surroundings import Clock
-
-_SHOWN_SUGGESTIONS = 20
 
 
 @dataclass(slots=True)
@@ -71,7 +68,7 @@ class Sleep:
         """What the steps of the current or the last sleep did: numbers, never words."""
         night = self.ledger.night()
         if night is None:
-            return {"state": "never", "steps": [], "suggestions": 0}
+            return {"state": "never", "steps": []}
         totals: dict[str, int] = {}
         for progress in night.steps:
             for name, number in progress.counts.items():
@@ -84,31 +81,8 @@ class Sleep:
             "pages": sum(step.pages for step in night.steps),
             "changed": sum(step.counts.get("changed", 0) for step in night.steps),
             "folded": totals.get("folded", 0),
-            "derived": totals.get("derived", 0),
-            "suggestions": self.ledger.suggestion_count(),
             "steps": [_shown(step) for step in _in_order(night, self.steps)],
         }
-
-    def suggested(self, closed: Collection[str] = ()) -> list[dict[str, object]]:
-        """Statements that a later one leaves in doubt, in their words, the surest first.
-
-        Those of the `closed` projects are left out.
-        """
-        found = self.ledger.suggestions(_SHOWN_SUGGESTIONS)
-        keys = sorted({key for one in found for key in (one.older, one.newer)})
-        known = {memory.key: memory for memory in self.memories.get(keys)}
-        return [
-            {
-                "kind": one.kind,
-                "reason": one.reason,
-                "older": _brief(known[one.older]),
-                "newer": _brief(known[one.newer]),
-            }
-            for one in found
-            if one.older in known
-            and one.newer in known
-            and known[one.newer].provenance.project not in closed
-        ]
 
     def _page(self, step: Step, stands: Progress) -> None:
         began = self.clock.now()
@@ -141,7 +115,3 @@ def _shown(progress: Progress) -> dict[str, object]:
         **progress.counts,
     }
     return {**shown, "failed": progress.failed} if progress.failed else shown
-
-
-def _brief(memory: Memory) -> dict[str, object]:
-    return {"id": memory.id, "ts": memory.at.text, "role": memory.role, "text": memory.text[:400]}

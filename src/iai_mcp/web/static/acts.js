@@ -101,10 +101,10 @@ async function supersede(memory) {
  */
 export function acts(memory, after) {
   const pinned = Boolean(memory.pinned);
-  const said = !memory.kind; // what was done can be forgotten, and is neither true nor fading
+  const said = !memory.kind; // work can be forgotten, but neither pinned nor superseded
   const then = (/** @type {Promise<boolean>} */ act) => act.then((changed) => { if (changed) after(); });
   return h('span', { class: 'acts' },
-    said && button(pinned ? 'Unpin' : 'Pin', () => then(doing(call('memory_pin', { id: memory.id, pinned: !pinned }), pinned ? 'Unpinned.' : 'Pinned: it does not fade.'))),
+    said && button(pinned ? 'Unpin' : 'Pin', () => then(doing(call('memory_pin', { id: memory.id, pinned: !pinned }), pinned ? 'Unpinned.' : 'Pinned: retention does not remove it.'))),
     said && button('Supersede', () => then(supersede(memory))),
     button('Forget', () => then(forget({ ids: [memory.id] })), { class: 'danger' }),
   );

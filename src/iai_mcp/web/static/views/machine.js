@@ -43,7 +43,7 @@ export function mount(root) {
     into(circles, call('share_status'), ({ circles: known }) => known.length ? known.map(circle) : [empty('No circle: what is said here stays on this machine. iai-mcp share create makes one.')]);
     into(sizes, Promise.all([call('status'), call('topology')]), ([status, shape]) => [table(['What', 'Value'], [
       ['version', status.version], ['memories', shape.records], ['projects', shape.projects], ['vectors', shape.vectors], ['vectors to come', shape.vectors_pending],
-      ['topics', shape.communities], ['derived in sleep', shape.derived], ['meaning', status.model], ['up for', `${Math.round(status.uptime_sec / 60)} min`], ['store', status.store]])]);
+      ['topics', shape.communities], ['meaning', status.model], ['up for', `${Math.round(status.uptime_sec / 60)} min`], ['store', status.store]])]);
     into(growth, call('memory_calendar', { by: 'role' }), ({ days }) => {
       const box = h('div', { class: 'plot' });
       /** @type {Map<string, number>} */

@@ -1,8 +1,7 @@
 // @ts-check
-// When what was said: a calendar, how it went by project, topics, what fades, and the nights.
+// When what was said: a calendar, how it went by project, topics, and the nights.
 import { call, Failed } from '../api.js';
 import { empty, fill, h, short, time, when } from '../dom.js';
-import { memoryItem } from '../memory.js';
 import { plot } from '../plots.js';
 
 const DAY = 86400000;
@@ -20,8 +19,7 @@ export function mount(root, { query }) {
   const totals = h('div', {});
   const nights = h('div', {});
   const topics = h('div', {});
-  const weak = h('div', { class: 'fading' });
-  root.append(h('h1', {}, 'Time'), h('p', {}, h('label', {}, 'By ', choose)), heat, lines, totals, h('h2', {}, 'Topics'), topics, h('h2', {}, 'What fades'), weak, h('h2', {}, 'Nights'), nights);
+  root.append(h('h1', {}, 'Time'), h('p', {}, h('label', {}, 'By ', choose)), heat, lines, totals, h('h2', {}, 'Topics'), topics, h('h2', {}, 'Nights'), nights);
 
   async function days() {
     const since = new Date(Date.now() - WEEKS * 7 * DAY).toISOString();
@@ -63,17 +61,7 @@ export function mount(root, { query }) {
     const { topics: found } = await call('memory_topics', { limit: 80 });
     fill(topics, !found.length && empty('None yet: sleep finds them.'), map(found));
   }
-  async function fading() {
-    const { levels, weakest } = await call('memory_fading', { limit: 12 });
-    if (!weakest.length) return fill(weak, empty('Nothing fades yet: sleep works out how well memories stand.'));
-    const most = Math.max(...levels);
-    fill(weak, h('p', { class: 'note' }, 'How well memories stand, from hardly to fully. Nothing is deleted: what fades is only told later. What is used or pinned stands again.'),
-      h('div', { class: 'levels', role: 'img', 'aria-label': levels.map((/** @type {number} */ count, /** @type {number} */ at) => `${count} at ${at / 10} to ${(at + 1) / 10}`).join(', ') },
-        levels.map((/** @type {number} */ count, /** @type {number} */ at) => h('span', { class: 'level' }, h('span', { class: 'bar-of', style: `height: ${Math.ceil((60 * count) / most)}px` }), `${(at + 1) / 10}`, h('small', {}, count)))),
-      weakest.map((/** @type {any} */ one) => memoryItem(one, { after: fading, note: [h('span', { class: 'why' }, `strength ${one.strength}`)] })));
-  }
   about().catch((failed) => { if (failed instanceof Failed) fill(topics, empty(failed.message)); else throw failed; });
-  fading().catch((failed) => { if (failed instanceof Failed) fill(weak, empty(failed.message)); else throw failed; });
   days().catch((failed) => { if (failed instanceof Failed) fill(heat, empty(failed.message)); else throw failed; });
   slept().catch((failed) => { if (failed instanceof Failed) fill(nights, empty(failed.message)); else throw failed; });
   return {};
