@@ -150,7 +150,7 @@ class HostileHome:
             self.scratch.call("capture_events", **about, events=events)
             self.scratch.call("session_start_payload", cwd=place, session_id=f"told{NAME}")
             self.scratch.call("project_privacy", project=place, private=True, cwd=place)
-        self.scratch.call("memory_capture", text=f"Always {WORDS} answer", project=NAME)
+        self.scratch.call("memory_capture", text=f"Always {WORDS} answer")
 
     def _workspace(self) -> None:
         ideai = self.project / ".ideai"

@@ -42,8 +42,8 @@ def is_path(project: str) -> bool:
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether people can see anything of a name: blanks and invisible characters alone are none."""
-    return any(char.isprintable() and not char.isspace() for char in name)
+    """Whether a name is one that people can see: not blank, and nothing in it is invisible."""
+    return bool(name.strip()) and name.isprintable()
 
 
 def is_elsewhere(project: str | None) -> bool:

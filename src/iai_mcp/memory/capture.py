@@ -176,10 +176,10 @@ def check_names(new: NewTurn) -> None:
 def check_project(named: str) -> None:
     """
     Raises:
-        InvalidInput: the name is blank.
+        InvalidInput: the name is blank, or holds characters that nobody can see.
     """
     if named and not is_path(named) and not is_plain_name(named):
-        raise InvalidInput("project is blank: give a name or a path")
+        raise InvalidInput("project is blank or holds invisible characters: give a name or a path")
 
 
 def placed(
