@@ -11,7 +11,9 @@ from iai_mcp.cli import last_recall, memory_access, output
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", help="the number of a hit of the last recall, or the memory's id")
-    parser.add_argument("--off", action="store_true", help="let retention remove it like the others")
+    parser.add_argument(
+        "--off", action="store_true", help="let retention remove it like the others"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
 
