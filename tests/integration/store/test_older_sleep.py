@@ -24,7 +24,7 @@ INSERT INTO uses VALUES (1, 1, 1, 1);
 INSERT INTO strengths VALUES (1, 1.0, 1.0, 1, 0.5);
 INSERT INTO windows VALUES (1, NULL, 4, 'grouped');
 INSERT INTO topic_members SELECT key, 1, 0, key FROM memories WHERE derived = 0;
-INSERT INTO meta VALUES ('knob:fading', '1');
+INSERT INTO meta VALUES ('set:fading', '1');
 INSERT INTO sleep_steps VALUES ('habits', '4', 1, 1, 1, '{}', '');
 """
 GONE = {"derivations", "sources", "habits", "observations", "suggestions", "uses", "strengths"}
