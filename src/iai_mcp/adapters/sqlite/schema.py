@@ -258,20 +258,20 @@ CREATE INDEX word_pairs_backwards ON word_pairs (b);
 
 # Habits, digests, suggestions and strengths were inferred from what was said. They go; no memory does.
 NO_INFERENCE = """
-DROP TRIGGER forgotten_sources;
-DROP TRIGGER superseded_sources;
-DROP TRIGGER project_closed;
-DROP TRIGGER observation_gone;
+DROP TRIGGER IF EXISTS forgotten_sources;
+DROP TRIGGER IF EXISTS superseded_sources;
+DROP TRIGGER IF EXISTS project_closed;
+DROP TRIGGER IF EXISTS observation_gone;
 DELETE FROM memories WHERE derived = 1;
-DROP TABLE suggestions;
-DROP TABLE observations;
-DROP TABLE habits;
-DROP TABLE uses;
-DROP TABLE strengths;
-DROP TABLE sources;
-DROP TABLE derivations;
+DROP TABLE IF EXISTS suggestions;
+DROP TABLE IF EXISTS observations;
+DROP TABLE IF EXISTS habits;
+DROP TABLE IF EXISTS uses;
+DROP TABLE IF EXISTS strengths;
+DROP TABLE IF EXISTS sources;
+DROP TABLE IF EXISTS derivations;
 UPDATE windows SET state = 'written' WHERE state = 'grouped';
-CREATE TRIGGER superseded_members AFTER UPDATE OF valid_to ON memories
+CREATE TRIGGER IF NOT EXISTS superseded_members AFTER UPDATE OF valid_to ON memories
 WHEN NEW.valid_to IS NOT OLD.valid_to BEGIN
     UPDATE windows SET state = 'changed'
         WHERE id IN (SELECT window FROM topic_members WHERE key = NEW.key);
