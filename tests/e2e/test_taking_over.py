@@ -67,12 +67,13 @@ class OverABridge:
 
     def __call__(self, words: str) -> None:
         self._number += 1
-        params = {"name": "memory_capture", "arguments": {"text": words, "session_id": "s"}}
+        arguments = {"text": words, "session_id": "an agent's own"}
+        params = {"name": "memory_capture", "arguments": arguments}
         self.bridge.say(
             {"jsonrpc": "2.0", "id": self._number, "method": "tools/call", "params": params}
         )
         answer = self.bridge.hear()
-        assert "result" in answer, answer
+        assert answer["result"]["structuredContent"]["status"] == "inserted", answer
 
 
 def free_port() -> int:
