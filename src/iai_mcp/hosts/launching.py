@@ -1,4 +1,4 @@
-"""A host as it can be launched, and the pieces that several hosts' launch wiring shares. Pure."""
+"""`Launchable`, a host that agents can be launched on, and helpers for its arguments. Pure."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -74,3 +74,21 @@ def one_of_a_list(directory: str) -> str:
 def after_options(prompt: str | None) -> tuple[str, ...]:
     """A positional prompt, safe behind options that take several values."""
     return () if prompt is None else ("--", prompt)
+
+
+def session_arguments(
+    launch: Invocation,
+    *,
+    by_id: tuple[str, ...] = ("--resume",),
+    latest: tuple[str, ...] = ("--continue",),
+    new: tuple[str, ...] = (),
+) -> tuple[str, ...]:
+    """The arguments that choose a session: a new one, the one to resume by its id, or the latest.
+
+    The latest is the agent's own: hosts look in the working directory, which is this agent's alone.
+    """
+    if launch.resume is None:
+        return new
+    if launch.resume.host_session_id:
+        return (*by_id, launch.resume.host_session_id)
+    return latest

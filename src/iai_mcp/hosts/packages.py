@@ -1,8 +1,8 @@
-"""What hosts can install by themselves: plugins and extensions, an entry for a registry of MCP servers, a
-bundle for desktop programs. All of it is made from the list of hosts; nothing is kept by hand.
+"""Plugins and extensions that hosts install themselves, the MCP registry entry and the desktop bundle.
 
-These start `iai-mcp` by its name: they are made on one machine and installed on others. The hooks say that
-a plugin runs them, and leave the work to those in the person's settings where there are some.
+All of it is generated from the list of hosts. It is made on one machine and installed on others, so it
+starts `iai-mcp` by name. A plugin's hooks pass `--plugin`: they do nothing where the person's settings
+have our hooks too.
 """
 
 import io
@@ -16,7 +16,9 @@ from iai_mcp import __version__
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.hosts import every
 from iai_mcp.hosts.editing.jsonc import Json
-from iai_mcp.hosts.wiring import SERVER, Wiring
+from iai_mcp.hosts.editing.ownership import OUR_VARIABLES
+from iai_mcp.hosts.launching import in_arrays
+from iai_mcp.hosts.wiring import SERVER, Wiring, hook_groups
 
 ABOUT = "One memory for all coding agents on this machine: captured by itself, encrypted, recalled."
 PEOPLE = "The iai-mcp developers"
@@ -69,6 +71,69 @@ def servers(**more: Json) -> dict[str, Json]:
 
 def as_json(value: Mapping[str, Json]) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def claude_code() -> dict[str, str]:
+    """Claude Code's plugin, in a marketplace of its own: `claude plugin marketplace add DIR`."""
+    from iai_mcp.hosts.claude_code import HOOKS
+    from iai_mcp.hosts.claude_code.wiring import hooks
+
+    listed: Json = {"name": SERVER, "source": f"./{FOLDER}", "description": ABOUT}
+    marketplace: dict[str, Json] = {
+        "name": SERVER,
+        "owner": {"name": PEOPLE},
+        "metadata": {"description": ABOUT},
+        "plugins": [listed],
+    }
+    return {
+        ".claude-plugin/marketplace.json": as_json(marketplace),
+        f"{FOLDER}/.claude-plugin/plugin.json": as_json(manifest()),
+        f"{FOLDER}/hooks/hooks.json": as_json(
+            {"hooks": in_arrays(hooks(PORTABLE, HOOKS.timeouts()))}
+        ),
+        f"{FOLDER}/.mcp.json": as_json(servers()),
+        f"{FOLDER}/skills/recall/SKILL.md": SKILL,
+    }
+
+
+def codex() -> dict[str, str]:
+    """Codex's plugin, in a marketplace of its own: `codex plugin marketplace add DIR`."""
+    from iai_mcp.hosts.codex import HOOKS, HOST
+
+    hooks = hook_groups(PORTABLE, HOST.id, HOOKS.timeouts(), HOOKS.matchers)
+    plugin: Json = {
+        "name": SERVER,
+        "source": {"source": "local", "path": f"./{FOLDER}"},
+        "policy": {"installation": "AVAILABLE", "authentication": "ON_INSTALL"},
+        "category": "Productivity",
+    }
+    marketplace: dict[str, Json] = {
+        "name": SERVER,
+        "interface": {"displayName": SERVER},
+        "plugins": [plugin],
+    }
+    parts = manifest(skills="./skills/", mcpServers="./.mcp.json", hooks="./hooks/hooks.json")
+    return {
+        ".agents/plugins/marketplace.json": as_json(marketplace),
+        f"{FOLDER}/.codex-plugin/plugin.json": as_json(parts),
+        f"{FOLDER}/hooks/hooks.json": as_json({"hooks": in_arrays(hooks)}),
+        # Codex hands servers few variables; these lead to a store that is not at the usual place.
+        f"{FOLDER}/.mcp.json": as_json(servers(env_vars=list(OUR_VARIABLES))),
+        f"{FOLDER}/skills/recall/SKILL.md": SKILL,
+    }
+
+
+def gemini() -> dict[str, str]:
+    """Gemini CLI's extension: `gemini extensions install DIR`."""
+    from iai_mcp.hosts.gemini import HOOKS, HOST
+
+    hooks = hook_groups(PORTABLE, HOST.id, HOOKS.timeouts(), HOOKS.matchers, name=SERVER)
+    extension = {"name": SERVER, "version": __version__, "description": ABOUT, **servers()}
+    return {
+        "gemini-extension.json": as_json(extension),
+        "hooks/hooks.json": as_json({"hooks": in_arrays(hooks)}),
+        "skills/recall/SKILL.md": SKILL,
+    }
 
 
 def everything(repository: str) -> dict[str, bytes]:
@@ -133,7 +198,7 @@ def _registry_name(repository: str) -> str:
 
 def _bundle() -> bytes:
     starter = "server/iai-mcp"
-    said = manifest(
+    bundle = manifest(
         manifest_version="0.3",
         display_name=SERVER,
         server={
@@ -143,13 +208,13 @@ def _bundle() -> bytes:
         },
         compatibility={"platforms": ["darwin", "linux"]},
     )
-    kept = io.BytesIO()
-    with zipfile.ZipFile(kept, "w", zipfile.ZIP_DEFLATED) as archive:
+    archive_bytes = io.BytesIO()
+    with zipfile.ZipFile(archive_bytes, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text, mode in (
-            ("manifest.json", as_json(said), 0o644),
+            ("manifest.json", as_json(bundle), 0o644),
             (starter, _STARTER, 0o755),
         ):
             entry = zipfile.ZipInfo(name, _ZIP_DATE)
             entry.external_attr = mode << 16
             archive.writestr(entry, text)
-    return kept.getvalue()
+    return archive_bytes.getvalue()

@@ -19,7 +19,7 @@ from functools import cache
 import iai_mcp
 from iai_mcp import paths
 from iai_mcp.hosts.editing.jsonc import Json
-from iai_mcp.hosts.editing.wanted import Entry
+from iai_mcp.hosts.editing.wanted import Entry, JsonFile
 
 SERVER = "iai-mcp"
 
@@ -77,6 +77,13 @@ def server_entry(wiring: Wiring, *root: str, **more: Json) -> Entry:
     if wiring.env:
         value["env"] = dict(wiring.env)
     return Entry((*root, SERVER), value)
+
+
+def server_file(
+    wiring: Wiring, path: str, key: str, more: Mapping[str, Json]
+) -> tuple[JsonFile, ...]:
+    """The one file of a host that gets only our MCP server."""
+    return (JsonFile(path, entries=(server_entry(wiring, key, **more),)),)
 
 
 def hook_groups(

@@ -21,6 +21,7 @@ from iai_mcp.hosts.launching import (
     in_arrays,
     json_file,
     mcp_servers,
+    session_arguments,
     wiring_of,
 )
 from iai_mcp.hosts.wiring import SERVER, Wiring, server_entry
@@ -82,7 +83,7 @@ def _wire(launch: Invocation) -> LaunchWiring:
             launch.in_run_dir(_SERVERS),
             "--add-dir",
             launch.place,
-            *_conversation(launch),
+            *session_arguments(launch, new=("--session-id", launch.session_id)),
             *after_options(launch.prompt),
         ),
         env={"DISABLE_AUTOUPDATER": "1"},
@@ -91,15 +92,6 @@ def _wire(launch: Invocation) -> LaunchWiring:
             json_file(_SERVERS, mcp_servers(launch.memory)),
         ),
     )
-
-
-def _conversation(launch: Invocation) -> tuple[str, ...]:
-    if launch.resume is None:
-        return ("--session-id", launch.session_id)
-    if launch.resume.host_session_id:
-        return ("--resume", launch.resume.host_session_id)
-    # The run directory is this agent's alone, so the latest conversation there is its own.
-    return ("--continue",)
 
 
 def hooks(wiring: Wiring, timeouts: dict[str, int]) -> dict[str, Json]:

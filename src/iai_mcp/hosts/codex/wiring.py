@@ -13,7 +13,7 @@ from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
 from iai_mcp.hosts.codex import HOOKS, HOST, folder
 from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, TomlFile, WantedFile
-from iai_mcp.hosts.launching import Launchable, after_options, wiring_of
+from iai_mcp.hosts.launching import Launchable, after_options, session_arguments, wiring_of
 from iai_mcp.hosts.wiring import SERVER, Wiring, hook_groups, server_entry
 
 # Under this name Codex keeps the trust in hooks that came by `-c`.
@@ -90,7 +90,8 @@ def _wire(launch: Invocation) -> LaunchWiring:
         settings.append(f"sandbox_workspace_write.writable_roots={_toml_list([launch.place])}")
     overrides = [word for setting in settings for word in ("-c", setting)]
     added = ("--add-dir", launch.place) if launch.trusted else ()
-    return LaunchWiring(args=(*overrides, *added, *_conversation(launch)))
+    session = session_arguments(launch, by_id=("resume",), latest=("resume", "--last"))
+    return LaunchWiring(args=(*overrides, *added, *session, *after_options(launch.prompt)))
 
 
 def _hook(line: str, timeout: int) -> str:
@@ -105,16 +106,6 @@ def _vouched(event: str, line: str, timeout: int) -> str:
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     digest = hashlib.sha256(text.encode()).hexdigest()
     return f'{_toml_text(f"{_FLAGS}:{name}:0:0")}={{trusted_hash="sha256:{digest}"}}'
-
-
-def _conversation(launch: Invocation) -> tuple[str, ...]:
-    prompt = after_options(launch.prompt)
-    if launch.resume is None:
-        return prompt
-    if launch.resume.host_session_id:
-        return ("resume", launch.resume.host_session_id, *prompt)
-    # Codex looks among the sessions of its working directory, which is this agent's alone.
-    return ("resume", "--last", *prompt)
 
 
 def _toml_text(text: str) -> str:

@@ -50,7 +50,7 @@ def _wire(launch: Invocation) -> LaunchWiring:
             f"@{launch.in_run_dir(_SERVERS)}",
             "--add-dir",
             launch.place,
-            *_conversation(launch),
+            *_session(launch),
             *(() if launch.prompt is None else (f"--interactive={launch.prompt}",)),
         ),
         env={"COPILOT_AUTO_UPDATE": "false"},
@@ -58,9 +58,9 @@ def _wire(launch: Invocation) -> LaunchWiring:
     )
 
 
-def _conversation(launch: Invocation) -> tuple[str, ...]:
+def _session(launch: Invocation) -> tuple[str, ...]:
     if launch.resume is None:
         return (f"--session-id={launch.session_id}",)
-    # `--continue` would take the latest session of any directory, a colleague's too.
+    # `--continue` would take the latest session of any directory, another agent's too.
     known = launch.resume.host_session_id or launch.resume.assigned_id
     return (f"--resume={known}",) if known else ("--resume",)

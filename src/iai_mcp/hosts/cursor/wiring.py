@@ -14,6 +14,7 @@ from iai_mcp.hosts.launching import (
     in_arrays,
     json_file,
     mcp_servers,
+    session_arguments,
     wiring_of,
 )
 from iai_mcp.hosts.wiring import Wiring, server_entry
@@ -52,17 +53,9 @@ def launch() -> Launchable:
 def _wire(launch: Invocation) -> LaunchWiring:
     hooks = in_arrays(_hooks(wiring_of(launch.memory), launched=True))
     return LaunchWiring(
-        args=(*_conversation(launch), *after_options(launch.prompt)),
+        args=(*session_arguments(launch, latest=("resume",)), *after_options(launch.prompt)),
         files=(
             json_file(".cursor/mcp.json", mcp_servers(launch.memory)),
             json_file(".cursor/hooks.json", {"version": 1, "hooks": hooks}),
         ),
     )
-
-
-def _conversation(launch: Invocation) -> tuple[str, ...]:
-    if launch.resume is None:
-        return ()
-    if launch.resume.host_session_id:
-        return ("--resume", launch.resume.host_session_id)
-    return ("resume",)

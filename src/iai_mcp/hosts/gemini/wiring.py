@@ -14,6 +14,7 @@ from iai_mcp.hosts.launching import (
     json_file,
     mcp_servers,
     one_of_a_list,
+    session_arguments,
 )
 from iai_mcp.hosts.wiring import Wiring, hook_groups, server_entry
 
@@ -67,16 +68,9 @@ def _wire(launch: Invocation) -> LaunchWiring:
         args=(
             "--include-directories",
             one_of_a_list(launch.place),
-            *_conversation(launch),
+            *session_arguments(launch, latest=("--resume", "latest")),
             *(() if launch.prompt is None else (f"--prompt-interactive={launch.prompt}",)),
         ),
         env=env,
         files=files,
     )
-
-
-def _conversation(launch: Invocation) -> tuple[str, ...]:
-    if launch.resume is None:
-        return ()
-    # Sessions are kept by working directory, and that is this agent's alone.
-    return ("--resume", launch.resume.host_session_id or "latest")

@@ -9,7 +9,7 @@ from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
 from iai_mcp.domain.launching import RunFile
 from iai_mcp.hosts.editing.jsonc import Json
 from iai_mcp.hosts.editing.wanted import Entry, JsonFile, OwnFile, WantedFile
-from iai_mcp.hosts.launching import Launchable, wiring_of
+from iai_mcp.hosts.launching import Launchable, session_arguments, wiring_of
 from iai_mcp.hosts.opencode import HOST, folder
 from iai_mcp.hosts.wiring import SERVER, Wiring
 
@@ -118,15 +118,7 @@ def _wire(launch: Invocation) -> LaunchWiring:
         config["permission"] = {"external_directory": allowed}
     prompt = () if launch.prompt is None else (f"--prompt={launch.prompt}",)
     return LaunchWiring(
-        args=(*_conversation(launch), *prompt),
+        args=(*session_arguments(launch, by_id=("--session",)), *prompt),
         env={"OPENCODE_CONFIG_CONTENT": json.dumps(config, ensure_ascii=False)},
         files=(RunFile(_PLUGIN, _plugin(wiring_of(launch.memory))),),
     )
-
-
-def _conversation(launch: Invocation) -> tuple[str, ...]:
-    if launch.resume is None:
-        return ()
-    if launch.resume.host_session_id:
-        return ("--session", launch.resume.host_session_id)
-    return ("--continue",)

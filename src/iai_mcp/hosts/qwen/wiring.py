@@ -12,6 +12,7 @@ from iai_mcp.hosts.launching import (
     json_file,
     mcp_servers,
     one_of_a_list,
+    session_arguments,
 )
 from iai_mcp.hosts.qwen import HOOKS, HOST, folder
 from iai_mcp.hosts.wiring import Wiring, hook_groups, server_entry
@@ -51,16 +52,8 @@ def _wire(launch: Invocation) -> LaunchWiring:
         args=(
             "--include-directories",
             one_of_a_list(launch.place),
-            *_conversation(launch),
+            *session_arguments(launch),
             *(() if launch.prompt is None else (f"--prompt-interactive={launch.prompt}",)),
         ),
         files=(json_file(".qwen/settings.json", settings),),
     )
-
-
-def _conversation(launch: Invocation) -> tuple[str, ...]:
-    if launch.resume is None:
-        return ()
-    if launch.resume.host_session_id:
-        return ("--resume", launch.resume.host_session_id)
-    return ("--continue",)

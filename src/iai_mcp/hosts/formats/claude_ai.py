@@ -14,7 +14,7 @@ _ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
 
 def walk(reading: Reading) -> "Iterator[Event]":
     """The turns of all conversations; each carries its session."""
-    from iai_mcp.hosts.exports import conversations
+    from iai_mcp.hosts.formats.exports import conversations
 
     for conversation in conversations(reading):
         messages = conversation.get("chat_messages")

@@ -18,7 +18,7 @@ _SPOKEN_KINDS = (None, "text", "multimodal_text")
 
 def walk(reading: Reading) -> "Iterator[Event]":
     """The turns of all conversations; each carries its session."""
-    from iai_mcp.hosts.exports import conversations
+    from iai_mcp.hosts.formats.exports import conversations
 
     for conversation in conversations(reading):
         mapping = conversation.get("mapping")
