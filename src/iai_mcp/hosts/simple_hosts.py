@@ -4,7 +4,7 @@ Hosts with hooks have a package of their own. Hooks import this table too, so ev
 imported when it is called.
 """
 
-from iai_mcp.hosts.host import Host, Transcript, application_support, in_home, late, xdg_config
+from iai_mcp.hosts.host import Host, Transcript, application_support, in_home, lazy, xdg_config
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 def _walk(module: str) -> "Callable[..., Any]":
-    return late(f"iai_mcp.hosts.formats.{module}", "walk")
+    return lazy(f"iai_mcp.hosts.formats.{module}", "walk")
 
 
 def _launch(name: str) -> "Callable[..., Any]":
-    return late("iai_mcp.hosts.simple_launch", name)
+    return lazy("iai_mcp.hosts.simple_launch", name)
 
 
 def _server_file(path: "Callable[[], str]", key: str, **more: str) -> "Callable[..., Any]":
     """The one file of a host that gets only our MCP server, below `key`."""
 
-    def files(wiring: "Any") -> "Any":
-        return late("iai_mcp.hosts.wiring", "server_file")(wiring, path(), key, more)
+    def files(commands: "Any") -> "Any":
+        return lazy("iai_mcp.hosts.commands", "server_file")(commands, path(), key, more)
 
     return files
 
@@ -70,48 +70,48 @@ _HOSTS = (
     Host(
         "aider",
         "Aider",
-        unwired="Aider has neither hooks nor MCP servers",
+        not_connected="Aider has neither hooks nor MCP servers",
         launch=_launch("aider"),
     ),
     Host(
         "goose",
         "Goose",
-        unwired="Goose keeps its extensions in YAML that only it writes: use 'goose configure'",
+        not_connected="Goose keeps its extensions in YAML that only it writes: use 'goose configure'",
         launch=_launch("goose"),
     ),
     Host(
         "kimi",
         "Kimi CLI",
-        unwired="Kimi CLI takes MCP servers per start: --mcp-config-file",
+        not_connected="Kimi CLI takes MCP servers per start: --mcp-config-file",
         launch=_launch("kimi"),
     ),
     Host(
         "amp",
         "Amp",
-        unwired="Amp is wired per project when an agent is launched",
+        not_connected="Amp is wired per project when an agent is launched",
         launch=_launch("amp"),
     ),
     Host(
         "crush",
         "Crush",
-        unwired="Crush is wired per project when an agent is launched",
+        not_connected="Crush is wired per project when an agent is launched",
         launch=_launch("crush"),
     ),
     Host(
         "chatgpt",
         "ChatGPT",
-        unwired="ChatGPT has no configuration here: import its export with 'iai-mcp import'",
+        not_connected="ChatGPT has no configuration here: import its export with 'iai-mcp import'",
         transcript=Transcript(_walk("chatgpt"), document_keys=("mapping",)),
         is_service=True,
     ),
     Host(
         "claude-ai",
         "Claude.ai",
-        unwired="Claude.ai has no configuration here: import its export with 'iai-mcp import'",
+        not_connected="Claude.ai has no configuration here: import its export with 'iai-mcp import'",
         transcript=Transcript(_walk("claude_ai"), document_keys=("chat_messages",)),
         is_service=True,
     ),
-    # Any other program.
+    # For any other program.
     Host("shell", "Shell", launch=_launch("shell")),
 )
 

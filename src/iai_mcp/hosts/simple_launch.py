@@ -4,14 +4,14 @@ import shlex
 
 from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile, EnvVariable, Flag
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
-from iai_mcp.hosts.launching import (
+from iai_mcp.hosts.commands import SERVER
+from iai_mcp.hosts.launch import (
     Launchable,
     json_file,
     mcp_servers,
     session_arguments,
     stdio_server,
 )
-from iai_mcp.hosts.wiring import SERVER
 
 _AIDER_CHAT = "aider.chat.history.md"
 _AIDER_INPUT = "aider.input.history"

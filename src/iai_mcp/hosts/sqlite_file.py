@@ -2,7 +2,7 @@
 
 import contextlib
 
-from iai_mcp.hosts.reading import NotATranscriptError, Reading
+from iai_mcp.hosts.reader import NotATranscriptError, Reading
 from iai_mcp.protocol.compact_json import loads
 
 TYPE_CHECKING = False  # see compact_json

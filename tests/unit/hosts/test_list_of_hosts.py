@@ -13,7 +13,7 @@ from iai_mcp.hosts.simple_hosts import HOSTS
 PACKAGES = [
     path.parent
     for path in Path(hosts.__file__).parent.glob("*/__init__.py")
-    if path.parent.name not in ("editing", "formats")
+    if path.parent.name not in ("config_files", "formats")
 ]
 ALL = list(hosts.every())
 
@@ -25,7 +25,7 @@ def test_every_package_and_every_table_entry_is_a_host_of_the_list_under_its_own
     assert all(hosts.find(host.id) is host for host in ALL)
 
 
-@pytest.mark.parametrize("name", ["nobody", "", "claude_code", "../codex", "editing", "host"])
+@pytest.mark.parametrize("name", ["nobody", "", "claude_code", "../codex", "config_files", "host"])
 def test_nothing_else_is_taken_for_a_host(name: str) -> None:
     assert hosts.find(name) is None
 
@@ -34,7 +34,7 @@ def test_nothing_else_is_taken_for_a_host(name: str) -> None:
 def test_a_host_can_be_read_connected_or_launched(host: Host) -> None:
     assert host.title
     assert host.transcript or host.files or host.launch
-    assert bool(host.files) != bool(host.unwired) or host.id == "shell"
+    assert bool(host.files) != bool(host.not_connected) or host.id == "shell"
 
 
 @pytest.mark.parametrize("host", [host for host in ALL if host.hooks], ids=lambda host: host.id)
@@ -56,7 +56,7 @@ def test_a_host_that_hooks_import_brings_nothing_that_is_slow() -> None:
     probe = (
         "import sys; from iai_mcp import hosts; loaded = list(hosts.readable()); "
         f"print(sorted({slow} & set(sys.modules)), "
-        "[name for name in sys.modules if 'wiring' in name or 'iai_mcp.domain' in name])"
+        "[name for name in sys.modules if 'config' in name or 'iai_mcp.domain' in name])"
     )
     done = subprocess.run(
         [sys.executable, "-S", "-c", probe],

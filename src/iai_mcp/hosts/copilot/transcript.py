@@ -8,7 +8,7 @@ Copilot CLI's tool calls: a line when one starts, and a line when it is complete
 import os
 
 from iai_mcp.hosts import work
-from iai_mcp.hosts.reading import Reading, lines_of, name_of
+from iai_mcp.hosts.reader import Reading, lines_of, name_of
 from iai_mcp.hosts.turns import Event, Record, count_occurrence, is_wrapper, text_at, turn
 from iai_mcp.hosts.work import Call, Result, Setting
 
@@ -119,9 +119,9 @@ def _result(data: Record) -> Result:
     failed = data.get("success") is False
     if text_at(data, "error", "code") in ("denied", "rejected"):
         return Result(not_run=True)
-    told = text_at(data, "result", "content") or text_at(data, "error", "message") or ""
-    printed, found, rest = told.rpartition(_EXIT)
+    report = text_at(data, "result", "content") or text_at(data, "error", "message") or ""
+    printed, separator, rest = report.rpartition(_EXIT)
     number = rest.split(">", 1)[0]
-    if found and number.lstrip("-").isdigit() and len(number) < 6:
+    if separator and number.lstrip("-").isdigit() and len(number) < 6:
         return Result(printed, exit=int(number))
-    return Result(told, exit=None if failed else 0, failed=failed)
+    return Result(report, exit=None if failed else 0, failed=failed)

@@ -8,7 +8,7 @@ Cursor's tool calls: its CLI writes them without ids or results, its editor's bu
 """
 
 from iai_mcp.hosts import work
-from iai_mcp.hosts.reading import NotATranscriptError, Reading, document, lines_of, name_of
+from iai_mcp.hosts.reader import NotATranscriptError, Reading, document, lines_of, name_of
 from iai_mcp.hosts.sqlite_file import json_column, reading_rows
 from iai_mcp.hosts.turns import (
     Event,
@@ -58,8 +58,8 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
     event = turn(_ID, role, _typed(words) if role == "user" else words)
     events = [] if event is None else [event]
     events += _tools_in_line(content)
-    for one in events:
-        one["occurrence"] = count_occurrence(reading.seen(), one)
+    for each in events:
+        each["occurrence"] = count_occurrence(reading.seen(), each)
     return events
 
 
@@ -137,13 +137,13 @@ def _bubble(bubble: Record, name: str | None, cwd: str | None) -> Event | None:
 
 
 def _directory(bubble: object) -> str | None:
-    found = text_at(bubble, "workspaceProjectDir")
+    directory = text_at(bubble, "workspaceProjectDir")
     uris = bubble.get("workspaceUris") if isinstance(bubble, dict) else None
-    if not found and isinstance(uris, list) and uris and isinstance(uris[0], str):
+    if not directory and isinstance(uris, list) and uris and isinstance(uris[0], str):
         from urllib.parse import unquote
 
-        found = unquote(uris[0].removeprefix("file://"))
-    return found or None
+        directory = unquote(uris[0].removeprefix("file://"))
+    return directory or None
 
 
 def _tools_in_line(content: object) -> list[Event]:
@@ -170,10 +170,10 @@ def _tools_in_bubble(bubble: Record, name: str | None, cwd: object, request: obj
     call = Call(mark or "", data.get("name"), given, moment)
     if not mark or not call.is_work or data.get("userDecision") == "rejected":
         return []
-    told = object_in(data.get("result"))
-    code = told.get("exitCode", told.get("exit_code"))
+    outcome = object_in(data.get("result"))
+    code = outcome.get("exitCode", outcome.get("exit_code"))
     result = Result(
-        text_at(told, "output") or "",
+        text_at(outcome, "output") or "",
         exit=code if isinstance(code, int) and not isinstance(code, bool) else None,
         failed=data.get("status") == "error",
     )

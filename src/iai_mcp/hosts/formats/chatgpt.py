@@ -4,7 +4,7 @@ Answers that were asked for again and questions that were edited are branches of
 them were said, so all of them are turns, each after the one it answers.
 """
 
-from iai_mcp.hosts.reading import Reading
+from iai_mcp.hosts.reader import Reading
 from iai_mcp.hosts.turns import Event, Record, count_occurrence, turn
 
 TYPE_CHECKING = False  # see compact_json

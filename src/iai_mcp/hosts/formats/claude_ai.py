@@ -1,6 +1,6 @@
 """Claude.ai's export: `conversations.json`, a list of conversations with `chat_messages`."""
 
-from iai_mcp.hosts.reading import Reading
+from iai_mcp.hosts.reader import Reading
 from iai_mcp.hosts.turns import Event, Record, blocks_text, count_occurrence, turn
 
 TYPE_CHECKING = False  # see compact_json

@@ -1,6 +1,6 @@
 """The conversations of a service's export, one at a time: the file may be hundreds of megabytes."""
 
-from iai_mcp.hosts.reading import NotATranscriptError, Reading, contents
+from iai_mcp.hosts.reader import NotATranscriptError, Reading, contents
 from iai_mcp.hosts.turns import Record
 from iai_mcp.protocol.compact_json import scan
 

@@ -12,7 +12,7 @@ import os
 from iai_mcp import regular_files
 from iai_mcp.hosts import work
 from iai_mcp.hosts.patches import Change
-from iai_mcp.hosts.reading import LONGEST_LINE, NotATranscriptError, Reading, contents
+from iai_mcp.hosts.reader import LONGEST_LINE, NotATranscriptError, Reading, contents
 from iai_mcp.hosts.sqlite_file import json_column, reading_rows
 from iai_mcp.hosts.turns import Event, Record, is_wrapper, text_at, turn
 from iai_mcp.hosts.work import Call, Result, Setting
@@ -48,11 +48,11 @@ def _from_database(reading: Reading) -> "Iterator[Event]":
                 _collect(parts, str(message), str(part), data, reading)
             messages: list[Record] = []
             for message, data in rows(_MESSAGES, session):
-                found = json_column(data)
-                if found is None:
+                parsed = json_column(data)
+                if parsed is None:
                     reading.skipped += 1
                 else:
-                    messages.append(found | {"id": str(message)})
+                    messages.append(parsed | {"id": str(message)})
             if wanted:
                 reading.carry.update(session_id=str(session), cwd=directory)
             yield from _turns(messages, parts, str(session), directory, parent)
@@ -87,23 +87,23 @@ def _files(directory: str, reading: Reading) -> "Iterator[Record]":
         if not name.endswith(".json"):
             continue
         try:
-            found = json_column(regular_files.read(os.path.join(directory, name), LONGEST_LINE))
+            parsed = json_column(regular_files.read(os.path.join(directory, name), LONGEST_LINE))
         except OSError:
-            found = None
-        if found is None:
+            parsed = None
+        if parsed is None:
             reading.skipped += 1
         else:
-            yield found
+            yield parsed
 
 
 def _collect(
     parts: dict[str, list[Record]], message: str, part: str, data: object, reading: Reading
 ) -> None:
-    found = json_column(data)
-    if found is None:
+    parsed = json_column(data)
+    if parsed is None:
         reading.skipped += 1
     else:
-        parts.setdefault(message, []).append(found | {"id": part})
+        parts.setdefault(message, []).append(parsed | {"id": part})
 
 
 def _turns(
@@ -224,10 +224,10 @@ def _answers(call: Call, more: Record) -> list[tuple[str, str]]:
     asked, given = call.input.get("questions"), more.get("answers")
     if not isinstance(asked, list) or not isinstance(given, list):
         return []
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for question, answer in zip(asked, given, strict=False):
         words = answer if isinstance(answer, list) else [answer]
-        said = ", ".join(word for word in words if isinstance(word, str))
-        if said:
-            found.append((text_at(question, "question") or "", said))
-    return found
+        text = ", ".join(word for word in words if isinstance(word, str))
+        if text:
+            pairs.append((text_at(question, "question") or "", text))
+    return pairs

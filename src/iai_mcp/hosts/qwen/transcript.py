@@ -8,7 +8,7 @@ Qwen Code's tool calls: `functionCall` parts of the assistant, `functionResponse
 from iai_mcp.hosts import work
 from iai_mcp.hosts.gemini.tool_calls import result_of
 from iai_mcp.hosts.gemini.transcript import parts_text
-from iai_mcp.hosts.reading import Reading, lines_of
+from iai_mcp.hosts.reader import Reading, lines_of
 from iai_mcp.hosts.turns import Event, Record, count_occurrence, is_wrapper, text_at, turn
 from iai_mcp.hosts.work import Call, Setting
 
@@ -121,6 +121,6 @@ def _parts(record: Record, kind: str) -> "Iterator[Record]":
     message = record.get("message")
     parts = message.get("parts") if isinstance(message, dict) else None
     for part in parts if isinstance(parts, list) else ():
-        found = part.get(kind) if isinstance(part, dict) else None
-        if isinstance(found, dict):
-            yield found
+        value = part.get(kind) if isinstance(part, dict) else None
+        if isinstance(value, dict):
+            yield value

@@ -1,11 +1,11 @@
-"""Our hooks and entries in somebody's JSON file: put in, taken out, nothing else touched."""
+"""Adds our hooks and entries to a JSON file, and removes them."""
 
 from collections.abc import Sequence
 
-from iai_mcp.hosts.editing.json_text import append, look, put, take_out
-from iai_mcp.hosts.editing.jsonc import Json, parse
-from iai_mcp.hosts.editing.ownership import first_of_ours, is_our_entry, merged, without_ours
-from iai_mcp.hosts.editing.wanted import Hooks, JsonFile
+from iai_mcp.hosts.config_files.entries import Hooks, JsonFile
+from iai_mcp.hosts.config_files.json_text import append, look, put, take_out
+from iai_mcp.hosts.config_files.jsonc import Json, parse
+from iai_mcp.hosts.config_files.ownership import first_of_ours, is_our_entry, merged, without_ours
 
 
 def data_of(text: str) -> Json:
@@ -47,10 +47,10 @@ def removed(text: str, wanted: JsonFile, before: Json) -> str:
     return _without_frame(result, wanted, before)
 
 
-def agree(one: str, other: str, wanted: JsonFile) -> bool:
+def agree(before: str, after: str, wanted: JsonFile) -> bool:
     """Whether two versions of the file say the same apart from what is ours."""
     first, second = (
-        without_ours(data_of(text), wanted.entries, wanted.hooks) for text in (one, other)
+        without_ours(data_of(text), wanted.entries, wanted.hooks) for text in (before, after)
     )
     return _frameless(first, wanted) == _frameless(second, wanted)
 

@@ -5,8 +5,9 @@ import os
 
 from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
-from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, WantedFile
-from iai_mcp.hosts.launching import (
+from iai_mcp.hosts.commands import Commands, hook_groups, server_entry
+from iai_mcp.hosts.config_files.entries import ConfigFile, Hooks, JsonFile
+from iai_mcp.hosts.launch import (
     Launchable,
     grouped_hooks,
     json_file,
@@ -15,13 +16,12 @@ from iai_mcp.hosts.launching import (
     session_arguments,
 )
 from iai_mcp.hosts.qwen import HOOKS, HOST, folder
-from iai_mcp.hosts.wiring import Wiring, hook_groups, server_entry
 
 
-def files(wiring: Wiring) -> tuple[WantedFile, ...]:
-    hooks = Hooks(("hooks",), hook_groups(wiring, HOST.id, HOOKS.timeouts(), name="iai-mcp"))
+def files(commands: Commands) -> tuple[ConfigFile, ...]:
+    hooks = Hooks(("hooks",), hook_groups(commands, HOST.id, HOOKS.timeouts(), name="iai-mcp"))
     path = os.path.join(folder(), "settings.json")
-    return (JsonFile(path, entries=(server_entry(wiring, "mcpServers"),), hooks=hooks),)
+    return (JsonFile(path, entries=(server_entry(commands, "mcpServers"),), hooks=hooks),)
 
 
 def launch() -> Launchable:

@@ -1,4 +1,4 @@
-"""What should stand in a host's files: values that the hosts' configurations return.
+"""The desired content of a host's files, as values.
 
 Three kinds of file: JSON that belongs to others and gets our hooks and entries, TOML that
 belongs to others and gets our entries, and a file that is ours alone.
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from iai_mcp.hosts.editing.jsonc import Json
+from iai_mcp.hosts.config_files.jsonc import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,4 +50,4 @@ class OwnFile:
     text: str
 
 
-WantedFile: TypeAlias = JsonFile | TomlFile | OwnFile
+ConfigFile: TypeAlias = JsonFile | TomlFile | OwnFile

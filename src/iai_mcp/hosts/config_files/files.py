@@ -1,4 +1,4 @@
-"""Reading and writing other people's files: whole or not at all, mode, owner and symlink kept."""
+"""Reads and replaces files atomically; keeps mode, owner and symlinks."""
 
 import hashlib
 import os

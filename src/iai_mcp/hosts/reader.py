@@ -1,7 +1,7 @@
-"""Walking through one transcript: turns out, damage counted, never an exception.
+"""Reads one transcript: yields turns, counts damaged lines, never raises.
 
-A `Reading` is iterated once. Meanwhile, and afterwards, it tells how many lines were skipped,
-up to which byte everything was read, and what a later reading needs to go on from there.
+A `Reading` is iterated once. It counts skipped lines, and knows up to which byte everything was read
+and what a later reading needs to continue from there.
 """
 
 import os
@@ -33,7 +33,7 @@ _PADDING = b" \t\r\n\0"  # a crash can leave NULs where a line was to be written
 
 
 class StoppedError(Exception):
-    """Who reads has no time for the rest of a long line."""
+    """No time is left for the rest of a long line."""
 
 
 class NotATranscriptError(ValueError):
@@ -91,11 +91,11 @@ class Reading:
     def __iter__(self) -> "Iterator[Event]":
         try:
             # A pipe or a device would keep us waiting for somebody who never writes.
-            found = os.stat(self.path)
-            if not S_ISREG(found.st_mode):
+            status = os.stat(self.path)
+            if not S_ISREG(status.st_mode):
                 self.problem = f"not a file: {self.path}"
                 return
-            if found.st_size > _LONGEST_TRANSCRIPT:
+            if status.st_size > _LONGEST_TRANSCRIPT:
                 self.problem = f"too long for a transcript: {self.path}"
                 return
             yield from self._walk(self)

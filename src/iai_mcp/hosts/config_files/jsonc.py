@@ -51,11 +51,11 @@ class Node:
 
     def get(self, key: str) -> "Node | None":
         """The member's value; of a doubled key the last one, which is the one that counts."""
-        found = None
+        last = None
         for child in self.children:
             if child.key == key:
-                found = child.node
-        return found
+                last = child.node
+        return last
 
 
 def parse(text: str) -> Node:

@@ -5,26 +5,26 @@ import os
 
 from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
+from iai_mcp.hosts.commands import Commands, server_entry
+from iai_mcp.hosts.config_files.entries import ConfigFile, Hooks, JsonFile
+from iai_mcp.hosts.config_files.jsonc import Json
 from iai_mcp.hosts.copilot import HOOKS, HOST, folder
-from iai_mcp.hosts.editing.jsonc import Json
-from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, WantedFile
-from iai_mcp.hosts.launching import Launchable, json_file, mcp_servers
-from iai_mcp.hosts.wiring import Wiring, server_entry
+from iai_mcp.hosts.launch import Launchable, json_file, mcp_servers
 
 _SERVERS = "copilot-mcp.json"
 
 
-def files(wiring: Wiring) -> tuple[WantedFile, ...]:
-    items = {name: _hook(wiring, name, timeout) for name, timeout in HOOKS.timeouts().items()}
-    server = server_entry(wiring, "mcpServers", type="local", tools=["*"])
+def files(commands: Commands) -> tuple[ConfigFile, ...]:
+    items = {name: _hook(commands, name, timeout) for name, timeout in HOOKS.timeouts().items()}
+    server = server_entry(commands, "mcpServers", type="local", tools=["*"])
     return (
         JsonFile(os.path.join(folder(), "settings.json"), hooks=Hooks(("hooks",), items)),
         JsonFile(os.path.join(folder(), "mcp-config.json"), entries=(server,)),
     )
 
 
-def _hook(wiring: Wiring, name: str, timeout: int) -> Json:
-    return {"type": "command", "bash": wiring.hook_line(HOST.id, name), "timeoutSec": timeout}
+def _hook(commands: Commands, name: str, timeout: int) -> Json:
+    return {"type": "command", "bash": commands.hook_line(HOST.id, name), "timeoutSec": timeout}
 
 
 def launch() -> Launchable:

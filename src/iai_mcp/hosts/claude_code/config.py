@@ -10,21 +10,21 @@ from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.errors import Busy
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
 from iai_mcp.hosts.claude_code import HOOKS, HOST, folder
-from iai_mcp.hosts.editing import files as edited
-from iai_mcp.hosts.editing import json_text
-from iai_mcp.hosts.editing.jsonc import Json, parse
-from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, WantedFile
+from iai_mcp.hosts.commands import SERVER, Commands, server_entry
+from iai_mcp.hosts.config_files import files as edited
+from iai_mcp.hosts.config_files import json_text
+from iai_mcp.hosts.config_files.entries import ConfigFile, Hooks, JsonFile
+from iai_mcp.hosts.config_files.jsonc import Json, parse
 from iai_mcp.hosts.host import in_home
-from iai_mcp.hosts.launching import (
+from iai_mcp.hosts.launch import (
     Launchable,
     after_options,
+    commands_of,
     in_arrays,
     json_file,
     mcp_servers,
     session_arguments,
-    wiring_of,
 )
-from iai_mcp.hosts.wiring import SERVER, Wiring, server_entry
 from iai_mcp.paths import home
 
 # Reading our own memory is what the person asked for by launching; nothing that writes is here.
@@ -35,20 +35,22 @@ _SERVERS = "claude-mcp.json"
 _ATTEMPTS = 5
 
 
-def files(wiring: Wiring) -> tuple[WantedFile, ...]:
+def files(commands: Commands) -> tuple[ConfigFile, ...]:
     settings = os.path.join(folder(), "settings.json")
     return (
-        JsonFile(settings, hooks=Hooks(("hooks",), hooks(wiring, HOOKS.timeouts()))),
-        JsonFile(_global_file(), entries=(server_entry(wiring, "mcpServers", type="stdio"),)),
+        JsonFile(settings, hooks=Hooks(("hooks",), hooks(commands, HOOKS.timeouts()))),
+        JsonFile(_global_file(), entries=(server_entry(commands, "mcpServers", type="stdio"),)),
     )
 
 
 def has_plugin() -> bool:
     """Whether our plugin is installed and not turned off, by the person's own settings."""
-    from iai_mcp.hosts.editing import edits  # late: it needs tomlkit, which other machines lack
+    from iai_mcp.hosts.config_files import (
+        edits,  # late: it needs tomlkit, which other machines lack
+    )
 
-    said = edits.data_of(JsonFile(os.path.join(folder(), "settings.json")))
-    enabled = said.get("enabledPlugins")
+    settings = edits.data_of(JsonFile(os.path.join(folder(), "settings.json")))
+    enabled = settings.get("enabledPlugins")
     names = enabled.items() if isinstance(enabled, dict) else ()
     return any(name.partition("@")[0] == SERVER and on is True for name, on in names)
 
@@ -73,7 +75,7 @@ def launch() -> Launchable:
 
 
 def _wire(launch: Invocation) -> LaunchWiring:
-    ours = in_arrays(hooks(wiring_of(launch.memory), HOOKS.timeouts(launched=True)))
+    ours = in_arrays(hooks(commands_of(launch.memory), HOOKS.timeouts(launched=True)))
     allowed = [f"mcp__{SERVER}__{tool}" for tool in _READ_ONLY_TOOLS]
     return LaunchWiring(
         args=(
@@ -94,11 +96,11 @@ def _wire(launch: Invocation) -> LaunchWiring:
     )
 
 
-def hooks(wiring: Wiring, timeouts: dict[str, int]) -> dict[str, Json]:
+def hooks(commands: Commands, timeouts: dict[str, int]) -> dict[str, Json]:
     """The hooks, each started without a shell (`args` present means: no shell)."""
     items: dict[str, Json] = {}
     for name, timeout in timeouts.items():
-        words = wiring.hook_words(HOST.id, name)
+        words = commands.hook_words(HOST.id, name)
         hook: Json = {
             "type": "command",
             "command": words[0],
@@ -131,13 +133,13 @@ def _accept(project: str) -> None:
     path = _global_file()
     where = ("projects", project, "hasTrustDialogAccepted")
     for _ in range(_ATTEMPTS):
-        found = edited.read(path)
-        text = found.text if found.text and found.text.strip() else "{}\n"
+        current = edited.read(path)
+        text = current.text if current.text and current.text.strip() else "{}\n"
         known = json_text.look(parse(text), where)
         if known is not None and known.data is True:
             return
         try:
-            edited.write(path, json_text.put(text, where, True), expected=found.text)
+            edited.write(path, json_text.put(text, where, True), expected=current.text)
         except edited.Changed:
             continue
         return

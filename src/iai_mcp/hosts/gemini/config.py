@@ -6,9 +6,10 @@ import os
 from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
 from iai_mcp.domain.launching import RunFile
-from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, WantedFile
+from iai_mcp.hosts.commands import Commands, hook_groups, server_entry
+from iai_mcp.hosts.config_files.entries import ConfigFile, Hooks, JsonFile
 from iai_mcp.hosts.gemini import HOOKS, HOST, folder
-from iai_mcp.hosts.launching import (
+from iai_mcp.hosts.launch import (
     Launchable,
     grouped_hooks,
     json_file,
@@ -16,17 +17,16 @@ from iai_mcp.hosts.launching import (
     one_of_a_list,
     session_arguments,
 )
-from iai_mcp.hosts.wiring import Wiring, hook_groups, server_entry
 
 _TRUST = "gemini-trust.json"
 
 
-def files(wiring: Wiring) -> tuple[WantedFile, ...]:
+def files(commands: Commands) -> tuple[ConfigFile, ...]:
     hooks = Hooks(
-        ("hooks",), hook_groups(wiring, HOST.id, HOOKS.timeouts(), HOOKS.matchers, name="iai-mcp")
+        ("hooks",), hook_groups(commands, HOST.id, HOOKS.timeouts(), HOOKS.matchers, name="iai-mcp")
     )
     path = os.path.join(folder(), "settings.json")
-    return (JsonFile(path, entries=(server_entry(wiring, "mcpServers"),), hooks=hooks),)
+    return (JsonFile(path, entries=(server_entry(commands, "mcpServers"),), hooks=hooks),)
 
 
 def launch() -> Launchable:

@@ -14,7 +14,7 @@ import pytest
 
 from iai_mcp import __version__
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.hosts import every, packages
+from iai_mcp.hosts import every, plugins
 
 ROOT = Path(__file__).parents[3]
 PACKED = [host for host in every() if host.package is not None]
@@ -29,7 +29,7 @@ MANIFEST = {
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, bytes]:
-    return packages.everything(ADDRESS)
+    return plugins.everything(ADDRESS)
 
 
 def read(made: dict[str, bytes], place: str) -> dict[str, Any]:
@@ -102,10 +102,10 @@ def test_the_entry_of_the_registry_has_what_its_schema_asks_for(made: dict[str, 
 
 
 def test_a_project_elsewhere_is_named_by_its_domain_and_one_nowhere_is_refused() -> None:
-    named = json.loads(packages.everything("https://code.example.org/iai")["server.json"])["name"]
+    named = json.loads(plugins.everything("https://code.example.org/iai")["server.json"])["name"]
     assert named == "org.example.code/iai-mcp"
     with pytest.raises(InvalidInput):
-        packages.everything("somewhere")
+        plugins.everything("somewhere")
 
 
 def test_the_bundle_starts_the_installed_program_or_says_how_to_get_it(
@@ -144,4 +144,4 @@ def test_the_same_packages_are_the_same_bytes_and_the_script_writes_them(tmp_pat
         if path.is_file()
     }
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert written == packages.everything(project["urls"]["Repository"])
+    assert written == plugins.everything(project["urls"]["Repository"])

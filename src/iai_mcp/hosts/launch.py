@@ -9,8 +9,8 @@ from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.foreign_text import quoted
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring, MemoryWiring
 from iai_mcp.domain.launching import RunFile
-from iai_mcp.hosts.editing.jsonc import Json
-from iai_mcp.hosts.wiring import SERVER, Wiring, hook_groups
+from iai_mcp.hosts.commands import SERVER, Commands, hook_groups
+from iai_mcp.hosts.config_files.jsonc import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ def json_file(path: str, value: Mapping[str, object]) -> RunFile:
     return RunFile(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
-def wiring_of(memory: MemoryWiring) -> Wiring:
+def commands_of(memory: MemoryWiring) -> Commands:
     """The same as the hosts' own configuration takes it."""
-    return Wiring(memory.hook, memory.bridge, dict(memory.env))
+    return Commands(memory.hook, memory.bridge, dict(memory.env))
 
 
 def stdio_server(memory: MemoryWiring) -> dict[str, object]:
@@ -58,7 +58,7 @@ def grouped_hooks(
     memory: MemoryWiring, host: str, timeouts: Mapping[str, int], **more: Json
 ) -> dict[str, Json]:
     """A whole `hooks` object in Claude Code's shape."""
-    return in_arrays(hook_groups(wiring_of(memory), host, timeouts, None, **more))
+    return in_arrays(hook_groups(commands_of(memory), host, timeouts, None, **more))
 
 
 def one_of_a_list(directory: str) -> str:

@@ -1,12 +1,12 @@
-"""What in somebody's file is ours, and what the file says without us."""
+"""Tells our hooks and entries in a configuration file from those of others."""
 
 import copy
 import re
 import shlex
 from collections.abc import Mapping, Sequence
 
-from iai_mcp.hosts.editing.jsonc import Json
-from iai_mcp.hosts.editing.wanted import Entry, Hooks
+from iai_mcp.hosts.config_files.entries import Entry, Hooks
+from iai_mcp.hosts.config_files.jsonc import Json
 
 _OUR_COMMAND = re.compile(
     r"""iai(?:-mcp|_mcp\.cli|_mcp\.capture(?:\.__main__)?|_mcp[/\\](?:cli|capture)[/\\]__main__\.py)["']?\s+"""
@@ -43,10 +43,10 @@ def in_it(data: Json, entries: Sequence[Entry], hooks: Hooks | None) -> bool:
 def commands_of_ours(data: Json, entries: Sequence[Entry], hooks: Hooks | None) -> list[list[str]]:
     """What our hooks and entries in `data` start: each the words of a command line."""
     places = [_at(data, entry.path) for entry in entries]
-    found = [value for value in places if is_our_entry(value)]
+    values = [value for value in places if is_our_entry(value)]
     if hooks is not None:
-        found += _our_hooks(_at(data, hooks.root))
-    return [words for words in map(_command_words, found) if words]
+        values += _our_hooks(_at(data, hooks.root))
+    return [words for words in map(_command_words, values) if words]
 
 
 def _our_hooks(value: Json) -> list[Json]:

@@ -1,4 +1,4 @@
-"""Our entries in a TOML file of somebody else.
+"""Adds our entries to a TOML file, and removes them.
 
 A table is written at the end of the text and cut out of it again, so nothing else moves. Where
 the file keeps its tables another way (inline, dotted), `tomlkit` edits it in place. It is imported
@@ -9,9 +9,9 @@ import re
 import tomllib
 from collections.abc import Mapping
 
-from iai_mcp.hosts.editing.jsonc import Json
-from iai_mcp.hosts.editing.ownership import is_our_entry, merged, without_ours
-from iai_mcp.hosts.editing.wanted import Entry, TomlFile
+from iai_mcp.hosts.config_files.entries import Entry, TomlFile
+from iai_mcp.hosts.config_files.jsonc import Json
+from iai_mcp.hosts.config_files.ownership import is_our_entry, merged, without_ours
 
 _HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _INK = re.compile(r"^[ \t]*[^\s#]", re.MULTILINE)
@@ -22,8 +22,8 @@ class NotToml(ValueError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
-        found = re.search(r"line (\d+)", reason)
-        self.line = int(found.group(1)) if found else None
+        match = re.search(r"line (\d+)", reason)
+        self.line = int(match.group(1)) if match else None
         self.what = re.sub(r"\s*\(at .*\)$", "", reason)
 
 
@@ -65,9 +65,9 @@ def removed(text: str, wanted: TomlFile, before: Json) -> str:
     return text
 
 
-def agree(one: str, other: str, wanted: TomlFile) -> bool:
+def agree(before: str, after: str, wanted: TomlFile) -> bool:
     """Whether two versions of the file say the same apart from what is ours."""
-    first, second = (without_ours(data_of(text), wanted.entries, None) for text in (one, other))
+    first, second = (without_ours(data_of(text), wanted.entries, None) for text in (before, after))
     return first == second
 
 

@@ -5,33 +5,33 @@ import os
 
 from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
+from iai_mcp.hosts.commands import Commands, server_entry
+from iai_mcp.hosts.config_files.entries import ConfigFile, Hooks, JsonFile
+from iai_mcp.hosts.config_files.jsonc import Json
 from iai_mcp.hosts.cursor import HOOKS, HOST, folder, hooks_file
-from iai_mcp.hosts.editing.jsonc import Json
-from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, WantedFile
-from iai_mcp.hosts.launching import (
+from iai_mcp.hosts.launch import (
     Launchable,
     after_options,
+    commands_of,
     in_arrays,
     json_file,
     mcp_servers,
     session_arguments,
-    wiring_of,
 )
-from iai_mcp.hosts.wiring import Wiring, server_entry
 
 
-def files(wiring: Wiring) -> tuple[WantedFile, ...]:
-    hooks = Hooks(("hooks",), _hooks(wiring, launched=False))
-    server = server_entry(wiring, "mcpServers")
+def files(commands: Commands) -> tuple[ConfigFile, ...]:
+    hooks = Hooks(("hooks",), _hooks(commands, launched=False))
+    server = server_entry(commands, "mcpServers")
     return (
         JsonFile(hooks_file(), hooks=hooks, frame={"version": 1}),
         JsonFile(os.path.join(folder(), "mcp.json"), entries=(server,)),
     )
 
 
-def _hooks(wiring: Wiring, *, launched: bool) -> dict[str, Json]:
+def _hooks(commands: Commands, *, launched: bool) -> dict[str, Json]:
     names = HOOKS.timeouts(launched=launched)
-    return {name: {"command": wiring.hook_line(HOST.id, name)} for name in names}
+    return {name: {"command": commands.hook_line(HOST.id, name)} for name in names}
 
 
 def launch() -> Launchable:
@@ -51,7 +51,7 @@ def launch() -> Launchable:
 
 
 def _wire(launch: Invocation) -> LaunchWiring:
-    hooks = in_arrays(_hooks(wiring_of(launch.memory), launched=True))
+    hooks = in_arrays(_hooks(commands_of(launch.memory), launched=True))
     return LaunchWiring(
         args=(*session_arguments(launch, latest=("resume",)), *after_options(launch.prompt)),
         files=(

@@ -1,8 +1,8 @@
-"""How a host starts us: the commands that are written into its configuration.
+"""The hook and bridge commands that are written into hosts' configuration files.
 
-Always this very interpreter, by its absolute path: a version manager's shim costs 200 ms per
-call, and a host's PATH is not the person's. Always isolated (`-I`): hooks run in the project's
-directory, and a `json.py` there must never be imported instead of the real one.
+They name this interpreter by its absolute path: a version manager's shim costs 200 ms per call, and a
+host's PATH is not the person's. They are isolated (`-I`): hooks run in the project's directory, and a
+`json.py` there must not be imported.
 
 The interpreter of an environment keeps its path when iai-mcp is upgraded, and when the environment gets
 a newer Python; the package's own path does not, so it is never named where the package is installed.
@@ -18,14 +18,14 @@ from functools import cache
 
 import iai_mcp
 from iai_mcp import paths
-from iai_mcp.hosts.editing.jsonc import Json
-from iai_mcp.hosts.editing.wanted import Entry, JsonFile
+from iai_mcp.hosts.config_files.entries import Entry, JsonFile
+from iai_mcp.hosts.config_files.jsonc import Json
 
 SERVER = "iai-mcp"
 
 
 @dataclass(frozen=True, slots=True)
-class Wiring:
+class Commands:
     """`hook` and `bridge` are command lines without their last words; `env` is what the bridge
     needs in its environment to find the same store."""
 
@@ -42,8 +42,8 @@ class Wiring:
         return shlex.join(self.hook_words(host, event))
 
 
-def current() -> Wiring:
-    """The wiring of this installation, in this environment."""
+def current() -> Commands:
+    """The commands of this installation, in this environment."""
     store = _named("IAI_MCP_STORE", paths.user_data())
     socket = _named("IAI_DAEMON_SOCKET_PATH", paths.socket_path())
     # Hook entries can not carry an environment, so the places travel as options.
@@ -58,7 +58,7 @@ def current() -> Wiring:
         for name, value in (("IAI_MCP_STORE", store), ("IAI_DAEMON_SOCKET_PATH", socket))
         if value
     }
-    return Wiring(
+    return Commands(
         # Not by `-m`: it would spend 5 ms per hook on finding the module. Not by its path: where that is
         # gone python ends with 2, by which hosts understand that the hook refuses what the person does.
         hook=(sys.executable, "-I", *_run("import iai_mcp.capture.__main__"), "hook", *options),
@@ -67,27 +67,27 @@ def current() -> Wiring:
     )
 
 
-def server_entry(wiring: Wiring, *root: str, **more: Json) -> Entry:
+def server_entry(commands: Commands, *root: str, **more: Json) -> Entry:
     """The MCP entry in the shape that most hosts share."""
     value: dict[str, Json] = {
         **more,
-        "command": wiring.bridge[0],
-        "args": list(wiring.bridge[1:]),
+        "command": commands.bridge[0],
+        "args": list(commands.bridge[1:]),
     }
-    if wiring.env:
-        value["env"] = dict(wiring.env)
+    if commands.env:
+        value["env"] = dict(commands.env)
     return Entry((*root, SERVER), value)
 
 
 def server_file(
-    wiring: Wiring, path: str, key: str, more: Mapping[str, Json]
+    commands: Commands, path: str, key: str, more: Mapping[str, Json]
 ) -> tuple[JsonFile, ...]:
     """The one file of a host that gets only our MCP server."""
-    return (JsonFile(path, entries=(server_entry(wiring, key, **more),)),)
+    return (JsonFile(path, entries=(server_entry(commands, key, **more),)),)
 
 
 def hook_groups(
-    wiring: Wiring,
+    commands: Commands,
     host: str,
     timeouts: Mapping[str, int],
     matchers: Mapping[str, str] | None = None,
@@ -102,7 +102,7 @@ def hook_groups(
                 {
                     **more,
                     "type": "command",
-                    "command": wiring.hook_line(host, event),
+                    "command": commands.hook_line(host, event),
                     "timeout": timeout,
                 }
             ],
@@ -135,7 +135,7 @@ def _importable_when_isolated() -> bool:
     """Whether this very package is installed in this environment: a source tree on PYTHONPATH is not, nor
     is what was put on another machine, which may have an iai-mcp of its own."""
     look = "import iai_mcp, sys; sys.exit(iai_mcp.__file__ != sys.argv[1])"
-    found = subprocess.run(
+    check = subprocess.run(
         [sys.executable, "-I", "-c", look, str(iai_mcp.__file__)], capture_output=True, check=False
     )
-    return found.returncode == 0
+    return check.returncode == 0

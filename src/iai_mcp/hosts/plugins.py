@@ -15,14 +15,14 @@ from urllib.parse import urlsplit
 from iai_mcp import __version__
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.hosts import every
-from iai_mcp.hosts.editing.jsonc import Json
-from iai_mcp.hosts.editing.ownership import OUR_VARIABLES
-from iai_mcp.hosts.launching import in_arrays
-from iai_mcp.hosts.wiring import SERVER, Wiring, hook_groups
+from iai_mcp.hosts.commands import SERVER, Commands, hook_groups
+from iai_mcp.hosts.config_files.jsonc import Json
+from iai_mcp.hosts.config_files.ownership import OUR_VARIABLES
+from iai_mcp.hosts.launch import in_arrays
 
 ABOUT = "One memory for all coding agents on this machine: captured by itself, encrypted, recalled."
 PEOPLE = "The iai-mcp developers"
-PORTABLE = Wiring(hook=("iai-mcp", "hook", "--plugin"), bridge=("iai-mcp", "mcp"))
+PORTABLE = Commands(hook=("iai-mcp", "hook", "--plugin"), bridge=("iai-mcp", "mcp"))
 FOLDER = "plugins/iai-mcp"  # of a marketplace
 
 _SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
@@ -76,7 +76,7 @@ def as_json(value: Mapping[str, Json]) -> str:
 def claude_code() -> dict[str, str]:
     """Claude Code's plugin, in a marketplace of its own: `claude plugin marketplace add DIR`."""
     from iai_mcp.hosts.claude_code import HOOKS
-    from iai_mcp.hosts.claude_code.wiring import hooks
+    from iai_mcp.hosts.claude_code.config import hooks
 
     listed: Json = {"name": SERVER, "source": f"./{FOLDER}", "description": ABOUT}
     marketplace: dict[str, Json] = {

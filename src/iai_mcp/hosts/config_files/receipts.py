@@ -1,4 +1,4 @@
-"""What we changed in whose file, and what stood there before: kept so that it can be undone.
+"""Receipts of our changes to configuration files, with backups, so that they can be undone.
 
 One receipt per file in `<user data>/host-backups/`, with the backup beside it (0600). The
 backup is made once, at the first install, and goes when the file has been restored.
@@ -30,8 +30,8 @@ class Receipt:
 
 
 @contextmanager
-def turnstile() -> Iterator[None]:
-    """One installation at a time; the next one waits."""
+def lock() -> Iterator[None]:
+    """Holds the lock on installations; waits for another one."""
     try:
         folder = _folder()
         descriptor = os.open(os.path.join(folder, ".lock"), os.O_RDWR | os.O_CREAT, 0o600)

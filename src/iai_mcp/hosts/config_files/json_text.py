@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from iai_mcp.hosts.editing.jsonc import Child, Json, Node, parse
+from iai_mcp.hosts.config_files.jsonc import Child, Json, Node, parse
 
 # A string walks into an object, a number into an array.
 Path: TypeAlias = Sequence["str | int"]
@@ -44,12 +44,12 @@ def look(root: Node, path: Path) -> Node | None:
 def put(text: str, path: Sequence[str], value: Json) -> str:
     """Set the member at `path`, making the objects on the way. Equal already: nothing changes."""
     root = parse(text)
-    found = look(root, path)
-    if found is not None:
-        if found.data == value:
+    node = look(root, path)
+    if node is not None:
+        if node.data == value:
             return text
-        fresh = _written(text, value, _depth_of(text, found.start))
-        return text[: found.start] + fresh + text[found.end :]
+        fresh = _written(text, value, _depth_of(text, node.start))
+        return text[: node.start] + fresh + text[node.end :]
     holder, rest = _deepest(root, path)
     return _insert(text, holder, rest[0], _nested(rest[1:], value))
 
@@ -57,12 +57,12 @@ def put(text: str, path: Sequence[str], value: Json) -> str:
 def append(text: str, path: Sequence[str], value: Json) -> str:
     """Add an item at the end of the array at `path`, making the array if there is none."""
     root = parse(text)
-    found = look(root, path)
-    if found is None:
+    node = look(root, path)
+    if node is None:
         return put(text, path, [value])
-    if found.kind != "array":
+    if node.kind != "array":
         raise NotAContainer(path, "array")
-    return _insert(text, found, None, value)
+    return _insert(text, node, None, value)
 
 
 def take_out(text: str, path: Path) -> str:

@@ -7,11 +7,11 @@ import os
 from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
 from iai_mcp.domain.launching import RunFile
-from iai_mcp.hosts.editing.jsonc import Json
-from iai_mcp.hosts.editing.wanted import Entry, JsonFile, OwnFile, WantedFile
-from iai_mcp.hosts.launching import Launchable, session_arguments, wiring_of
+from iai_mcp.hosts.commands import SERVER, Commands
+from iai_mcp.hosts.config_files.entries import ConfigFile, Entry, JsonFile, OwnFile
+from iai_mcp.hosts.config_files.jsonc import Json
+from iai_mcp.hosts.launch import Launchable, commands_of, session_arguments
 from iai_mcp.hosts.opencode import HOST, folder
-from iai_mcp.hosts.wiring import SERVER, Wiring
 
 _PLUGIN = "opencode-plugin.js"
 
@@ -56,19 +56,19 @@ export const IaiMcp = async ({ directory }) => {
 """
 
 
-def files(wiring: Wiring) -> tuple[WantedFile, ...]:
-    server: dict[str, Json] = {"type": "local", "command": list(wiring.bridge), "enabled": True}
-    if wiring.env:
-        server["environment"] = dict(wiring.env)
+def files(commands: Commands) -> tuple[ConfigFile, ...]:
+    server: dict[str, Json] = {"type": "local", "command": list(commands.bridge), "enabled": True}
+    if commands.env:
+        server["environment"] = dict(commands.env)
     return (
-        OwnFile(os.path.join(folder(), "plugins", "iai-mcp.js"), _plugin(wiring)),
+        OwnFile(os.path.join(folder(), "plugins", "iai-mcp.js"), _plugin(commands)),
         JsonFile(_settings(), entries=(Entry(("mcp", SERVER), server),)),
     )
 
 
-def _plugin(wiring: Wiring) -> str:
+def _plugin(commands: Commands) -> str:
     """The plugin's source, with the hook's command line in it."""
-    hook = json.dumps([*wiring.hook, HOST.id], ensure_ascii=False)
+    hook = json.dumps([*commands.hook, HOST.id], ensure_ascii=False)
     return _PLUGIN_SOURCE.replace("%HOOK%", hook)
 
 
@@ -120,5 +120,5 @@ def _wire(launch: Invocation) -> LaunchWiring:
     return LaunchWiring(
         args=(*session_arguments(launch, by_id=("--session",)), *prompt),
         env={"OPENCODE_CONFIG_CONTENT": json.dumps(config, ensure_ascii=False)},
-        files=(RunFile(_PLUGIN, _plugin(wiring_of(launch.memory))),),
+        files=(RunFile(_PLUGIN, _plugin(commands_of(launch.memory))),),
     )

@@ -1,15 +1,15 @@
-"""Plans an edit of one file, shows it as a diff, and makes it so that it can be undone exactly."""
+"""Plans, shows and applies an edit of one configuration file, with an exact undo."""
 
 import difflib
 from dataclasses import dataclass
 
 from iai_mcp.domain.errors import Busy, IaiError, InvalidInput, IoFailed
-from iai_mcp.hosts.editing import files, json_file, receipts, toml_file
-from iai_mcp.hosts.editing.json_text import NotAContainer
-from iai_mcp.hosts.editing.jsonc import Json, NotJson
-from iai_mcp.hosts.editing.ownership import commands_of_ours, in_it
-from iai_mcp.hosts.editing.toml_file import NotToml
-from iai_mcp.hosts.editing.wanted import JsonFile, OwnFile, TomlFile, WantedFile
+from iai_mcp.hosts.config_files import files, json_file, receipts, toml_file
+from iai_mcp.hosts.config_files.entries import ConfigFile, JsonFile, OwnFile, TomlFile
+from iai_mcp.hosts.config_files.json_text import NotAContainer
+from iai_mcp.hosts.config_files.jsonc import Json, NotJson
+from iai_mcp.hosts.config_files.ownership import commands_of_ours, in_it
+from iai_mcp.hosts.config_files.toml_file import NotToml
 
 # A host that writes its file this often while we look at it is busy; the person can try again.
 _ATTEMPTS = 5
@@ -46,41 +46,41 @@ class Edit:
         return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
 
 
-def plan_install(wanted: WantedFile) -> Edit:
+def plan_install(wanted: ConfigFile) -> Edit:
     """What installing would do to the file.
 
     Raises:
         InvalidInput: the file is broken, or has something else where our entries belong.
     """
-    found = files.read(wanted.path)
-    text = found.text or ""
+    current = files.read(wanted.path)
+    text = current.text or ""
     with _readable(wanted.path):
         if isinstance(wanted, OwnFile):
-            return Edit(wanted.path, found.text, wanted.text)
+            return Edit(wanted.path, current.text, wanted.text)
         if isinstance(wanted, JsonFile):
             after, fine = json_file.installed(text, wanted), json_file.agree
             _insist(wanted.path, fine(text, after, wanted))
         else:
             after = toml_file.installed(text, wanted)
             _insist(wanted.path, toml_file.agree(text, after, wanted))
-        return Edit(wanted.path, found.text, after)
+        return Edit(wanted.path, current.text, after)
 
 
-def plan_remove(wanted: WantedFile) -> Edit:
+def plan_remove(wanted: ConfigFile) -> Edit:
     """What removing would do: the file from before us if nothing else changed it, else the file
     without our entries."""
-    found = files.read(wanted.path)
+    current = files.read(wanted.path)
     receipt = receipts.find(wanted.path)
-    if found.text is None:
+    if current.text is None:
         return Edit(wanted.path, None, None)
-    if receipt is not None and receipt.result == found.digest:
-        return Edit(wanted.path, found.text, receipt.before)
+    if receipt is not None and receipt.result == current.digest:
+        return Edit(wanted.path, current.text, receipt.before)
     with _readable(wanted.path):
-        return Edit(wanted.path, found.text, _without_us(wanted, found.text, receipt))
+        return Edit(wanted.path, current.text, _without_us(wanted, current.text, receipt))
 
 
-def install(wanted: WantedFile) -> Edit:
-    """Make the file so; a receipt and a backup are written first. Needs the turnstile."""
+def install(wanted: ConfigFile) -> Edit:
+    """Make the file so; a receipt and a backup are written first. Needs `receipts.lock`."""
     for _ in range(_ATTEMPTS):
         edit = plan_install(wanted)
         if edit.after is None or not edit.changes:
@@ -94,8 +94,8 @@ def install(wanted: WantedFile) -> Edit:
     raise _busy(wanted.path)
 
 
-def remove(wanted: WantedFile) -> Edit:
-    """Take everything of ours out of the file again. Needs the turnstile."""
+def remove(wanted: ConfigFile) -> Edit:
+    """Take everything of ours out of the file again. Needs `receipts.lock`."""
     for _ in range(_ATTEMPTS):
         edit = plan_remove(wanted)
         receipt = receipts.find(wanted.path)
@@ -113,7 +113,7 @@ def remove(wanted: WantedFile) -> Edit:
     raise _busy(wanted.path)
 
 
-def state(wanted: WantedFile) -> str:
+def state(wanted: ConfigFile) -> str:
     """ "installed" as we would write it today, "outdated", or "absent"."""
     edit = plan_install(wanted)
     if not edit.changes:
@@ -125,13 +125,13 @@ def data_of(wanted: JsonFile | TomlFile) -> dict[str, Json]:
     """What the file says; nothing where it can not be read."""
     try:
         text = files.read(wanted.path).text or ""
-        said = json_file.data_of(text) if isinstance(wanted, JsonFile) else toml_file.data_of(text)
+        data = json_file.data_of(text) if isinstance(wanted, JsonFile) else toml_file.data_of(text)
     except (IaiError, NotJson, NotToml):
         return {}
-    return said if isinstance(said, dict) else {}
+    return data if isinstance(data, dict) else {}
 
 
-def commands(wanted: WantedFile) -> list[list[str]]:
+def commands(wanted: ConfigFile) -> list[list[str]]:
     """What our entries in the file start, each as its words. A file that is ours alone is left out: it
     stands beside one with entries."""
     text = files.read(wanted.path).text
@@ -143,7 +143,7 @@ def commands(wanted: WantedFile) -> list[list[str]]:
         return commands_of_ours(toml_file.data_of(text), wanted.entries, None)
 
 
-def _receipt(wanted: WantedFile, edit: Edit, after: str) -> receipts.Receipt:
+def _receipt(wanted: ConfigFile, edit: Edit, after: str) -> receipts.Receipt:
     """What to remember. The first backup stays the backup for as long as we are in the file."""
     result = files.digest(after)
     known = receipts.find(wanted.path)
@@ -158,24 +158,24 @@ def _receipt(wanted: WantedFile, edit: Edit, after: str) -> receipts.Receipt:
     return receipts.Receipt(wanted.path, known.before, result if untouched else "", known.made)
 
 
-def _without_us(wanted: WantedFile, text: str, receipt: receipts.Receipt | None) -> str | None:
+def _without_us(wanted: ConfigFile, text: str, receipt: receipts.Receipt | None) -> str | None:
     if isinstance(wanted, OwnFile):
         return receipt.before if receipt is not None else None
     earlier = receipt.before if receipt is not None else None
     if isinstance(wanted, JsonFile):
-        said: Json = json_file.data_of(earlier or "") if receipt is not None else None
-        after = json_file.removed(text, wanted, said) if text.strip() else text
+        data_before: Json = json_file.data_of(earlier or "") if receipt is not None else None
+        after = json_file.removed(text, wanted, data_before) if text.strip() else text
         _insist(wanted.path, json_file.agree(text, after, wanted))
         empty = json_file.data_of(after) == {}
     else:
-        said = toml_file.data_of(earlier or "") if receipt is not None else None
-        after = toml_file.removed(text, wanted, said)
+        data_before = toml_file.data_of(earlier or "") if receipt is not None else None
+        after = toml_file.removed(text, wanted, data_before)
         _insist(wanted.path, toml_file.agree(text, after, wanted))
         empty = not after.strip()
     return None if empty and receipt is not None and receipt.before is None else after
 
 
-def _holds_ours(wanted: WantedFile, text: str) -> bool:
+def _holds_ours(wanted: ConfigFile, text: str) -> bool:
     if isinstance(wanted, OwnFile):
         return "iai-mcp" in text
     if isinstance(wanted, JsonFile):

@@ -12,35 +12,37 @@ import re
 from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
 from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
 from iai_mcp.hosts.codex import HOOKS, HOST, folder
-from iai_mcp.hosts.editing.wanted import Hooks, JsonFile, TomlFile, WantedFile
-from iai_mcp.hosts.launching import Launchable, after_options, session_arguments, wiring_of
-from iai_mcp.hosts.wiring import SERVER, Wiring, hook_groups, server_entry
+from iai_mcp.hosts.commands import SERVER, Commands, hook_groups, server_entry
+from iai_mcp.hosts.config_files.entries import ConfigFile, Hooks, JsonFile, TomlFile
+from iai_mcp.hosts.launch import Launchable, after_options, commands_of, session_arguments
 
 # Under this name Codex keeps the trust in hooks that came by `-c`.
 _FLAGS = "/<session-flags>/config.toml"
 
 
-def files(wiring: Wiring) -> tuple[WantedFile, ...]:
-    hooks = Hooks(("hooks",), hook_groups(wiring, HOST.id, HOOKS.timeouts(), HOOKS.matchers))
+def files(commands: Commands) -> tuple[ConfigFile, ...]:
+    hooks = Hooks(("hooks",), hook_groups(commands, HOST.id, HOOKS.timeouts(), HOOKS.matchers))
     return (
         JsonFile(os.path.join(folder(), "hooks.json"), hooks=hooks),
         TomlFile(
-            os.path.join(folder(), "config.toml"), entries=(server_entry(wiring, "mcp_servers"),)
+            os.path.join(folder(), "config.toml"), entries=(server_entry(commands, "mcp_servers"),)
         ),
     )
 
 
 def has_plugin() -> bool:
     """Whether our plugin is installed and not turned off, by the person's own settings."""
-    from iai_mcp.hosts.editing import edits  # late: it needs tomlkit, which other machines lack
+    from iai_mcp.hosts.config_files import (
+        edits,  # late: it needs tomlkit, which other machines lack
+    )
 
-    said = edits.data_of(TomlFile(os.path.join(folder(), "config.toml"))).get("plugins")
-    plugins = said.items() if isinstance(said, dict) else ()
+    table = edits.data_of(TomlFile(os.path.join(folder(), "config.toml"))).get("plugins")
+    plugins = table.items() if isinstance(table, dict) else ()
     return any(
         name.partition("@")[0] == SERVER
-        and isinstance(one, dict)
-        and one.get("enabled", True) is True
-        for name, one in plugins
+        and isinstance(plugin, dict)
+        and plugin.get("enabled", True) is True
+        for name, plugin in plugins
     )
 
 
@@ -69,7 +71,7 @@ def _wire(launch: Invocation) -> LaunchWiring:
     command, *args = launch.memory.bridge
     server = f"mcp_servers.{SERVER}"
     timeouts = HOOKS.timeouts(launched=True)
-    lines = {name: wiring_of(launch.memory).hook_line(HOST.id, name) for name in timeouts}
+    lines = {name: commands_of(launch.memory).hook_line(HOST.id, name) for name in timeouts}
     settings = [
         "check_for_update_on_startup=false",
         f"{server}.command={_toml_text(command)}",
