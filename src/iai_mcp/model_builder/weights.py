@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_making.onnx_graph import read_graph
+from iai_mcp.model_builder.onnx_graph import read_graph
 
 _TYPES: dict[str, np.dtype[np.generic]] = {
     "F64": np.dtype("<f8"),

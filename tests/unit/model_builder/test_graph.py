@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from tests import models
 
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_making.bert import Architecture, Encoder, read_encoder
-from iai_mcp.model_making.graph import Exact, Int8, Pooling, sentence_encoder
-from iai_mcp.model_making.weights import TensorFile
+from iai_mcp.model_builder.bert import Architecture, Encoder, read_encoder
+from iai_mcp.model_builder.graph import Exact, Int8, Pooling, sentence_encoder
+from iai_mcp.model_builder.weights import TensorFile
 
 Floats = NDArray[np.float64]
 IDS = [2, 9, 41, 80, 17, 17, 3]

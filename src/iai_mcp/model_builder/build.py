@@ -16,10 +16,10 @@ from iai_mcp.adapters.embedding.manifest import FileMark, Manifest, Probe
 from iai_mcp.adapters.embedding.pieces import Pieces
 from iai_mcp.adapters.embedding.tokens import Tokens
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_making.averaging import QuantisedGraph, averaging_encoder, read_averager
-from iai_mcp.model_making.bert import Architecture, Encoder, Floats, Tensors, read_encoder
-from iai_mcp.model_making.calibration import CALIBRATE, CHECK, LANGUAGES
-from iai_mcp.model_making.graph import (
+from iai_mcp.model_builder.averaging import QuantisedGraph, averaging_encoder, read_averager
+from iai_mcp.model_builder.bert import Architecture, Encoder, Floats, Tensors, read_encoder
+from iai_mcp.model_builder.calibration import CALIBRATE, CHECK, LANGUAGES
+from iai_mcp.model_builder.graph import (
     IDS,
     SENTENCE,
     WORDS,
@@ -29,9 +29,9 @@ from iai_mcp.model_making.graph import (
     Pooling,
     sentence_encoder,
 )
-from iai_mcp.model_making.onnx_graph import FLOAT, Array, Graph, Value
-from iai_mcp.model_making.sentencepiece import read_vocabulary, write_pieces
-from iai_mcp.model_making.weights import OnnxWeights, TensorFile
+from iai_mcp.model_builder.onnx_graph import FLOAT, Array, Graph, Value
+from iai_mcp.model_builder.sentencepiece import read_vocabulary, write_pieces
+from iai_mcp.model_builder.weights import OnnxWeights, TensorFile
 from iai_mcp.paths import sync_directory
 
 _WORDS_FILE = "words.bin"
