@@ -402,7 +402,7 @@ def test_what_a_person_pinned_no_agent_hides_or_forgets(store: MemoryStore, tmp_
     told = agent(store, "memory_contradict", id=note, new_fact="never use tabs", cwd=shop)
     assert told["superseded"] is False
     for selected in ({"ids": [note]}, {"query": "tabs"}, {"project": shop}):
-        with pytest.raises(NotAllowed, match="pinned.*iai-mcp forget"):
+        with pytest.raises(NotAllowed, match=r"pinned.*iai-mcp forget"):
             agent(store, "memory_forget", cwd=shop, **selected)
     assert "always use tabs here" in person(store, "session_start_payload", cwd=shop)["text"]
     assert agent(store, "memory_forget", session_id="many", cwd=shop)["forgotten"] == 2
