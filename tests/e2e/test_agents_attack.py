@@ -215,7 +215,7 @@ def test_commands_that_are_the_persons_are_refused_inside_an_agents_session(
         assert done.returncode == 1, (words, done.stdout, done.stderr)
         assert "agent may not" in done.stderr or "only a person" in done.stderr, (words, done)
     assert daemon.answers()
-    assert "paused" not in home.command("capture", "status", **inside).stdout
+    assert "paused" not in home.command("capture", "status", timeout=60, stdin="", **inside).stdout
     for words in (("crypto", "status"), ("status",), ("agent", "list"), ("hosts", "list")):
         done = home.command(*words, timeout=60, stdin="", **inside)
         assert done.returncode == 0, words
