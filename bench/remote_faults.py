@@ -18,9 +18,9 @@ from bench.report import Row, show
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.projects import RemoteRef
 from iai_mcp.domain.terminals import TerminalSize
-from iai_mcp.far.fields import Fields
-from iai_mcp.far.machine import Machine
-from iai_mcp.far.pty import FarPty
+from iai_mcp.remote.fields import Fields
+from iai_mcp.remote.machine import Machine
+from iai_mcp.remote.pty import FarPty
 
 METHOD = (
     "A real sshd on loopback, a daemon here. A program over there prints numbered lines without end, and somebody\n"

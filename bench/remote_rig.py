@@ -81,8 +81,8 @@ def rig(*, daemon: bool, network: bool = False) -> Iterator[Rig]:
 
 def _end(made: Rig) -> None:
     from iai_mcp.domain.projects import RemoteRef
-    from iai_mcp.far.machine import Machine
-    from iai_mcp.far.pty import FarPty
+    from iai_mcp.remote.machine import Machine
+    from iai_mcp.remote.pty import FarPty
     from iai_mcp.terminal import tidying
 
     tidying.end_all()

@@ -39,8 +39,8 @@ from iai_mcp.ports.worktrees import Worktrees
 from iai_mcp.terminal.pty import HolderPty
 
 if TYPE_CHECKING:
-    from iai_mcp.far.machine import Machine
-    from iai_mcp.far.pty import FarPty
+    from iai_mcp.remote.machine import Machine
+    from iai_mcp.remote.pty import FarPty
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def workspace_of(project: str | None) -> Workspace:
     """The workspace of the machine that a project is on; `ssh://…` names one on another."""
     if not is_elsewhere(project):
         return open_workspace()
-    from iai_mcp.far.machine import Machine
+    from iai_mcp.remote.machine import Machine
 
     return open_workspace(Machine.of(RemoteRef.split(project or "")[0]))
 
@@ -123,8 +123,8 @@ def _here() -> _Place:
 
 
 def _there(machine: "Machine") -> _Place:
-    from iai_mcp.far.ports import FarFiles, FarRuntime, FarWorktrees
-    from iai_mcp.far.pty import FarPty
+    from iai_mcp.remote.ports import FarFiles, FarRuntime, FarWorktrees
+    from iai_mcp.remote.pty import FarPty
 
     own = partial(FarFiles, machine, own=True)
     return _Place(
@@ -193,7 +193,7 @@ def open_workspace(machine: "Machine | None" = None) -> Workspace:
 
 def far_wiring(machine: "Machine", variables: Mapping[str, str]) -> MemoryWiring:
     """The same for a program on another machine: by what runs of us over there."""
-    from iai_mcp.far.fields import Fields
+    from iai_mcp.remote.fields import Fields
 
     theirs = Fields({"wiring": machine.call("wiring")}).below("wiring")
     env = theirs.strings("env")

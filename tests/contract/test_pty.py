@@ -9,8 +9,8 @@ import pytest
 from iai_mcp.domain.errors import NotFound, NotInstalled
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import TerminalSize
-from iai_mcp.far.pty import FarPty
 from iai_mcp.ports.pty import PtyPort
+from iai_mcp.remote.pty import FarPty
 from iai_mcp.terminal import tidying
 from iai_mcp.terminal.pty import HolderPty
 

@@ -11,9 +11,9 @@ from iai_mcp.api import session_views as views
 from iai_mcp.api.table import Json, Method
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.terminals import LARGEST, TerminalSize
-from iai_mcp.far import everywhere
-from iai_mcp.far.everywhere import Everywhere
 from iai_mcp.protocol.params import Params
+from iai_mcp.remote import everywhere
+from iai_mcp.remote.everywhere import Everywhere
 from iai_mcp.terminal.records import SessionRecord
 from iai_mcp.workspace import Workspace
 

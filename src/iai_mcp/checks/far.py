@@ -5,10 +5,10 @@ from collections.abc import Callable
 from iai_mcp.checks.verdict import Check, examined, failed, passed, warned
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.projects import RemoteRef
-from iai_mcp.far import archive
-from iai_mcp.far.fields import Fields
-from iai_mcp.far.machine import Machine
 from iai_mcp.hosts.catalogue import PROFILES
+from iai_mcp.remote import archive
+from iai_mcp.remote.fields import Fields
+from iai_mcp.remote.machine import Machine
 
 _FEW = 16 * 1024 * 1024  # bytes: the archive, some run directories and a spool need no more
 
@@ -59,7 +59,7 @@ class _Examination:
         return warned("disk", f"only {free >> 20} MB are free there", "free some space over there")
 
     def programs(self) -> Check:
-        from iai_mcp.far.ports import FarRuntime
+        from iai_mcp.remote.ports import FarRuntime
 
         found = [p.name for p in PROFILES if FarRuntime(self.machine).find(p) is not None]
         if found:

@@ -43,7 +43,7 @@ def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
         raise
     if attach:
         from iai_mcp.cli import session_attach
-        from iai_mcp.far import everywhere
+        from iai_mcp.remote import everywhere
 
         return session_attach.attach(everywhere.record_of(session.id, workspace.machine))
     text = (

@@ -21,8 +21,8 @@ import time
 from iai_mcp.api import session_views as views
 from iai_mcp.cli import output
 from iai_mcp.domain.errors import IaiError, InvalidInput
-from iai_mcp.far import everywhere
-from iai_mcp.far.everywhere import Everywhere
+from iai_mcp.remote import everywhere
+from iai_mcp.remote.everywhere import Everywhere
 from iai_mcp.terminal.records import SessionRecord
 from iai_mcp.terminal.sessions import Listed, Sent
 

@@ -8,8 +8,8 @@ import threading
 from functools import partial
 
 from iai_mcp.adapters import agent_news
-from iai_mcp.far import everywhere
 from iai_mcp.ports.journal import Journal
+from iai_mcp.remote import everywhere
 
 _LOOK_EVERY = 2.0  # seconds, at the list of projects: one small file
 
@@ -24,7 +24,7 @@ async def follow_machines(journal: Journal, stop: asyncio.Event) -> None:
         while not stop.is_set():
             for remote in await asyncio.to_thread(everywhere.machines):
                 if remote not in running:
-                    from iai_mcp.far.contact import Contact
+                    from iai_mcp.remote.contact import Contact
 
                     contact = Contact(remote, lambda seconds: not ended.wait(seconds), take_news)
                     running[remote] = threading.Thread(target=contact.keep, daemon=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from iai_mcp.domain.errors import IaiError, NotFound, RemoteFailed, TimedOut
 from iai_mcp.domain.terminals import LARGEST
-from iai_mcp.far import everywhere
+from iai_mcp.remote import everywhere
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal.connection import Connection, HolderState
 from iai_mcp.terminal.screen_paint import began_on_alternate

@@ -14,11 +14,11 @@ def main() -> None:
         sys.path.insert(0, _ROOT)
     # A far .pth or a project's own `json.py` can not reach us: isolated, and no current directory.
     if sys.argv[1] == "dial":
-        from iai_mcp.far.dialing import join
+        from iai_mcp.remote.dialing import join
 
         join(sys.argv[2], sys.argv[3])
         return
-    from iai_mcp.far.serving import serve
+    from iai_mcp.remote.serving import serve
 
     serve(mark=sys.argv[2], home_id=sys.argv[3], machine=sys.argv[4])
 

@@ -18,9 +18,9 @@ from iai_mcp.terminal.sessions import Listed, Sent, SessionAgent
 
 if TYPE_CHECKING:
     from iai_mcp.domain.projects import RemoteRef
-    from iai_mcp.far.machine import Machine
-    from iai_mcp.far.sessions import FarSessions
     from iai_mcp.ports.pty import PtyPort
+    from iai_mcp.remote.machine import Machine
+    from iai_mcp.remote.sessions import FarSessions
     from iai_mcp.terminal.connection import Connection
     from iai_mcp.terminal.sending import Delivery
 
@@ -108,8 +108,8 @@ class Everywhere:
         return machines()
 
     def _on(self, remote: "RemoteRef") -> list[Listed]:
-        from iai_mcp.far.machine import Machine
-        from iai_mcp.far.sessions import FarSessions
+        from iai_mcp.remote.machine import Machine
+        from iai_mcp.remote.sessions import FarSessions
 
         # Who asks for one project waits for its machine; who asks for all waits for none.
         patience = None if self._project else _PATIENCE_SECONDS
@@ -132,7 +132,7 @@ def machines() -> "list[RemoteRef]":
     if b"ssh://" not in text:
         return []
     from iai_mcp.domain.projects import RemoteRef
-    from iai_mcp.far.fields import Fields
+    from iai_mcp.remote.fields import Fields
 
     try:
         known = Fields(json.loads(text)).objects("projects")
@@ -173,7 +173,7 @@ def pty(record: SessionRecord) -> "PtyPort":
         from iai_mcp.terminal.pty import HolderPty
 
         return HolderPty()
-    from iai_mcp.far.pty import FarPty
+    from iai_mcp.remote.pty import FarPty
 
     return FarPty(machine_of(record))
 
@@ -184,7 +184,7 @@ def record_of(session_id: str, machine: "Machine | None") -> SessionRecord:
         from iai_mcp.terminal.pty import find
 
         return find(session_id)
-    from iai_mcp.far.sessions import FarSessions
+    from iai_mcp.remote.sessions import FarSessions
 
     return FarSessions(machine).find(session_id)
 
@@ -199,14 +199,14 @@ def connected(record: SessionRecord) -> "Connection":
         from iai_mcp.terminal.connection import Connection
 
         return Connection(record.socket)
-    from iai_mcp.far.pty import FarConnection
+    from iai_mcp.remote.pty import FarConnection
 
     return FarConnection(machine_of(record), record.id)
 
 
 def machine_of(record: SessionRecord) -> "Machine":
     from iai_mcp.domain.projects import RemoteRef
-    from iai_mcp.far.machine import Machine
+    from iai_mcp.remote.machine import Machine
 
     return Machine.of(RemoteRef.parse(record.machine or ""))
 
@@ -225,21 +225,21 @@ def prune(project: str | None, cwd: str | None = None, *, days: float = 0.0) -> 
     if not is_elsewhere(project):
         return sessions.prune(project, cwd, days=days)
     from iai_mcp.domain.projects import RemoteRef
-    from iai_mcp.far.machine import Machine
-    from iai_mcp.far.sessions import FarSessions
+    from iai_mcp.remote.machine import Machine
+    from iai_mcp.remote.sessions import FarSessions
 
     remote, path = RemoteRef.split(project or "")
     return FarSessions(Machine.of(remote)).prune(path or None, days)
 
 
 def _agents(records: Sequence[SessionRecord]) -> list[SessionAgent]:
-    from iai_mcp.far.session_agents import agents_of
+    from iai_mcp.remote.session_agents import agents_of
 
     return agents_of(records)
 
 
 def _far_of(record: SessionRecord) -> "FarSessions":
-    from iai_mcp.far.sessions import FarSessions
+    from iai_mcp.remote.sessions import FarSessions
 
     return FarSessions(machine_of(record))
 
@@ -249,7 +249,7 @@ def _path_of(project: str | None) -> str | None:
     if not is_elsewhere(project):
         return None
     from iai_mcp.domain.projects import RemoteRef
-    from iai_mcp.far.machine import Machine
+    from iai_mcp.remote.machine import Machine
 
     remote, path = RemoteRef.split(project or "")
     found = Machine.of(remote).call("project", path=path) if path else None
@@ -271,7 +271,7 @@ def is_expected_to_run(remote: "RemoteRef") -> bool:
 
 def remember(remote: "RemoteRef", rows: list[Listed]) -> None:
     """What a list can tell while the machine is away; never what was said."""
-    from iai_mcp.far.rows import record_json
+    from iai_mcp.remote.rows import record_json
 
     path = _memo(remote)
     text = json.dumps([record_json(row.record) for row in rows if row.record.alive])
@@ -282,8 +282,8 @@ def remember(remote: "RemoteRef", rows: list[Listed]) -> None:
 
 
 def _known(remote: "RemoteRef") -> list[Listed]:
-    from iai_mcp.far.fields import Fields
-    from iai_mcp.far.rows import record_of
+    from iai_mcp.remote.fields import Fields
+    from iai_mcp.remote.rows import record_of
 
     try:
         with open(_memo(remote), encoding="utf-8") as source:

@@ -1,7 +1,7 @@
 """Sessions as they are listed, as JSON and back. Apart from other values: a list has to be quick."""
 
-from iai_mcp.far.fields import Fields
-from iai_mcp.far.wire import Json
+from iai_mcp.remote.fields import Fields
+from iai_mcp.remote.wire import Json
 from iai_mcp.terminal.records import Owner, SessionRecord
 
 _OWNER = ("agent_id", "agent_name", "profile_id", "host", "project")

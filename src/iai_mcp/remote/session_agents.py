@@ -42,8 +42,8 @@ def _manifest(record: SessionRecord) -> list[SessionAgent]:
             store = FileAgentContextStore(LocalFileSystem)
             entries = look_at(place, lambda: store.load_manifest(project)).entries
         else:
-            from iai_mcp.far.everywhere import machine_of
-            from iai_mcp.far.ports import FarFiles
+            from iai_mcp.remote.everywhere import machine_of
+            from iai_mcp.remote.ports import FarFiles
 
             far = FileAgentContextStore(partial(FarFiles, machine_of(record)))
             entries = far.load_manifest(project).entries

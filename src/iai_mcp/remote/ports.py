@@ -9,10 +9,10 @@ from iai_mcp.domain.agent_profiles import AgentProfile, Detection
 from iai_mcp.domain.errors import RemoteFailed, TimedOut
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.domain.worktrees import Difference, Merged, Standing
-from iai_mcp.far import values
-from iai_mcp.far.fields import Fields, data_text
-from iai_mcp.far.machine import Machine
-from iai_mcp.far.wire import Json
+from iai_mcp.remote import values
+from iai_mcp.remote.fields import Fields, data_text
+from iai_mcp.remote.machine import Machine
+from iai_mcp.remote.wire import Json
 
 
 @dataclass(frozen=True, slots=True)

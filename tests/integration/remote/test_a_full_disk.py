@@ -12,9 +12,9 @@ from iai_mcp.domain.errors import DiskFull
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.projects import RemoteRef
 from iai_mcp.domain.terminals import TerminalSize
-from iai_mcp.far.machine import Machine
-from iai_mcp.far.ports import FarFiles
-from iai_mcp.far.pty import FarPty
+from iai_mcp.remote.machine import Machine
+from iai_mcp.remote.ports import FarFiles
+from iai_mcp.remote.pty import FarPty
 
 pytestmark = needs_root
 

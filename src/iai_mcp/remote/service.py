@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from iai_mcp import paths
 from iai_mcp.domain.errors import IaiError, InvalidInput, NotFound
-from iai_mcp.far import surroundings
-from iai_mcp.far.fields import Fields, data_text, error_json
-from iai_mcp.far.wire import Json
+from iai_mcp.remote import surroundings
+from iai_mcp.remote.fields import Fields, data_text, error_json
+from iai_mcp.remote.wire import Json
 
 if TYPE_CHECKING:
     from iai_mcp.adapters.files.local import LocalFileSystem
@@ -171,7 +171,7 @@ def _unlock(service: Service, asked: Fields) -> object:
 
 
 def _spawn(service: Service, asked: Fields) -> object:
-    from iai_mcp.far import values
+    from iai_mcp.remote import values
 
     surroundings.adopt()
     session = service.pty.spawn(
@@ -191,7 +191,7 @@ def _type(service: Service, asked: Fields) -> object:
 
 
 def _resize(service: Service, asked: Fields) -> object:
-    from iai_mcp.far import values
+    from iai_mcp.remote import values
 
     service.pty.resize(asked.text("session"), values.size_of(asked.below("size")))
     return None
@@ -202,7 +202,7 @@ def _kill(service: Service, asked: Fields) -> object:
 
 
 def _all(service: Service, _asked: Fields) -> object:
-    from iai_mcp.far import values
+    from iai_mcp.remote import values
 
     return [values.session_json(session) for session in service.pty.all()]
 
@@ -230,7 +230,7 @@ def _rest(_service: Service, asked: Fields) -> object:
 
 
 def _find(_service: Service, asked: Fields) -> object:
-    from iai_mcp.far import values
+    from iai_mcp.remote import values
 
     return surroundings.runtime().find(values.profile_of(asked.below("profile")))
 
@@ -238,14 +238,14 @@ def _find(_service: Service, asked: Fields) -> object:
 def _detect(_service: Service, asked: Fields) -> object:
     from dataclasses import asdict
 
-    from iai_mcp.far import values
+    from iai_mcp.remote import values
 
     profiles = [values.profile_of(each) for each in asked.objects("profiles")]
     return [asdict(found) for found in surroundings.runtime().detect(profiles)]
 
 
 def _record_trust(_service: Service, asked: Fields) -> object:
-    from iai_mcp.far import values
+    from iai_mcp.remote import values
 
     profile = values.profile_of(asked.below("profile"))
     surroundings.runtime().record_trust(profile, asked.text("project"))
@@ -288,7 +288,7 @@ def _worktree(name: str) -> Answer:
 
 
 def _listed(_service: Service, _asked: Fields) -> object:
-    from iai_mcp.far.rows import record_json
+    from iai_mcp.remote.rows import record_json
     from iai_mcp.terminal import sessions
 
     return [
@@ -332,7 +332,7 @@ def _raw(_service: Service, asked: Fields) -> object:
 
 
 def _wait(_service: Service, asked: Fields) -> object:
-    from iai_mcp.far.rows import record_json
+    from iai_mcp.remote.rows import record_json
     from iai_mcp.terminal import sessions
     from iai_mcp.terminal.pty import find
 

@@ -15,9 +15,9 @@ from tests.support.sshd import Sshd
 
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import TerminalSize
-from iai_mcp.far import archive
-from iai_mcp.far.machine import Machine
-from iai_mcp.far.pty import FarPty
+from iai_mcp.remote import archive
+from iai_mcp.remote.machine import Machine
+from iai_mcp.remote.pty import FarPty
 
 LONG_AGO = time.time() - 86_400
 
@@ -56,7 +56,7 @@ def upgrade(far: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ar
     with zipfile.ZipFile(newer, "a") as more:
         more.writestr("newer.txt", "of a later version")
     made = archive.Archive(newer, hashlib.sha256(newer.read_bytes()).hexdigest())
-    monkeypatch.setattr("iai_mcp.far.archive.current", lambda: made)
+    monkeypatch.setattr("iai_mcp.remote.archive.current", lambda: made)
     again(far)
     return made
 

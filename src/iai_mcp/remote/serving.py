@@ -6,8 +6,8 @@ import os
 import sys
 from threading import BoundedSemaphore, Lock, Thread
 
-from iai_mcp.far import surroundings, wire
-from iai_mcp.far.service import Service, hello
+from iai_mcp.remote import surroundings, wire
+from iai_mcp.remote.service import Service, hello
 
 _AT_ONCE = 16
 

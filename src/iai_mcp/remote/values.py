@@ -12,8 +12,8 @@ from iai_mcp.domain.terminals import (
     TerminalSize,
 )
 from iai_mcp.domain.worktrees import Difference, Merged, Standing
-from iai_mcp.far.fields import Fields
-from iai_mcp.far.wire import Json
+from iai_mcp.remote.fields import Fields
+from iai_mcp.remote.wire import Json
 
 
 def spec_json(spec: SpawnSpec) -> Json:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from iai_mcp.domain import errors
 from iai_mcp.domain.errors import IaiError, InvalidInput, RemoteFailed
-from iai_mcp.far.wire import Json
+from iai_mcp.remote.wire import Json
 
 _LARGEST_NUMBER = 1 << 53  # as many languages have it
 _END_OF_TIME = 253_402_214_400_000  # the last day of the year 9999, in any zone

@@ -17,9 +17,9 @@ from tests.support.strangers import needs_root
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.projects import RemoteRef
 from iai_mcp.domain.terminals import TerminalSize
-from iai_mcp.far.machine import Machine
-from iai_mcp.far.ports import FarFiles
-from iai_mcp.far.pty import FarPty
+from iai_mcp.remote.machine import Machine
+from iai_mcp.remote.ports import FarFiles
+from iai_mcp.remote.pty import FarPty
 
 
 def _who_may_log_in() -> pwd.struct_passwd | None:

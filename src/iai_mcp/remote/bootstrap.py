@@ -57,7 +57,7 @@ def install() -> None:
         sys.stdout.write("\n" + MARK + json.dumps({"refused": why, "full": full}) + "\n")
         sys.stdout.flush()
         return
-    main = os.path.join(final, "iai_mcp", "far", "__main__.py")
+    main = os.path.join(final, "iai_mcp", "remote", "__main__.py")
     # S606: no shell. This becomes the service itself.
     os.execv(sys.executable, [sys.executable, "-I", "-S", main, "serve", *sys.argv[1:]])  # noqa: S606
 

@@ -6,8 +6,8 @@ from threading import Condition, Lock, Thread
 from typing import BinaryIO, cast
 
 from iai_mcp.domain.errors import DiskFull, RemoteFailed, TimedOut
-from iai_mcp.far import wire
-from iai_mcp.far.fields import Fields, error_of
+from iai_mcp.remote import wire
+from iai_mcp.remote.fields import Fields, error_of
 
 
 class Calls:

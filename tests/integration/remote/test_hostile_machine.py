@@ -14,11 +14,11 @@ import pytest
 from iai_mcp.domain.agent_profiles import AgentProfile, parse_injection
 from iai_mcp.domain.errors import InvalidInput, NotFound, RemoteFailed, TimedOut
 from iai_mcp.domain.projects import RemoteRef
-from iai_mcp.far import everywhere
-from iai_mcp.far.contact import Contact
-from iai_mcp.far.machine import Machine
-from iai_mcp.far.ports import FarRuntime
-from iai_mcp.far.sessions import FarSessions
+from iai_mcp.remote import everywhere
+from iai_mcp.remote.contact import Contact
+from iai_mcp.remote.machine import Machine
+from iai_mcp.remote.ports import FarRuntime
+from iai_mcp.remote.sessions import FarSessions
 
 # In place of `ssh`: the connection opens at once, and what answers over there is `DOES`.
 _SSH = """

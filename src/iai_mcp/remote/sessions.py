@@ -4,9 +4,9 @@ import time
 from typing import TYPE_CHECKING
 
 from iai_mcp.domain.errors import NotFound, RemoteFailed, TimedOut
-from iai_mcp.far.fields import Fields, error_of
-from iai_mcp.far.machine import Machine
-from iai_mcp.far.rows import record_of
+from iai_mcp.remote.fields import Fields, error_of
+from iai_mcp.remote.machine import Machine
+from iai_mcp.remote.rows import record_of
 from iai_mcp.terminal.records import SessionRecord
 from iai_mcp.terminal.sessions import Listed, Sent
 
@@ -89,13 +89,13 @@ class FarSessions:
         return Fields({"data": data}).data("data")
 
     def kill(self, record: SessionRecord) -> int | None:
-        from iai_mcp.far.pty import FarPty
+        from iai_mcp.remote.pty import FarPty
 
         return FarPty(self._machine).kill(record.id)
 
     def wait(self, record: SessionRecord, until: str, timeout: float | None) -> SessionRecord:
         """See `sessions.wait`; a connection that breaks meanwhile is made anew."""
-        from iai_mcp.far.pty import waits
+        from iai_mcp.remote.pty import waits
 
         deadline = time.monotonic() + (_LONG if timeout is None else timeout)
         for pause in waits():

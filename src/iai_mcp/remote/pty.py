@@ -8,10 +8,10 @@ from dataclasses import asdict
 from iai_mcp.domain.errors import NotFound, PtyFailed, RemoteFailed, TimedOut
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import SessionLabel, TerminalSession, TerminalSize
-from iai_mcp.far import values
-from iai_mcp.far.fields import Fields, data_text
-from iai_mcp.far.machine import Machine
 from iai_mcp.ports.pty import Unsubscribe
+from iai_mcp.remote import values
+from iai_mcp.remote.fields import Fields, data_text
+from iai_mcp.remote.machine import Machine
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal.connection import Connection
 

@@ -32,9 +32,9 @@ from iai_mcp.domain.errors import (
     TimedOut,
 )
 from iai_mcp.domain.projects import RemoteRef
-from iai_mcp.far import archive, wire
-from iai_mcp.far.calls import Calls
-from iai_mcp.far.fields import Fields
+from iai_mcp.remote import archive, wire
+from iai_mcp.remote.calls import Calls
+from iai_mcp.remote.fields import Fields
 from iai_mcp.terminal import layout
 
 CONNECT_SECONDS = 15.0
@@ -63,7 +63,7 @@ _PYTHONS = (
 # For any login shell: one word in single quotes, without a quote, `!`, backslash or line break in it.
 _START = (
     'exec /bin/sh -c \'d=$HOME/.iai-mcp/far/DIGEST; p=`cat "$d/python" 2>/dev/null`; '
-    'if [ -x "$p" ]; then exec "$p" -I -S "$d/iai_mcp/far/__main__.py" serve MARK HOME_ID MACHINE; fi; '
+    'if [ -x "$p" ]; then exec "$p" -I -S "$d/iai_mcp/remote/__main__.py" serve MARK HOME_ID MACHINE; fi; '
     "for p in PYTHONS; do "
     'v=`$p -I -c "import sys; print(int(sys.version_info >= (3, 11)))" 2>/dev/null`; '
     'if [ "$v" = 1 ]; then '
@@ -145,7 +145,7 @@ class Machine:
         there = self.hello()
         root = f"{there.text('home')}/.iai-mcp/far/{archive.current().digest}"
         mark = os.urandom(8).hex()
-        words = (there.text("python"), "-I", "-S", f"{root}/iai_mcp/far/__main__.py", "dial")
+        words = (there.text("python"), "-I", "-S", f"{root}/iai_mcp/remote/__main__.py", "dial")
         near, far = socket.socketpair()
         with far:
             line = " ".join(_quoted(word) for word in (*words, mark, path))
@@ -335,7 +335,7 @@ class Machine:
         heard = _Marked(process.stdout.fileno(), mark)
         said = self._heard(heard, deadline)
         if not said.all():
-            from iai_mcp.far import bootstrap  # at the first contact only
+            from iai_mcp.remote import bootstrap  # at the first contact only
 
             data = ours.read()
             with open(f"{os.path.dirname(__file__)}/bootstrap.py", encoding="utf-8") as file:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.projects import RemoteRef
-from iai_mcp.far import everywhere
-from iai_mcp.far.machine import Machine
-from iai_mcp.far.sessions import FarSessions
+from iai_mcp.remote import everywhere
+from iai_mcp.remote.machine import Machine
+from iai_mcp.remote.sessions import FarSessions
 
 _DRAIN_EVERY = 1.0
 _LIST_EVERY = 10.0

@@ -13,8 +13,8 @@ from tests.support.sshd import Sshd
 
 from iai_mcp.domain.errors import DiskFull, IaiError, NotInstalled, RemoteFailed, TimedOut
 from iai_mcp.domain.projects import RemoteRef
-from iai_mcp.far import archive
-from iai_mcp.far.machine import Machine, home_id
+from iai_mcp.remote import archive
+from iai_mcp.remote.machine import Machine, home_id
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_start_up_files_that_end_the_shell_are_told(machine: Machine, start_up_f
 def test_a_machine_without_python_is_told(
     machine: Machine, start_up_files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("iai_mcp.far.machine._PYTHONS", "no-such-python")
+    monkeypatch.setattr("iai_mcp.remote.machine._PYTHONS", "no-such-python")
     nothing_of_ours_there(machine, monkeypatch)
 
     assert isinstance(told := refused(machine), NotInstalled)
@@ -90,7 +90,7 @@ def test_a_machine_with_an_old_python_is_told(
     old = far_machine.home / "old-python"
     old.write_text("#!/bin/sh\necho 0\n")
     old.chmod(0o755)
-    monkeypatch.setattr("iai_mcp.far.machine._PYTHONS", str(old))
+    monkeypatch.setattr("iai_mcp.remote.machine._PYTHONS", str(old))
     nothing_of_ours_there(machine, monkeypatch)
 
     assert "only an older Python" in refused(machine).message
@@ -103,7 +103,7 @@ def test_a_full_disk_is_told_and_nothing_is_left_of_the_try(
     # The limit on a file's size stands for a full disk: both end the writing of the archive.
     starved.write_text("#!/bin/bash\ntrap '' XFSZ\nulimit -f 100\nexec /usr/bin/python3 \"$@\"\n")
     starved.chmod(0o755)
-    monkeypatch.setattr("iai_mcp.far.machine._PYTHONS", str(starved))
+    monkeypatch.setattr("iai_mcp.remote.machine._PYTHONS", str(starved))
     nothing_of_ours_there(machine, monkeypatch)
 
     told = refused(machine)
@@ -231,4 +231,4 @@ def test_no_ssh_is_told(machine: Machine) -> None:
 def nothing_of_ours_there(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on the first contact: an archive that is not over there yet."""
     other = archive.Archive(archive.current().path, "0" * 64)
-    monkeypatch.setattr("iai_mcp.far.archive.current", lambda: other)
+    monkeypatch.setattr("iai_mcp.remote.archive.current", lambda: other)

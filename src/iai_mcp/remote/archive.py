@@ -16,31 +16,15 @@ if TYPE_CHECKING:
     from zipfile import ZipInfo
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-# Rooms and files whose imports end in the standard library. `domain` is pure throughout.
-_ROOMS = (
-    *("bridge", "capture", "client", "domain", "far", "hosts", "ports", "protocol"),
-    "terminal",
-)
-_FILES = (
-    *("adapters/__init__.py", "adapters/files/__init__.py", "adapters/files/local.py"),
-    *(
-        "adapters/looks.py",
-        "adapters/news_reading.py",
-        "adapters/spool_pass.py",
-        "adapters/spooled_file.py",
-    ),
-    *("adapters/agent_runtime.py", "adapters/git.py", "adapters/git_worktrees.py"),
-    *(
-        "__init__.py",
-        "boot.py",
-        "child_environment.py",
-        "paths.py",
-        "project.py",
-        "project_aliases.py",
-    ),
-    "regular_files.py",
-)
-_MAIN = b"from iai_mcp.far.__main__ import main\n\nmain()\n"
+# Packages and files whose imports end in the standard library. `domain` is pure throughout.
+_PACKAGES = "bridge capture client domain hosts ports protocol remote terminal".split()
+_FILES = """
+__init__.py boot.py child_environment.py paths.py project.py project_aliases.py regular_files.py
+adapters/__init__.py adapters/agent_runtime.py adapters/files/__init__.py adapters/files/local.py
+adapters/git.py adapters/git_worktrees.py adapters/looks.py adapters/news_reading.py
+adapters/spool_pass.py adapters/spooled_file.py
+""".split()
+_MAIN = b"from iai_mcp.remote.__main__ import main\n\nmain()\n"
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 _KEPT = "far"
 
@@ -99,8 +83,8 @@ def _entry(name: str) -> "ZipInfo":
 
 def _sources() -> list[Path]:
     found = [_PACKAGE / name for name in _FILES]
-    for room in _ROOMS:
-        for folder, _, names in os.walk(_PACKAGE / room):
+    for package in _PACKAGES:
+        for folder, _, names in os.walk(_PACKAGE / package):
             found += [Path(folder, name) for name in names if name.endswith(".py")]
     return sorted(found)
 
