@@ -18,7 +18,7 @@ from bench.report import Row, show
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.projects import RemoteRef
 from iai_mcp.domain.terminals import TerminalSize
-from iai_mcp.remote.fields import Fields
+from iai_mcp.remote.json_fields import Fields
 from iai_mcp.remote.machine import Machine
 from iai_mcp.remote.pty import FarPty
 

@@ -83,9 +83,9 @@ def _end(made: Rig) -> None:
     from iai_mcp.domain.projects import RemoteRef
     from iai_mcp.remote.machine import Machine
     from iai_mcp.remote.pty import FarPty
-    from iai_mcp.terminal import tidying
+    from iai_mcp.terminal import cleanup
 
-    tidying.end_all()
+    cleanup.end_all()
     machine = Machine.of(RemoteRef.parse("ssh://far"))
     for session in FarPty(machine).all():
         FarPty(machine).kill(session.id)

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 from iai_mcp import paths
 from iai_mcp.adapters.agent_runtime import LocalRuntime
 from iai_mcp.adapters.agent_world import DaemonMemory, JournalEventBus, SystemClock, UuidIds
+from iai_mcp.adapters.bounded_stat import look_at
 from iai_mcp.adapters.files.agent_contexts import FileAgentContextStore
 from iai_mcp.adapters.files.documents import FileSkillStore, FileTemplateStore
 from iai_mcp.adapters.files.local import LocalFileSystem
 from iai_mcp.adapters.files.user_documents import FileProfileStore, FileProjectStore
 from iai_mcp.adapters.git_worktrees import GitWorktrees
-from iai_mcp.adapters.looks import look_at
 from iai_mcp.agents.agents import Agents
 from iai_mcp.agents.launch import LaunchAgent
 from iai_mcp.agents.launch_plan import PlanLaunch
-from iai_mcp.agents.launches import Launches
+from iai_mcp.agents.launch_records import Launches
 from iai_mcp.agents.profiles import Profiles
 from iai_mcp.agents.projects import Projects, nearest_project
 from iai_mcp.agents.removal import DeleteAgent, PruneRuns
-from iai_mcp.agents.synchronizing import SyncAgent
+from iai_mcp.agents.template_sync import SyncAgent
 from iai_mcp.agents.worktrees import AgentWorktrees
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.invocations import MemoryWiring
@@ -193,7 +193,7 @@ def open_workspace(machine: "Machine | None" = None) -> Workspace:
 
 def far_wiring(machine: "Machine", variables: Mapping[str, str]) -> MemoryWiring:
     """The same for a program on another machine: by what runs of us over there."""
-    from iai_mcp.remote.fields import Fields
+    from iai_mcp.remote.json_fields import Fields
 
     theirs = Fields({"wiring": machine.call("wiring")}).below("wiring")
     env = theirs.strings("env")

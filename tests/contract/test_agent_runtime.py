@@ -17,7 +17,7 @@ from iai_mcp.domain.agent_profiles import (
 from iai_mcp.domain.invocations import Invocation, MemoryWiring
 from iai_mcp.domain.launching import ArgsPlan, EnvPlan, FilePlan, StdinPlan
 from iai_mcp.ports.agent_world import AgentRuntime
-from iai_mcp.remote.fields import Fields
+from iai_mcp.remote.json_fields import Fields
 from iai_mcp.remote.machine import Machine
 from iai_mcp.remote.ports import FarRuntime
 

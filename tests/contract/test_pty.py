@@ -11,7 +11,7 @@ from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import TerminalSize
 from iai_mcp.ports.pty import PtyPort
 from iai_mcp.remote.pty import FarPty
-from iai_mcp.terminal import tidying
+from iai_mcp.terminal import cleanup
 from iai_mcp.terminal.pty import HolderPty
 
 
@@ -24,7 +24,7 @@ def pty(
         return
     monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "data"))
     yield HolderPty()
-    tidying.end_all()
+    cleanup.end_all()
 
 
 class Listener:

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 
 from iai_mcp import paths, regular_files
-from iai_mcp.adapters.looks import look_at
+from iai_mcp.adapters.bounded_stat import look_at
 from iai_mcp.domain import repository_identity as identity
 from iai_mcp.domain.errors import PlaceSilent
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 
 from iai_mcp import project, project_aliases
-from iai_mcp.adapters.looks import look_at
+from iai_mcp.adapters.bounded_stat import look_at
 from iai_mcp.adapters.private_areas import private_areas
 from iai_mcp.adapters.repositories import Repositories
 from iai_mcp.domain import project_identity

@@ -5,8 +5,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from iai_mcp.agents.launch_plan import LaunchPlan
-from iai_mcp.agents.launches import Launches
-from iai_mcp.agents.running import require_at_rest
+from iai_mcp.agents.launch_records import Launches
+from iai_mcp.agents.live_sessions import require_at_rest
 from iai_mcp.agents.worktrees import AgentWorktrees
 from iai_mcp.domain.agent_events import AgentLaunched
 from iai_mcp.domain.agents import Agent

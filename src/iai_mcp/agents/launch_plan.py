@@ -4,9 +4,9 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from iai_mcp.agents.launches import Launches, launch_key
+from iai_mcp.agents.launch_records import Launches, launch_key
+from iai_mcp.agents.live_sessions import require_at_rest
 from iai_mcp.agents.profiles import Profiles
-from iai_mcp.agents.running import require_at_rest
 from iai_mcp.agents.worktrees import AgentWorktrees
 from iai_mcp.domain.agent_profiles import AgentProfile
 from iai_mcp.domain.agents import Agent, FromTemplate

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from iai_mcp.agents.launches import Launches
-from iai_mcp.agents.running import live_sessions
+from iai_mcp.agents.launch_records import Launches
+from iai_mcp.agents.live_sessions import live_sessions
 from iai_mcp.agents.worktrees import AgentWorktrees
 from iai_mcp.domain.agent_events import AgentDeleted
 from iai_mcp.domain.agents import Agent, context_path_of, is_agent_id

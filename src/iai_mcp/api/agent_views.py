@@ -5,7 +5,7 @@ from typing import assert_never
 
 from iai_mcp.agents.launch_plan import LaunchPlan
 from iai_mcp.agents.removal import Pruned
-from iai_mcp.agents.synchronizing import SyncOutcome
+from iai_mcp.agents.template_sync import SyncOutcome
 from iai_mcp.api.table import Json
 from iai_mcp.domain.agent_profiles import AgentProfile, Detection
 from iai_mcp.domain.agents import Agent, FromTemplate, Origin, Scratch

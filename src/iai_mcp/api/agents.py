@@ -2,7 +2,7 @@
 
 from iai_mcp.agents.agents import AgentChange, NewAgent
 from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest
-from iai_mcp.agents.running import live_sessions
+from iai_mcp.agents.live_sessions import live_sessions
 from iai_mcp.api.agent_views import (
     agent_view,
     contents_view,

@@ -4,7 +4,7 @@ import argparse
 import shlex
 
 from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest
-from iai_mcp.agents.running import live_sessions
+from iai_mcp.agents.live_sessions import live_sessions
 from iai_mcp.api.agent_views import contents_view, plan_view
 from iai_mcp.cli import agents_access, output
 from iai_mcp.domain.agents import Agent
@@ -43,9 +43,9 @@ def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
         raise
     if attach:
         from iai_mcp.cli import session_attach
-        from iai_mcp.remote import everywhere
+        from iai_mcp.remote import all_machines
 
-        return session_attach.attach(everywhere.record_of(session.id, workspace.machine))
+        return session_attach.attach(all_machines.record_of(session.id, workspace.machine))
     text = (
         f"{plan.agent.name} runs in session {session.id}\n"
         f"see it with: iai-mcp session attach {session.id}"

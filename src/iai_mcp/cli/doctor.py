@@ -52,9 +52,9 @@ def _of_everything() -> list[Check]:
 def _of_project(named: str) -> list[Check]:
     if not is_elsewhere(named):
         raise InvalidInput("--project is for one on another machine: ssh://[user@]host[:port]/path")
-    from iai_mcp.checks import far
+    from iai_mcp.checks import remote
 
-    return far.of_project(named)
+    return remote.of_project(named)
 
 
 def _of_store() -> list[Check]:

@@ -17,13 +17,36 @@ if TYPE_CHECKING:
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # Packages and files whose imports end in the standard library. `domain` is pure throughout.
-_PACKAGES = "bridge capture client domain hosts ports protocol remote terminal".split()
-_FILES = """
-__init__.py boot.py child_environment.py paths.py project.py project_aliases.py regular_files.py
-adapters/__init__.py adapters/agent_runtime.py adapters/files/__init__.py adapters/files/local.py
-adapters/git.py adapters/git_worktrees.py adapters/looks.py adapters/news_reading.py
-adapters/spool_pass.py adapters/spooled_file.py
-""".split()
+_PACKAGES = [
+    "bridge",
+    "capture",
+    "client",
+    "domain",
+    "hosts",
+    "ports",
+    "protocol",
+    "remote",
+    "terminal",
+]
+_FILES = [
+    "__init__.py",
+    "boot_clock.py",
+    "child_environment.py",
+    "paths.py",
+    "project.py",
+    "project_aliases.py",
+    "regular_files.py",
+    "adapters/__init__.py",
+    "adapters/agent_runtime.py",
+    "adapters/files/__init__.py",
+    "adapters/files/local.py",
+    "adapters/git.py",
+    "adapters/git_worktrees.py",
+    "adapters/bounded_stat.py",
+    "adapters/journal_reader.py",
+    "adapters/spool_drain.py",
+    "adapters/spooled_file.py",
+]
 _MAIN = b"from iai_mcp.remote.__main__ import main\n\nmain()\n"
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 _KEPT = "far"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.projects import RemoteRef
-from iai_mcp.remote import everywhere
+from iai_mcp.remote import all_machines
 from iai_mcp.remote.machine import Machine
 from iai_mcp.remote.sessions import FarSessions
 
@@ -42,7 +42,9 @@ class Contact:
         """Until `wait` says no."""
         pause = _DRAIN_EVERY
         while self._rested(pause):
-            if not self._machine.is_connected() and not everywhere.is_expected_to_run(self._remote):
+            if not self._machine.is_connected() and not all_machines.is_expected_to_run(
+                self._remote
+            ):
                 self._machine.close()
                 self._listed_at, pause = 0.0, _DRAIN_EVERY
                 continue
@@ -71,7 +73,7 @@ class Contact:
         if now - self._listed_at < _LIST_EVERY:
             return
         rows = sessions.listed(_PATIENCE)
-        everywhere.remember(self._remote, rows)
+        all_machines.remember(self._remote, rows)
         self._listed_at = now
         if any(row.record.alive for row in rows):
             self._in_use_at = now

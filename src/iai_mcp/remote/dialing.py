@@ -12,7 +12,7 @@ def join(mark: str, path: str) -> None:
     """Pass bytes both ways until one side ends. A line with `mark` goes before the first of them."""
     from iai_mcp.paths import NotOurs
     from iai_mcp.protocol import peers
-    from iai_mcp.terminal.promptness import be_prompt
+    from iai_mcp.terminal.scheduling import be_prompt
 
     holder = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:

@@ -33,8 +33,8 @@ from iai_mcp.domain.errors import (
 )
 from iai_mcp.domain.projects import RemoteRef
 from iai_mcp.remote import archive, wire
-from iai_mcp.remote.calls import Calls
-from iai_mcp.remote.fields import Fields
+from iai_mcp.remote.json_fields import Fields
+from iai_mcp.remote.rpc_client import Calls
 from iai_mcp.terminal import layout
 
 CONNECT_SECONDS = 15.0
@@ -238,7 +238,7 @@ class Machine:
                 raise TimedOut(f"{self.name} does not answer")
             time.sleep(0.005)
         if self._opening.returncode:
-            from iai_mcp.adapters.ssh_ended import ssh_ended
+            from iai_mcp.adapters.ssh_errors import ssh_ended
 
             said.seek(0)
             raise ssh_ended(self.name, said.read(20_000).decode("utf-8", "replace"))

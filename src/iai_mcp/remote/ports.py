@@ -9,8 +9,8 @@ from iai_mcp.domain.agent_profiles import AgentProfile, Detection
 from iai_mcp.domain.errors import RemoteFailed, TimedOut
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.domain.worktrees import Difference, Merged, Standing
-from iai_mcp.remote import values
-from iai_mcp.remote.fields import Fields, data_text
+from iai_mcp.remote import serialization
+from iai_mcp.remote.json_fields import Fields, data_text
 from iai_mcp.remote.machine import Machine
 from iai_mcp.remote.wire import Json
 
@@ -72,18 +72,20 @@ class FarRuntime(LocalRuntime):
         self._machine = machine
 
     def find(self, profile: AgentProfile) -> str | None:
-        found = self._machine.call("runtime.find", profile=values.profile_json(profile))
+        found = self._machine.call("runtime.find", profile=serialization.profile_json(profile))
         return found if isinstance(found, str) else None
 
     def detect(self, profiles: Sequence[AgentProfile]) -> Sequence[Detection]:
-        asked = [values.profile_json(profile) for profile in profiles]
+        asked = [serialization.profile_json(profile) for profile in profiles]
         found = self._machine.call("runtime.detect", profiles=asked)
-        told = [values.detection_of(each) for each in Fields({"found": found}).objects("found")]
+        told = [
+            serialization.detection_of(each) for each in Fields({"found": found}).objects("found")
+        ]
         wanted = {profile.id for profile in profiles}
         return [each for each in told if each.profile_id in wanted]
 
     def record_trust(self, profile: AgentProfile, project: str) -> None:
-        asked = values.profile_json(profile)
+        asked = serialization.profile_json(profile)
         self._machine.call("runtime.record_trust", profile=asked, project=project)
 
 
@@ -98,14 +100,14 @@ class FarWorktrees:
         return self._call("prepare", project, path=path, branch=branch) is True
 
     def standing(self, project: ProjectPath, path: str, branch: str | None) -> Standing:
-        return values.standing_of(self._value("standing", project, path=path, branch=branch))
+        return serialization.standing_of(self._value("standing", project, path=path, branch=branch))
 
     def difference(self, project: ProjectPath, path: str, into: str | None) -> Difference:
-        return values.difference_of(self._value("difference", project, path=path, into=into))
+        return serialization.difference_of(self._value("difference", project, path=path, into=into))
 
     def merge(self, project: ProjectPath, path: str, branch: str, into: str | None) -> Merged:
         found = self._value("merge", project, path=path, branch=branch, into=into)
-        return values.merged_of(found)
+        return serialization.merged_of(found)
 
     def remove(self, project: ProjectPath, path: str, branch: str | None) -> None:
         self._call("remove", project, path=path, branch=branch)

@@ -9,8 +9,8 @@ from iai_mcp.domain.errors import NotFound, PtyFailed, RemoteFailed, TimedOut
 from iai_mcp.domain.launching import SpawnSpec
 from iai_mcp.domain.terminals import SessionLabel, TerminalSession, TerminalSize
 from iai_mcp.ports.pty import Unsubscribe
-from iai_mcp.remote import values
-from iai_mcp.remote.fields import Fields, data_text
+from iai_mcp.remote import serialization
+from iai_mcp.remote.json_fields import Fields, data_text
 from iai_mcp.remote.machine import Machine
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal.connection import Connection
@@ -52,7 +52,7 @@ class FarPty:
         """See `PtyPort`; who is not detached ends with this process's connection."""
         started = self._machine.call(
             "pty.spawn",
-            spec=values.spec_json(spec),
+            spec=serialization.spec_json(spec),
             size=asdict(size),
             session_id=session_id,
             detached=detached,
@@ -77,7 +77,7 @@ class FarPty:
 
     def all(self) -> Sequence[TerminalSession]:
         found = Fields({"all": self._machine.call("pty.all")}).objects("all")
-        return [values.session_of(each) for each in found]
+        return [serialization.session_of(each) for each in found]
 
 
 class _Stream:

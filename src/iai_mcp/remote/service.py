@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from iai_mcp import paths
 from iai_mcp.domain.errors import IaiError, InvalidInput, NotFound
-from iai_mcp.remote import surroundings
-from iai_mcp.remote.fields import Fields, data_text, error_json
+from iai_mcp.remote import environment
+from iai_mcp.remote.json_fields import Fields, data_text, error_json
 from iai_mcp.remote.wire import Json
 
 if TYPE_CHECKING:
     from iai_mcp.adapters.files.local import LocalFileSystem
-    from iai_mcp.adapters.spool_pass import SpoolPass
-    from iai_mcp.terminal.losses import LossWatch
+    from iai_mcp.adapters.spool_drain import SpoolPass
     from iai_mcp.terminal.pty import HolderPty
+    from iai_mcp.terminal.session_loss import LossWatch
 
 Answer = Callable[["Service", Fields], object]
 
@@ -66,7 +66,7 @@ class Service:
         """One for all calls: it remembers what it has seen end."""
         with self._turnstile:
             if self._losses is None:
-                from iai_mcp.terminal.losses import LossWatch
+                from iai_mcp.terminal.session_loss import LossWatch
 
                 self._losses = LossWatch()
             return self._losses
@@ -75,7 +75,7 @@ class Service:
         """The way home for what is in the spool: over the forwarded socket, as hooks would go."""
         with self._turnstile:
             if self._spool is None:
-                from iai_mcp.adapters.spool_pass import SpoolPass
+                from iai_mcp.adapters.spool_drain import SpoolPass
 
                 self._spool = SpoolPass(_deliver)
             return self._spool
@@ -115,7 +115,7 @@ def hello() -> Json:
         "user_data": paths.user_data(),
         "socket": paths.socket_path(),
         "machine": os.uname().nodename,
-        "memory": surroundings.memory_answers(),
+        "memory": environment.memory_answers(),
     }
 
 
@@ -171,17 +171,17 @@ def _unlock(service: Service, asked: Fields) -> object:
 
 
 def _spawn(service: Service, asked: Fields) -> object:
-    from iai_mcp.remote import values
+    from iai_mcp.remote import serialization
 
-    surroundings.adopt()
+    environment.adopt()
     session = service.pty.spawn(
-        values.spec_of(asked.below("spec")),
-        values.size_of(asked.below("size")),
+        serialization.spec_of(asked.below("spec")),
+        serialization.size_of(asked.below("size")),
         session_id=asked.optional("session_id"),
         detached=asked.flag("detached"),
-        label=values.label_of(asked.below("label")),
+        label=serialization.label_of(asked.below("label")),
     )
-    surroundings.note_use(session)
+    environment.note_use(session)
     return session
 
 
@@ -191,9 +191,9 @@ def _type(service: Service, asked: Fields) -> object:
 
 
 def _resize(service: Service, asked: Fields) -> object:
-    from iai_mcp.remote import values
+    from iai_mcp.remote import serialization
 
-    service.pty.resize(asked.text("session"), values.size_of(asked.below("size")))
+    service.pty.resize(asked.text("session"), serialization.size_of(asked.below("size")))
     return None
 
 
@@ -202,9 +202,9 @@ def _kill(service: Service, asked: Fields) -> object:
 
 
 def _all(service: Service, _asked: Fields) -> object:
-    from iai_mcp.remote import values
+    from iai_mcp.remote import serialization
 
-    return [values.session_json(session) for session in service.pty.all()]
+    return [serialization.session_json(session) for session in service.pty.all()]
 
 
 def _socket(_service: Service, asked: Fields) -> object:
@@ -230,25 +230,25 @@ def _rest(_service: Service, asked: Fields) -> object:
 
 
 def _find(_service: Service, asked: Fields) -> object:
-    from iai_mcp.remote import values
+    from iai_mcp.remote import serialization
 
-    return surroundings.runtime().find(values.profile_of(asked.below("profile")))
+    return environment.runtime().find(serialization.profile_of(asked.below("profile")))
 
 
 def _detect(_service: Service, asked: Fields) -> object:
     from dataclasses import asdict
 
-    from iai_mcp.remote import values
+    from iai_mcp.remote import serialization
 
-    profiles = [values.profile_of(each) for each in asked.objects("profiles")]
-    return [asdict(found) for found in surroundings.runtime().detect(profiles)]
+    profiles = [serialization.profile_of(each) for each in asked.objects("profiles")]
+    return [asdict(found) for found in environment.runtime().detect(profiles)]
 
 
 def _record_trust(_service: Service, asked: Fields) -> object:
-    from iai_mcp.remote import values
+    from iai_mcp.remote import serialization
 
-    profile = values.profile_of(asked.below("profile"))
-    surroundings.runtime().record_trust(profile, asked.text("project"))
+    profile = serialization.profile_of(asked.below("profile"))
+    environment.runtime().record_trust(profile, asked.text("project"))
     return None
 
 
@@ -288,7 +288,7 @@ def _worktree(name: str) -> Answer:
 
 
 def _listed(_service: Service, _asked: Fields) -> object:
-    from iai_mcp.remote.rows import record_json
+    from iai_mcp.remote.session_records import record_json
     from iai_mcp.terminal import sessions
 
     return [
@@ -332,7 +332,7 @@ def _raw(_service: Service, asked: Fields) -> object:
 
 
 def _wait(_service: Service, asked: Fields) -> object:
-    from iai_mcp.remote.rows import record_json
+    from iai_mcp.remote.session_records import record_json
     from iai_mcp.terminal import sessions
     from iai_mcp.terminal.pty import find
 
@@ -359,7 +359,7 @@ def _news(service: Service, asked: Fields) -> object:
     """
     from pathlib import Path
 
-    from iai_mcp.adapters.news_reading import NAME, read_on
+    from iai_mcp.adapters.journal_reader import NAME, read_on
 
     service.losses.look()
     text, place = read_on(Path(paths.in_user_data(NAME)), asked.text("place"))
@@ -372,7 +372,7 @@ def _examine(service: Service, _asked: Fields) -> object:
 
     disk = os.statvfs(paths.user_data())
     return {
-        "digest": surroundings.digest(),
+        "digest": environment.digest(),
         "memory": connection.is_up(),
         "spooled": service.spool().counts()["waiting"],
         "free": disk.f_bavail * disk.f_frsize,

@@ -6,7 +6,7 @@ import os
 import sys
 from threading import BoundedSemaphore, Lock, Thread
 
-from iai_mcp.remote import surroundings, wire
+from iai_mcp.remote import environment, wire
 from iai_mcp.remote.service import Service, hello
 
 _AT_ONCE = 16
@@ -30,7 +30,7 @@ def serve(mark: str, home_id: str, machine: str) -> None:
             answers.flush()
         room.release()
 
-    Thread(target=surroundings.sweep, daemon=True).start()
+    Thread(target=environment.sweep, daemon=True).start()
     try:
         while (message := wire.receive(sys.stdin.buffer)) is not None:
             room.acquire()
@@ -43,7 +43,7 @@ def serve(mark: str, home_id: str, machine: str) -> None:
 def _greeting(home_id: str, machine: str) -> wire.Json:
     """What we say of ourselves, or why nothing can be done here."""
     try:
-        surroundings.choose(home_id, machine)
+        environment.choose(home_id, machine)
         return hello()
     except OSError as refused:
         full = refused.errno in (errno.ENOSPC, errno.EDQUOT)

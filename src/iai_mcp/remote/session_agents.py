@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from functools import partial
 
+from iai_mcp.adapters.bounded_stat import look_at
 from iai_mcp.adapters.files.local import LocalFileSystem
-from iai_mcp.adapters.looks import look_at
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.projects import ProjectPath
 from iai_mcp.terminal.records import SessionRecord
@@ -42,7 +42,7 @@ def _manifest(record: SessionRecord) -> list[SessionAgent]:
             store = FileAgentContextStore(LocalFileSystem)
             entries = look_at(place, lambda: store.load_manifest(project)).entries
         else:
-            from iai_mcp.remote.everywhere import machine_of
+            from iai_mcp.remote.all_machines import machine_of
             from iai_mcp.remote.ports import FarFiles
 
             far = FileAgentContextStore(partial(FarFiles, machine_of(record)))

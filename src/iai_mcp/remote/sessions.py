@@ -4,14 +4,14 @@ import time
 from typing import TYPE_CHECKING
 
 from iai_mcp.domain.errors import NotFound, RemoteFailed, TimedOut
-from iai_mcp.remote.fields import Fields, error_of
+from iai_mcp.remote.json_fields import Fields, error_of
 from iai_mcp.remote.machine import Machine
-from iai_mcp.remote.rows import record_of
+from iai_mcp.remote.session_records import record_of
 from iai_mcp.terminal.records import SessionRecord
 from iai_mcp.terminal.sessions import Listed, Sent
 
 if TYPE_CHECKING:
-    from iai_mcp.terminal.sending import Delivery
+    from iai_mcp.terminal.text_input import Delivery
 
 _LONG = 10**9  # seconds: who waits without a limit
 _ANSWER = 15.0  # seconds for the answer itself
@@ -121,7 +121,7 @@ class FarSessions:
 
 
 def _delivery(fields: Fields) -> "Delivery":
-    from iai_mcp.terminal.sending import Delivery
+    from iai_mcp.terminal.text_input import Delivery
 
     read = fields.all().get("read")
     typed, pasted = fields.number("typed"), fields.flag("pasted")

@@ -13,7 +13,7 @@ from iai_mcp.ports.pty import Unsubscribe
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal import layout, records, spawn
 from iai_mcp.terminal.connection import Connection
-from iai_mcp.terminal.holder.ending import members
+from iai_mcp.terminal.holder.termination import members
 
 _KILL_DEADLINE = 5.0  # a holder needs half a second, and two more for clients that do not read
 

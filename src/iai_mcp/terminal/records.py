@@ -7,7 +7,7 @@ import json
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from iai_mcp.boot import boot_id
+from iai_mcp.boot_clock import boot_id
 from iai_mcp.terminal import layout
 
 if TYPE_CHECKING:

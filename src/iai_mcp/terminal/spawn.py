@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from iai_mcp import paths
-from iai_mcp.boot import boot_id
+from iai_mcp.boot_clock import boot_id
 from iai_mcp.child_environment import without_secrets
 from iai_mcp.domain.errors import (
     AlreadyExists,

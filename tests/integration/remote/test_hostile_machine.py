@@ -14,7 +14,7 @@ import pytest
 from iai_mcp.domain.agent_profiles import AgentProfile, parse_injection
 from iai_mcp.domain.errors import InvalidInput, NotFound, RemoteFailed, TimedOut
 from iai_mcp.domain.projects import RemoteRef
-from iai_mcp.remote import everywhere
+from iai_mcp.remote import all_machines
 from iai_mcp.remote.contact import Contact
 from iai_mcp.remote.machine import Machine
 from iai_mcp.remote.ports import FarRuntime
@@ -179,7 +179,7 @@ def test_contact_goes_on_after_something_could_not_be_written_here(
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     remote = RemoteRef.parse("ssh://contacted")
-    memo = Path(everywhere._memo(remote))
+    memo = Path(all_machines._memo(remote))
     memo.mkdir(parents=True)  # so that the list can not be written
     waits = iter((True, True, False))
     with socket.socket(socket.AF_UNIX) as control:  # the connection that everybody shares

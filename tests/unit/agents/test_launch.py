@@ -6,7 +6,7 @@ import pytest
 from tests.unit.agents.workbench import PROJECT, Workbench
 
 from iai_mcp.agents.agents import AgentChange
-from iai_mcp.agents.launches import launch_key
+from iai_mcp.agents.launch_records import launch_key
 from iai_mcp.domain.agent_events import AgentLaunched
 from iai_mcp.domain.agents import Agent
 from iai_mcp.domain.composing import Skill

@@ -11,9 +11,9 @@ import os
 import time
 
 from iai_mcp import paths, regular_files
-from iai_mcp.capture import consent, journal, progress, spool
-from iai_mcp.capture.handover import Packed, hand_over
-from iai_mcp.capture.preparing import Preparation, launched_agent
+from iai_mcp.capture import consent, hook_log, spool, transcript_progress
+from iai_mcp.capture.daemon_delivery import Packed, hand_over
+from iai_mcp.capture.turn_preparation import Preparation, launched_agent
 from iai_mcp.hosts.reader import Reading
 from iai_mcp.hosts.transcripts import appends, open_transcript, related
 from iai_mcp.hosts.turns import Event, Record
@@ -106,7 +106,7 @@ def deliver_transcript(
     result: dict[str, object] = {"status": "captured", **outcome.counts}
     result["skipped"] = outcome.counts["skipped"] + gathered.skipped
     if gathered.problem:
-        journal.note(gathered.problem)
+        hook_log.note(gathered.problem)
         result["errors"] = outcome.counts["errors"] + 1
         result["error"] = gathered.problem
     return _settle(result, gathered, header, outcome.left, reached=outcome.problem is None)
@@ -132,7 +132,7 @@ def gather(
     """Read what is new (or the whole) of a transcript and of its sub-agents' files."""
     found = Gathered()
     found.main = path = os.path.abspath(path) if "\0" not in path else path
-    start, carry = (0, {}) if whole or _is_short(path) else progress.load(path)
+    start, carry = (0, {}) if whole or _is_short(path) else transcript_progress.load(path)
     main = open_transcript(path, host, start=start, carry=carry, session_id=session_id)
     _read(main, found, deadline)
     found.problem = main.problem
@@ -140,8 +140,8 @@ def gather(
     found.session_id = session_id or main.session_id or _first_session(found) or "unknown"
     found.cwd = cwd or _working_directory()
     files = related(path, main.host)
-    for file in files if whole else progress.changed(_family(path), files):
-        stamp = progress.stamp_of(file)
+    for file in files if whole else transcript_progress.changed(_family(path), files):
+        stamp = transcript_progress.stamp_of(file)
         reading = open_transcript(file, main.host)
         _read(reading, found, deadline)
         if stamp and not reading.unfinished:
@@ -199,7 +199,7 @@ def _settle(
             result["events"] = len(left)
     except OSError as refused:
         problem = f"the spool can not be written: {refused.strerror or type(refused).__name__}"
-        journal.note(problem)
+        hook_log.note(problem)
         return result | {"status": "failed", "errors": max(1, len(left)), "error": problem}
     _remember(gathered)
     return result
@@ -209,11 +209,11 @@ def _remember(gathered: Gathered) -> None:
     main = gathered.readings[0]
     try:
         if appends(main.host) and main.problem is None:
-            progress.save(main.path, main.end, main.carry)
+            transcript_progress.save(main.path, main.end, main.carry)
         if gathered.stamps:
-            progress.remember(_family(gathered.main), gathered.stamps)
+            transcript_progress.remember(_family(gathered.main), gathered.stamps)
     except OSError as refused:
-        journal.note(f"no progress kept: {refused.strerror or type(refused).__name__}")
+        hook_log.note(f"no progress kept: {refused.strerror or type(refused).__name__}")
 
 
 def _read(reading: Reading, found: Gathered, deadline: float | None) -> None:
@@ -260,7 +260,7 @@ def _family(path: str) -> str:
 
 
 def _is_short(path: str) -> bool:
-    return _size(path) <= progress.ALWAYS_WHOLE
+    return _size(path) <= transcript_progress.ALWAYS_WHOLE
 
 
 def _size(path: str) -> int:

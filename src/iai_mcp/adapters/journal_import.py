@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 
-from iai_mcp.adapters.news_reading import NAME, read_on
+from iai_mcp.adapters.journal_reader import NAME, read_on
 from iai_mcp.domain.errors import IaiError, RemoteFailed
 from iai_mcp.ports.journal import Event, Journal
 

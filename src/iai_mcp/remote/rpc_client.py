@@ -7,7 +7,7 @@ from typing import BinaryIO, cast
 
 from iai_mcp.domain.errors import DiskFull, RemoteFailed, TimedOut
 from iai_mcp.remote import wire
-from iai_mcp.remote.fields import Fields, error_of
+from iai_mcp.remote.json_fields import Fields, error_of
 
 
 class Calls:

@@ -6,7 +6,7 @@ import time
 
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal.holder import requests
-from iai_mcp.terminal.holder.bare import signal
+from iai_mcp.terminal.holder.c_modules import signal
 from iai_mcp.terminal.holder.status import now_ms
 
 TYPE_CHECKING = False

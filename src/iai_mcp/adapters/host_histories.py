@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from iai_mcp import paths, regular_files
-from iai_mcp.adapters.looks import look_at
+from iai_mcp.adapters.bounded_stat import look_at
 from iai_mcp.domain.errors import InvalidInput, PlaceSilent
 from iai_mcp.domain.memories import NewTurn
 from iai_mcp.domain.work import NewWork

@@ -8,7 +8,7 @@ import os
 import sys
 import termios
 
-from iai_mcp.terminal.holder.bare import signal, socket
+from iai_mcp.terminal.holder.c_modules import signal, socket
 
 _BACKLOG = 64
 _FIRST_UNKNOWN = 3

@@ -1,6 +1,6 @@
 """Sessions as they are listed, as JSON and back. Apart from other values: a list has to be quick."""
 
-from iai_mcp.remote.fields import Fields
+from iai_mcp.remote.json_fields import Fields
 from iai_mcp.remote.wire import Json
 from iai_mcp.terminal.records import Owner, SessionRecord
 

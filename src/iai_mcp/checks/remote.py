@@ -7,7 +7,7 @@ from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.projects import RemoteRef
 from iai_mcp.hosts.catalogue import PROFILES
 from iai_mcp.remote import archive
-from iai_mcp.remote.fields import Fields
+from iai_mcp.remote.json_fields import Fields
 from iai_mcp.remote.machine import Machine
 
 _FEW = 16 * 1024 * 1024  # bytes: the archive, some run directories and a spool need no more

@@ -4,8 +4,8 @@ import _socket  # `socket` is eight milliseconds of enums around the same thing
 import time
 
 from iai_mcp import paths
-from iai_mcp.capture import journal
-from iai_mcp.client.brief import read_line
+from iai_mcp.capture import hook_log
+from iai_mcp.client.quick_call import read_line
 from iai_mcp.protocol import peers
 from iai_mcp.protocol.compact_json import dumps, loads
 
@@ -37,7 +37,7 @@ def hand_over(header: dict[str, object], turns: list[Packed], deadline: float) -
     try:
         connection = _dial(deadline)
     except paths.NotOurs as stranger:
-        journal.note(stranger.sentence)
+        hook_log.note(stranger.sentence)
         return Outcome(turns, stranger.sentence)
     except OSError as refused:
         return Outcome(turns, f"no daemon: {refused.strerror or 'it does not answer'}")

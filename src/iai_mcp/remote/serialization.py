@@ -12,7 +12,7 @@ from iai_mcp.domain.terminals import (
     TerminalSize,
 )
 from iai_mcp.domain.worktrees import Difference, Merged, Standing
-from iai_mcp.remote.fields import Fields
+from iai_mcp.remote.json_fields import Fields
 from iai_mcp.remote.wire import Json
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from iai_mcp.remote.machine import Machine
     from iai_mcp.remote.sessions import FarSessions
     from iai_mcp.terminal.connection import Connection
-    from iai_mcp.terminal.sending import Delivery
+    from iai_mcp.terminal.text_input import Delivery
 
 _PATIENCE_SECONDS = 0.9  # a list is there within a second, whoever is away
 
@@ -132,7 +132,7 @@ def machines() -> "list[RemoteRef]":
     if b"ssh://" not in text:
         return []
     from iai_mcp.domain.projects import RemoteRef
-    from iai_mcp.remote.fields import Fields
+    from iai_mcp.remote.json_fields import Fields
 
     try:
         known = Fields(json.loads(text)).objects("projects")
@@ -271,7 +271,7 @@ def is_expected_to_run(remote: "RemoteRef") -> bool:
 
 def remember(remote: "RemoteRef", rows: list[Listed]) -> None:
     """What a list can tell while the machine is away; never what was said."""
-    from iai_mcp.remote.rows import record_json
+    from iai_mcp.remote.session_records import record_json
 
     path = _memo(remote)
     text = json.dumps([record_json(row.record) for row in rows if row.record.alive])
@@ -282,8 +282,8 @@ def remember(remote: "RemoteRef", rows: list[Listed]) -> None:
 
 
 def _known(remote: "RemoteRef") -> list[Listed]:
-    from iai_mcp.remote.fields import Fields
-    from iai_mcp.remote.rows import record_of
+    from iai_mcp.remote.json_fields import Fields
+    from iai_mcp.remote.session_records import record_of
 
     try:
         with open(_memo(remote), encoding="utf-8") as source:
