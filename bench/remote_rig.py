@@ -80,7 +80,7 @@ def rig(*, daemon: bool, network: bool = False) -> Iterator[Rig]:
 
 
 def _end(made: Rig) -> None:
-    from iai_mcp.domain.projects import RemoteRef
+    from iai_mcp.domain.projects.project import RemoteRef
     from iai_mcp.remote.machine import Machine
     from iai_mcp.remote.pty import FarPty
     from iai_mcp.terminal import cleanup

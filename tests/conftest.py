@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from iai_mcp.domain.projects import RemoteRef
+from iai_mcp.domain.projects.project import RemoteRef
 from iai_mcp.remote.machine import Machine
 from iai_mcp.remote.pty import FarPty
 from tests.support import bridges, sshd

@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 import pyte
 import pytest
 
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import SessionLabel, TerminalSize
 from iai_mcp.domain.errors import IaiError
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import SessionLabel, TerminalSize
 from iai_mcp.terminal import cleanup, records
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal.connection import Connection, HolderState

@@ -25,10 +25,10 @@ from iai_mcp.agents.projects import Projects, nearest_project
 from iai_mcp.agents.removal import DeleteAgent, PruneRuns
 from iai_mcp.agents.template_sync import SyncAgent
 from iai_mcp.agents.worktrees import AgentWorktrees
+from iai_mcp.domain.agents.host_wiring import MemoryWiring
 from iai_mcp.domain.errors import NotFound
-from iai_mcp.domain.invocations import MemoryWiring
-from iai_mcp.domain.project_identity import is_elsewhere
-from iai_mcp.domain.projects import HERE, ProjectPath, RemoteRef
+from iai_mcp.domain.projects.identity import is_elsewhere
+from iai_mcp.domain.projects.project import HERE, ProjectPath, RemoteRef
 from iai_mcp.hosts import commands
 from iai_mcp.hosts.catalogue import PROFILES
 from iai_mcp.ports.agent_stores import ProfileStore, ProjectStore, SkillStore, TemplateStore

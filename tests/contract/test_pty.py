@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import TerminalSize
 from iai_mcp.domain.errors import NotFound, NotInstalled
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import TerminalSize
 from iai_mcp.ports.pty import PtyPort
 from iai_mcp.remote.pty import FarPty
 from iai_mcp.terminal import cleanup

@@ -9,15 +9,15 @@ from bench.planted import innocent, planted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iai_mcp.domain import secret_keys
-from iai_mcp.domain.redaction import _RULES, redact
-from iai_mcp.domain.redaction_rules import PREFIXED, SHAPED
-from iai_mcp.domain.secret_names import HEARTS
+from iai_mcp.domain.redaction import private_keys
+from iai_mcp.domain.redaction.names import HEARTS
+from iai_mcp.domain.redaction.redactor import _RULES, redact
+from iai_mcp.domain.redaction.vendor_formats import PREFIXED, SHAPED
 
 LETTERS = string.ascii_letters + string.digits
 prefixes = [prefix for _, some, _ in PREFIXED for prefix in some]
 needles = [needle for _, needle, _ in SHAPED]
-clues = [*HEARTS, *(clue for needed, _ in (*secret_keys.RULES, *_RULES) for clue in needed)]
+clues = [*HEARTS, *(clue for needed, _ in (*private_keys.RULES, *_RULES) for clue in needed)]
 # Words of real texts, secrets among them: shuffled, they make what no rule was written for.
 said = sorted({word for one in (*planted(), *innocent()) for word in one.text.split()})
 # Pieces from which secrets, almost-secrets and their surroundings are put together.

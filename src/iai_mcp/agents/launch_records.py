@@ -9,11 +9,11 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from iai_mcp.domain.agent_lookup import is_id_prefix
+from iai_mcp.domain.agents.host_wiring import NothingSaid, Resume, conversation_in, is_conversation
+from iai_mcp.domain.agents.launch import LaunchRecord
+from iai_mcp.domain.agents.lookup import is_id_prefix
 from iai_mcp.domain.errors import InvalidInput, NotFound
-from iai_mcp.domain.invocations import NothingSaid, Resume, conversation_in, is_conversation
-from iai_mcp.domain.launching import LaunchRecord
-from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.projects.project import ProjectPath
 from iai_mcp.ports.file_system import FilesBelow, FileSystem
 
 # The hook that notes the conversation knows this place too (`capture/agent_session.py`).

@@ -3,10 +3,10 @@
 import shlex
 from collections.abc import Sequence
 
-from iai_mcp.domain.agents import Agent
+from iai_mcp.domain.agents.agent import Agent
+from iai_mcp.domain.agents.terminal import TerminalSession
 from iai_mcp.domain.errors import Busy
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.terminals import TerminalSession
+from iai_mcp.domain.projects.project import ProjectPath
 from iai_mcp.ports.pty import Sessions
 
 

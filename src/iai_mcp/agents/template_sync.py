@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, replace
 
-from iai_mcp.domain.agent_events import AgentUpdated
-from iai_mcp.domain.agents import Agent, FromTemplate
+from iai_mcp.domain.agents.agent import Agent, FromTemplate
+from iai_mcp.domain.agents.events import AgentUpdated
+from iai_mcp.domain.agents.templates import Comparison, SyncState, Template, compare
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.templates import Comparison, SyncState, Template, compare
+from iai_mcp.domain.projects.project import ProjectPath
 from iai_mcp.ports.agent_stores import AgentContextStore, TemplateStore
 from iai_mcp.ports.agent_world import EventBus
 

@@ -9,8 +9,8 @@ import binascii
 
 from iai_mcp.api import session_views as views
 from iai_mcp.api.table import Json, Method
+from iai_mcp.domain.agents.terminal import LARGEST, TerminalSize
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.terminals import LARGEST, TerminalSize
 from iai_mcp.protocol.params import Params
 from iai_mcp.remote import all_machines
 from iai_mcp.remote.all_machines import Everywhere

@@ -259,7 +259,9 @@ def _is_listed(file: str, places: list[str], names: list[str]) -> "Iterator[bool
         listed = _own(paths.in_user_data(file))
     except (FileNotFoundError, NotADirectoryError):
         return
-    from iai_mcp.domain.path_patterns import PathPattern  # late: only who has a list pays for it
+    from iai_mcp.domain.projects.path_patterns import (
+        PathPattern,  # late: only who has a list pays for it
+    )
 
     for entry in _spoken(listed):
         if entry == EVERYWHERE:
@@ -297,7 +299,7 @@ def _verdict(file: str, here: str, below: list[str]) -> bool | None:
         return True
     if not patterns:
         return True
-    from iai_mcp.domain.path_patterns import PathPattern  # late: only who has patterns
+    from iai_mcp.domain.projects.path_patterns import PathPattern  # late: only who has patterns
 
     for pattern in reversed(patterns):
         wanted = pattern.removeprefix("!").rstrip("/")

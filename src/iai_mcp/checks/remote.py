@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from iai_mcp.checks.verdict import Check, examined, failed, passed, warned
 from iai_mcp.domain.errors import IaiError
-from iai_mcp.domain.projects import RemoteRef
+from iai_mcp.domain.projects.project import RemoteRef
 from iai_mcp.hosts.catalogue import PROFILES
 from iai_mcp.remote import archive
 from iai_mcp.remote.json_fields import Fields

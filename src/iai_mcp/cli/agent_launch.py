@@ -7,10 +7,10 @@ from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest
 from iai_mcp.agents.live_sessions import live_sessions
 from iai_mcp.api.agent_views import contents_view, plan_view
 from iai_mcp.cli import agents_access, output
-from iai_mcp.domain.agents import Agent
+from iai_mcp.domain.agents.agent import Agent
+from iai_mcp.domain.agents.terminal import TerminalSession, TerminalSize
 from iai_mcp.domain.errors import IaiError, InvalidInput
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.terminals import TerminalSession, TerminalSize
+from iai_mcp.domain.projects.project import ProjectPath
 from iai_mcp.workspace import Workspace
 
 

@@ -21,7 +21,7 @@ from iai_mcp.cli import memory_access, output
 from iai_mcp.client import connection
 from iai_mcp.concurrency import cleanup_stale_socket
 from iai_mcp.domain.errors import IaiError, InvalidInput
-from iai_mcp.domain.project_identity import is_elsewhere
+from iai_mcp.domain.projects.identity import is_elsewhere
 
 _COLOURS = {"PASS": "green", "WARN": "yellow", "FAIL": "red"}
 

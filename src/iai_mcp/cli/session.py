@@ -88,8 +88,8 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _start(arguments: argparse.Namespace) -> int:
-    from iai_mcp.domain.launching import SpawnSpec
-    from iai_mcp.domain.terminals import SessionLabel, TerminalSize
+    from iai_mcp.domain.agents.launch import SpawnSpec
+    from iai_mcp.domain.agents.terminal import SessionLabel, TerminalSize
     from iai_mcp.terminal.pty import HolderPty, find
 
     command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command

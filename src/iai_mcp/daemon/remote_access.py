@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from iai_mcp import __version__
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.project_identity import is_elsewhere, is_path
+from iai_mcp.domain.projects.identity import is_elsewhere, is_path
 
 Json = dict[str, object]
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from iai_mcp import paths
 from iai_mcp.domain.errors import IaiError, NotFound, RemoteFailed
-from iai_mcp.domain.project_identity import is_elsewhere
+from iai_mcp.domain.projects.identity import is_elsewhere
 from iai_mcp.terminal import sessions
 from iai_mcp.terminal.records import SessionRecord
 from iai_mcp.terminal.sessions import Listed, Sent, SessionAgent
 
 if TYPE_CHECKING:
-    from iai_mcp.domain.projects import RemoteRef
+    from iai_mcp.domain.projects.project import RemoteRef
     from iai_mcp.ports.pty import PtyPort
     from iai_mcp.remote.machine import Machine
     from iai_mcp.remote.sessions import FarSessions
@@ -102,7 +102,7 @@ class Everywhere:
 
     def _machines(self) -> "list[RemoteRef]":
         if is_elsewhere(self._project):
-            from iai_mcp.domain.projects import RemoteRef
+            from iai_mcp.domain.projects.project import RemoteRef
 
             return [RemoteRef.split(self._project or "")[0]]
         return machines()
@@ -131,7 +131,7 @@ def machines() -> "list[RemoteRef]":
         return []
     if b"ssh://" not in text:
         return []
-    from iai_mcp.domain.projects import RemoteRef
+    from iai_mcp.domain.projects.project import RemoteRef
     from iai_mcp.remote.json_fields import Fields
 
     try:
@@ -205,7 +205,7 @@ def connected(record: SessionRecord) -> "Connection":
 
 
 def machine_of(record: SessionRecord) -> "Machine":
-    from iai_mcp.domain.projects import RemoteRef
+    from iai_mcp.domain.projects.project import RemoteRef
     from iai_mcp.remote.machine import Machine
 
     return Machine.of(RemoteRef.parse(record.machine or ""))
@@ -224,7 +224,7 @@ def wait(record: SessionRecord, until: str, timeout: float | None) -> SessionRec
 def prune(project: str | None, cwd: str | None = None, *, days: float = 0.0) -> list[str]:
     if not is_elsewhere(project):
         return sessions.prune(project, cwd, days=days)
-    from iai_mcp.domain.projects import RemoteRef
+    from iai_mcp.domain.projects.project import RemoteRef
     from iai_mcp.remote.machine import Machine
     from iai_mcp.remote.sessions import FarSessions
 
@@ -248,7 +248,7 @@ def _path_of(project: str | None) -> str | None:
     """The directory over there, as its sessions name it."""
     if not is_elsewhere(project):
         return None
-    from iai_mcp.domain.projects import RemoteRef
+    from iai_mcp.domain.projects.project import RemoteRef
     from iai_mcp.remote.machine import Machine
 
     remote, path = RemoteRef.split(project or "")

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from iai_mcp.domain.errors import IaiError
-from iai_mcp.domain.projects import RemoteRef
+from iai_mcp.domain.projects.project import RemoteRef
 from iai_mcp.remote import all_machines
 from iai_mcp.remote.machine import Machine
 from iai_mcp.remote.sessions import FarSessions

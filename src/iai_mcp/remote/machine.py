@@ -31,7 +31,7 @@ from iai_mcp.domain.errors import (
     RemoteFailed,
     TimedOut,
 )
-from iai_mcp.domain.projects import RemoteRef
+from iai_mcp.domain.projects.project import RemoteRef
 from iai_mcp.remote import archive, wire
 from iai_mcp.remote.json_fields import Fields
 from iai_mcp.remote.rpc_client import Calls

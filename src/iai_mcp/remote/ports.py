@@ -5,10 +5,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from iai_mcp.adapters.agent_runtime import LocalRuntime
-from iai_mcp.domain.agent_profiles import AgentProfile, Detection
+from iai_mcp.domain.agents.profile import AgentProfile, Detection
+from iai_mcp.domain.agents.worktrees import Difference, Merged, Standing
 from iai_mcp.domain.errors import RemoteFailed, TimedOut
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.worktrees import Difference, Merged, Standing
+from iai_mcp.domain.projects.project import ProjectPath
 from iai_mcp.remote import serialization
 from iai_mcp.remote.json_fields import Fields, data_text
 from iai_mcp.remote.machine import Machine

@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import SessionLabel, TerminalSession, TerminalSize
 from iai_mcp.domain.errors import NotFound, PtyFailed, RemoteFailed, TimedOut
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import SessionLabel, TerminalSession, TerminalSize
 from iai_mcp.ports.pty import Unsubscribe
 from iai_mcp.remote import serialization
 from iai_mcp.remote.json_fields import Fields, data_text

@@ -2,16 +2,16 @@
 
 from dataclasses import asdict
 
-from iai_mcp.domain.agent_profiles import AgentProfile, Detection, parse_injection
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import (
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.profile import AgentProfile, Detection, parse_injection
+from iai_mcp.domain.agents.terminal import (
     Phase,
     SessionLabel,
     SessionStatus,
     TerminalSession,
     TerminalSize,
 )
-from iai_mcp.domain.worktrees import Difference, Merged, Standing
+from iai_mcp.domain.agents.worktrees import Difference, Merged, Standing
 from iai_mcp.remote.json_fields import Fields
 from iai_mcp.remote.wire import Json
 

@@ -275,14 +275,14 @@ def _worktree(name: str) -> Answer:
         from dataclasses import asdict
 
         from iai_mcp.adapters.git_worktrees import GitWorktrees
-        from iai_mcp.domain.projects import ProjectPath
+        from iai_mcp.domain.projects.project import ProjectPath
 
         arguments = {
             key: value for key, value in asked.all().items() if key in ("path", "branch", "into")
         }
         method = getattr(GitWorktrees(), name)
         result: object = method(ProjectPath(asked.text("project")), **arguments)
-        return asdict(result) if hasattr(result, "__dataclass_fields__") else result  # type: ignore[call-overload]  # a value of `domain/worktrees`
+        return asdict(result) if hasattr(result, "__dataclass_fields__") else result  # type: ignore[call-overload]  # a value of `domain/agents/worktrees`
 
     return answer
 

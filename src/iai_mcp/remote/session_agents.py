@@ -6,7 +6,7 @@ from functools import partial
 from iai_mcp.adapters.bounded_stat import look_at
 from iai_mcp.adapters.files.local import LocalFileSystem
 from iai_mcp.domain.errors import IaiError
-from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.projects.project import ProjectPath
 from iai_mcp.terminal.records import SessionRecord
 from iai_mcp.terminal.sessions import SessionAgent
 

@@ -6,9 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import SessionLabel, TerminalSession, TerminalSize
 from iai_mcp.domain.errors import NotFound, PtyFailed
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import SessionLabel, TerminalSession, TerminalSize
 from iai_mcp.ports.pty import Unsubscribe
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal import layout, records, spawn

@@ -7,7 +7,7 @@ looks twice a second, or any command about sessions.
 import fcntl
 import os
 
-from iai_mcp.domain.agents import is_agent_id
+from iai_mcp.domain.agents.agent import is_agent_id
 from iai_mcp.terminal import layout, records
 from iai_mcp.terminal.holder.status import Journal, now_ms
 

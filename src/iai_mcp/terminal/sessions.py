@@ -69,11 +69,11 @@ Agents = Callable[[Sequence[SessionRecord]], Sequence[SessionAgent]]
 def resolve(name: str, among: Sequence[SessionRecord], agents: Agents) -> SessionRecord:
     """The session that `name` stands for: its id, a prefix of that, or its agent.
 
-    A prefix has at least six hex digits. An agent is named as everywhere (`domain/agent_lookup.py`),
+    A prefix has at least six hex digits. An agent is named as everywhere (`domain/agents/lookup.py`),
     and means its newest running session, else the latest one that ended. `agents` gives the agents
     of the projects that the sessions belong to.
     """
-    from iai_mcp.domain.agent_lookup import is_id_prefix
+    from iai_mcp.domain.agents.lookup import is_id_prefix
 
     matches = [record for record in among if record.id == name]
     if not matches and is_id_prefix(name):
@@ -91,8 +91,8 @@ def _of_agent(
     name: str, among: Sequence[SessionRecord], agents: Sequence[SessionAgent]
 ) -> list[SessionRecord]:
     """The session of the agent that `name` stands for; one of each where clones have the same agent."""
-    from iai_mcp.domain.agent_lookup import listed as as_text
-    from iai_mcp.domain.agent_lookup import matching
+    from iai_mcp.domain.agents.lookup import listed as as_text
+    from iai_mcp.domain.agents.lookup import matching
 
     named = matching(name, agents)
     if len({agent.project for agent in named}) < len(named):

@@ -9,8 +9,8 @@ import contextlib
 import json
 from collections.abc import Callable
 
+from iai_mcp.domain.agents.terminal import LARGEST
 from iai_mcp.domain.errors import IaiError, NotFound, RemoteFailed, TimedOut
-from iai_mcp.domain.terminals import LARGEST
 from iai_mcp.remote import all_machines
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal.connection import Connection, HolderState

@@ -8,10 +8,10 @@ import pytest
 from tests.support.sshd import Sshd, missing, sshd
 from tests.support.strangers import needs_root
 
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import TerminalSize
 from iai_mcp.domain.errors import DiskFull
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.projects import RemoteRef
-from iai_mcp.domain.terminals import TerminalSize
+from iai_mcp.domain.projects.project import RemoteRef
 from iai_mcp.remote.machine import Machine
 from iai_mcp.remote.ports import FarFiles
 from iai_mcp.remote.pty import FarPty

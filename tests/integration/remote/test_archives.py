@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tests.support.sshd import Sshd
 
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import TerminalSize
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import TerminalSize
 from iai_mcp.remote import archive
 from iai_mcp.remote.machine import Machine
 from iai_mcp.remote.pty import FarPty

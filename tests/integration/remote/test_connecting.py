@@ -12,7 +12,7 @@ import pytest
 from tests.support.sshd import Sshd
 
 from iai_mcp.domain.errors import DiskFull, IaiError, NotInstalled, RemoteFailed, TimedOut
-from iai_mcp.domain.projects import RemoteRef
+from iai_mcp.domain.projects.project import RemoteRef
 from iai_mcp.remote import archive
 from iai_mcp.remote.machine import Machine, home_id
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from iai_mcp.domain.agent_profiles import AgentProfile, parse_injection
+from iai_mcp.domain.agents.profile import AgentProfile, parse_injection
 from iai_mcp.domain.errors import InvalidInput, NotFound, RemoteFailed, TimedOut
-from iai_mcp.domain.projects import RemoteRef
+from iai_mcp.domain.projects.project import RemoteRef
 from iai_mcp.remote import all_machines
 from iai_mcp.remote.contact import Contact
 from iai_mcp.remote.machine import Machine

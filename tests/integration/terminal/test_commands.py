@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.terminal_kit import Desk, eventually
 
-from iai_mcp.domain.terminals import SessionLabel
+from iai_mcp.domain.agents.terminal import SessionLabel
 from iai_mcp.terminal import layout, text_input
 
 in_memory = pytest.mark.skipif(

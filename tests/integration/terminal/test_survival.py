@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tests.terminal_kit import SOURCE, Desk, Terminal, eventually
 
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import SessionLabel, TerminalSize
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import SessionLabel, TerminalSize
 from iai_mcp.terminal import cleanup, pty, records, session_loss
 from iai_mcp.terminal.pty import HolderPty
 
@@ -163,8 +163,8 @@ def test_a_tethered_program_ends_with_whoever_started_it(desk: Desk) -> None:
     code = (
         "import os, sys\n"
         "from iai_mcp.terminal.pty import HolderPty\n"
-        "from iai_mcp.domain.launching import SpawnSpec\n"
-        "from iai_mcp.domain.terminals import TerminalSize\n"
+        "from iai_mcp.domain.agents.launch import SpawnSpec\n"
+        "from iai_mcp.domain.agents.terminal import TerminalSize\n"
         "spec = SpawnSpec('sleep', ('1000',), '/')\n"
         "print(HolderPty().spawn(spec, TerminalSize(), detached=False), flush=True)\n"
         "sys.stdin.read()\n"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from iai_mcp.domain.redaction import redact
-from iai_mcp.domain.redaction_patterns import parse
+from iai_mcp.domain.redaction.redactor import redact
+from iai_mcp.domain.redaction.user_patterns import parse
 
 
 def row(name: str, regex: str) -> str:

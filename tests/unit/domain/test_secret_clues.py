@@ -2,11 +2,11 @@
 
 import pytest
 
-from iai_mcp.domain import redaction, secret_keys
-from iai_mcp.domain.secret_clues import Watch
-from iai_mcp.domain.secret_names import HEARTS
+from iai_mcp.domain.redaction import private_keys, redactor
+from iai_mcp.domain.redaction.keyword_scan import Watch
+from iai_mcp.domain.redaction.names import HEARTS
 
-RULES = (*secret_keys.RULES, *redaction._RULES)
+RULES = (*private_keys.RULES, *redactor._RULES)
 
 
 def watch(*words: str, hearts: tuple[str, ...] = ()) -> Watch:
@@ -34,10 +34,10 @@ def test_the_longest_clue_stands_for_those_it_begins_with() -> None:
 def test_every_clue_of_every_rule_is_found_between_all_others(needed: tuple[str, ...]) -> None:
     everything = "".join(clue for clues, _ in RULES for clue in clues)
     for clue in needed:
-        assert clue in redaction._watch().look(f"{everything}{clue}").words
+        assert clue in redactor._watch().look(f"{everything}{clue}").words
 
 
 def test_hearts_are_where_the_names_are() -> None:
     for heart in HEARTS:
-        found = redaction._watch().look(f"my{heart}: x").hearts
+        found = redactor._watch().look(f"my{heart}: x").hearts
         assert (2, 2 + len(heart)) in found or found[0][0] >= 2

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from functools import cache
 
 from iai_mcp.domain.pieces import bounds, matches
-from iai_mcp.domain.redaction_rules import COMMON, PREFIXED, SHAPED, SHORTEST
-from iai_mcp.domain.secret_clues import Span, tree
-from iai_mcp.domain.secret_values import filler, random_letters
+from iai_mcp.domain.redaction.keyword_scan import Span, tree
+from iai_mcp.domain.redaction.values import filler, random_letters
+from iai_mcp.domain.redaction.vendor_formats import COMMON, PREFIXED, SHAPED, SHORTEST
 
 _RULES = [(kind, prefix, rest) for kind, prefixes, rest in PREFIXED for prefix in prefixes]
 # What ends in a letter, digit or dash and still is no part of a word: a colour of the terminal, a

@@ -11,7 +11,7 @@ closed. Standing inside compares exact paths.
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from iai_mcp.domain.project_identity import follow, follow_upward, from_key, is_path, is_within
+from iai_mcp.domain.projects.identity import follow, follow_upward, from_key, is_path, is_within
 
 Area = frozenset[str]  # the paths, or the name, under which one private project is known
 

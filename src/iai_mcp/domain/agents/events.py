@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from iai_mcp.domain.terminals import SessionStatus
+from iai_mcp.domain.agents.terminal import SessionStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from iai_mcp.domain import secret_neighbours, secret_sentences
-from iai_mcp.domain.secret_clues import Span
-from iai_mcp.domain.secret_names import Family, family_of, is_credential
-from iai_mcp.domain.secret_values import Candidate, Manner, key_like, password_like
+from iai_mcp.domain.redaction import sentences, tables
+from iai_mcp.domain.redaction.keyword_scan import Span
+from iai_mcp.domain.redaction.names import Family, family_of, is_credential
+from iai_mcp.domain.redaction.values import Candidate, Manner, key_like, password_like
 
 _LONGEST_NAME = 64
 _NAME_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
@@ -115,10 +115,10 @@ def _values_of(text: str, start: int, end: int, family: Family) -> Iterator[Span
 
 
 def _candidates(text: str, start: int, end: int, *, assigned: bool) -> Iterator[Candidate]:
-    yield from secret_neighbours.elsewhere(text, start, end)
+    yield from tables.elsewhere(text, start, end)
     if not assigned:
-        yield from secret_neighbours.behind(text, start, end)
-        yield from secret_sentences.told(text, start, end)
+        yield from tables.behind(text, start, end)
+        yield from sentences.told(text, start, end)
 
 
 def _sign(text: str, start: int, end: int) -> re.Match[str] | None:

@@ -11,7 +11,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 
-from iai_mcp.domain.redaction import Pattern
+from iai_mcp.domain.redaction.redactor import Pattern
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 # What matters to the search for repetitions inside repetitions: escapes and sets are skipped.

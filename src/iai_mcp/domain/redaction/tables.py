@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from iai_mcp.domain.secret_values import Candidate, Manner
+from iai_mcp.domain.redaction.values import Candidate, Manner
 
 _QUOTE = r"\\{0,3}[\"']"
 # `name: X`, `"Key": "X"`, `variable "X"`, `<property name="X"`: X is a name, its value has another.

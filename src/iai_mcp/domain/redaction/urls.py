@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from iai_mcp.domain.pieces import matches
-from iai_mcp.domain.secret_clues import Rule, Search, Span
-from iai_mcp.domain.secret_values import is_uuid, key_like, stands_in
+from iai_mcp.domain.redaction.keyword_scan import Rule, Search, Span
+from iai_mcp.domain.redaction.values import is_uuid, key_like, stands_in
 
 _IN_ADDRESS = re.compile(r"://([^\s:/?#@\"'`<>\[]{0,128}):([^\s@\"'`<>/]{1,256})@[\w\[$<{]")
 _ALONE_IN_ADDRESS = re.compile(r"https?://([\w%~.+=-]{16,256})(?::x-oauth-basic)?@[\w\[]")

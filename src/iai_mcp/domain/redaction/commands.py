@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from iai_mcp.domain.pieces import matches
-from iai_mcp.domain.secret_clues import Rule, Search, Span, has_any
-from iai_mcp.domain.secret_values import key_like, password_like, stands_in
+from iai_mcp.domain.redaction.keyword_scan import Rule, Search, Span, has_any
+from iai_mcp.domain.redaction.values import key_like, password_like, stands_in
 
 Row = tuple[tuple[str, ...], str]
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from iai_mcp.domain.agents import slug_of
+from iai_mcp.domain.agents.agent import slug_of
 from iai_mcp.domain.foreign_text import bare_file_name
-from iai_mcp.domain.projects import PROJECT_DATA
+from iai_mcp.domain.projects.project import PROJECT_DATA
 
 WORKTREES = f"{PROJECT_DATA}/worktrees"
 

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from iai_mcp.domain.agent_lookup import look_up
+from iai_mcp.domain.agents.lookup import look_up
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput, NotFound
 from iai_mcp.domain.foreign_text import bare_file_name, branch_name, is_seen, quoted
 

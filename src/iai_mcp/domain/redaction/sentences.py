@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from iai_mcp.domain.pieces import matches
-from iai_mcp.domain.secret_clues import Rule, Span
-from iai_mcp.domain.secret_values import Candidate, Manner, key_like, password_like
+from iai_mcp.domain.redaction.keyword_scan import Rule, Span
+from iai_mcp.domain.redaction.values import Candidate, Manner, key_like, password_like
 
 # Quotes of all countries; a value neither begins nor ends with one.
 _QUOTES = "\"'`“”„«»‹›‘’「」『』"

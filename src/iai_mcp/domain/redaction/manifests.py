@@ -4,8 +4,8 @@ import re
 from collections.abc import Generator, Iterator
 
 from iai_mcp.domain.pieces import matches
-from iai_mcp.domain.secret_clues import Rule, Span
-from iai_mcp.domain.secret_values import stands_in
+from iai_mcp.domain.redaction.keyword_scan import Rule, Span
+from iai_mcp.domain.redaction.values import stands_in
 
 _DATA = ("data", "stringData", "binaryData")
 _YAML_KIND = re.compile(

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from iai_mcp.domain.agents.launch import RunFile
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.foreign_text import is_seen, quoted
-from iai_mcp.domain.launching import RunFile
 
 _NO_ENV: Mapping[str, str] = MappingProxyType({})
 # Hosts name their conversations by UUIDs or short words of this kind; never an option.

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from iai_mcp.domain.pieces import matches
-from iai_mcp.domain.secret_clues import Rule, Span
-from iai_mcp.domain.secret_values import filler
+from iai_mcp.domain.redaction.keyword_scan import Rule, Span
+from iai_mcp.domain.redaction.values import filler
 
 _LABEL = r"(?:[A-Za-z0-9]{1,12} ){0,3}(?:PRIVATE KEY(?: BLOCK)?|Static key V1)"
 _BEGINS = re.compile(rf"-{{4,5}} ?BEGIN {_LABEL} ?-{{4,5}}")

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from iai_mcp.domain.pieces import matches
-from iai_mcp.domain.secret_clues import Rule, Search, Span
-from iai_mcp.domain.secret_values import password_like, stands_in
+from iai_mcp.domain.redaction.keyword_scan import Rule, Search, Span
+from iai_mcp.domain.redaction.values import password_like, stands_in
 
 # ann:…@10.0.0.3, ann:…@tcp(db:3306)
 _HOST = re.compile(r"@(?:tcp\(|localhost|\d{1,3}(?:\.\d{1,3}){3})")

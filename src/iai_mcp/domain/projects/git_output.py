@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
-from iai_mcp.domain.project_identity import normal
+from iai_mcp.domain.projects.identity import normal
 
 _LONGEST = 4000  # characters looked at
 _STEPS = re.compile(r"&&|\|\||[;\n]")

@@ -12,19 +12,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from iai_mcp.domain import (
-    secret_assignments,
-    secret_commands,
-    secret_keys,
-    secret_logins,
-    secret_manifests,
-    secret_places,
-    secret_sentences,
-    secret_tokens,
-)
 from iai_mcp.domain.pieces import matches, pieces
-from iai_mcp.domain.secret_clues import Clues, Rule, Span, Watch
-from iai_mcp.domain.secret_names import HEARTS, is_heart
+from iai_mcp.domain.redaction import (
+    assignments,
+    commands,
+    logins,
+    manifests,
+    private_keys,
+    sentences,
+    urls,
+    vendor_tokens,
+)
+from iai_mcp.domain.redaction.keyword_scan import Clues, Rule, Span, Watch
+from iai_mcp.domain.redaction.names import HEARTS, is_heart
 
 PRIVATE = "[private]"
 _MARKER = re.compile(r"\[secret:[a-z0-9-]{1,40}\]|\[private\]")
@@ -124,13 +124,13 @@ def _secrets(text: str, lowered: str, extra_patterns: Sequence[Pattern]) -> Iter
     for pattern in extra_patterns:
         yield from _of_user(text, pattern)
     clues = _watch().look(lowered)
-    yield from _by_rules(secret_keys.RULES, text, lowered, clues)
-    yield from secret_tokens.find(text)
+    yield from _by_rules(private_keys.RULES, text, lowered, clues)
+    yield from vendor_tokens.find(text)
     yield from _by_rules(_RULES, text, lowered, clues)
-    yield from secret_logins.in_lines(text)
-    yield from secret_commands.in_options(text, lowered)
-    yield from secret_sentences.in_other_scripts(text, lowered)
-    yield from secret_assignments.find(text, clues.hearts)
+    yield from logins.in_lines(text)
+    yield from commands.in_options(text, lowered)
+    yield from sentences.in_other_scripts(text, lowered)
+    yield from assignments.find(text, clues.hearts)
 
 
 def _by_rules(rules: Sequence[Rule], text: str, lowered: str, clues: Clues) -> Iterator[Span]:
@@ -142,17 +142,17 @@ def _by_rules(rules: Sequence[Rule], text: str, lowered: str, clues: Clues) -> I
 
 # In the order in which the kinds are named where two overlap.
 _RULES: tuple[Rule, ...] = (
-    *secret_manifests.RULES,
-    *secret_places.RULES,
-    *secret_logins.RULES,
-    *secret_commands.RULES,
-    *secret_sentences.RULES,
+    *manifests.RULES,
+    *urls.RULES,
+    *logins.RULES,
+    *commands.RULES,
+    *sentences.RULES,
 )
 
 
 @cache
 def _watch() -> Watch:
-    words = (word for needed, _ in (*secret_keys.RULES, *_RULES) for word in needed)
+    words = (word for needed, _ in (*private_keys.RULES, *_RULES) for word in needed)
     return Watch(words, HEARTS, is_heart)
 
 

@@ -1,0 +1,1 @@
+"""Replaces secrets in a text by visible markers, before anything is stored."""
