@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Literal
 
-from iai_mcp.domain.cue.exact import quoted
+from iai_mcp.domain.cue.exact import exact_parts
 from iai_mcp.domain.cue.stop_words import stop_words, tells_nothing
 from iai_mcp.domain.ruling_words import stem
 from iai_mcp.domain.words import count, index_terms, is_cjk, words
@@ -88,7 +88,7 @@ def read_prompt(text: str) -> Prompt:
     spelled = {word for word in telling if not is_cjk(word)}
     # Two pairs are about a word: every other one stands across two.
     told = len(spelled - _SMALL_TALK) + len((pairs & terms) - _SMALL_TALK) // 2
-    return Prompt(frozenset(terms), quoted(sample)[:20], told, count(sample))
+    return Prompt(frozenset(terms), exact_parts(sample)[:20], told, count(sample))
 
 
 def rarity(turns: int, holding: int) -> float:

@@ -138,14 +138,15 @@ class VectorIndex:
         return [(int(view.keys[rows[i]]), float(scores[i])) for i in _top(scores, limit)]
 
     def cosines(self, vector: Matrix, keys: Keys) -> Matrix:
-        """The cosine of each of `keys`; NaN for one that has no vector."""
+        """The cosine of each of `keys` with one vector, or with each of several (a row each); NaN for one
+        that has no vector."""
         view = self._snapshot()
         rows = self._rows_of(view, keys)
         known = np.flatnonzero(rows >= 0)
-        cosines = np.full(len(keys), np.nan, dtype=np.float32)
-        query = np.ascontiguousarray(vector, dtype=np.float32).reshape(-1)
-        cosines[known] = _scores(view, rows[known], query)
-        return cosines
+        queries = np.atleast_2d(np.asarray(vector, np.float32))
+        cosines = np.full((len(queries), len(keys)), np.nan, dtype=np.float32)
+        cosines[:, known] = _all_scores(view, rows[known], queries)
+        return cosines if np.ndim(vector) > 1 else cosines[0]
 
     def of(self, keys: Sequence[int]) -> Matrix:
         """The vectors of `keys`; zero for one that has none."""
@@ -278,6 +279,16 @@ def _scores(view: _Snapshot, rows: NDArray[np.int64], query: Matrix) -> Matrix:
         end = min(start + _BLOCK, rows.size)
         part = slice(start, end) if everything else rows[start:end]
         scores[start:end] = (view.codes[part].astype(np.float32) @ query) * view.scales[part]
+    return scores
+
+
+def _all_scores(view: _Snapshot, rows: NDArray[np.int64], queries: Matrix) -> Matrix:
+    """The same for several queries at once, a row each: rows are turned into floats once."""
+    scores = np.empty((len(queries), rows.size), dtype=np.float32)
+    for start in range(0, rows.size, _BLOCK):
+        part = rows[start : start + _BLOCK]
+        cosines = view.codes[part].astype(np.float32) @ queries.T
+        scores[:, start : start + len(part)] = (cosines * view.scales[part, None]).T
     return scores
 
 

@@ -96,7 +96,8 @@ class Vectors:
         return self._turns.like(key, limit)
 
     def cosines(self, vector: Matrix, keys: Keys) -> Matrix:
-        """The cosine of each of `keys`; NaN for one that has no vector."""
+        """The cosine of each of `keys` with a vector, or with each of several (a row each); NaN for one that
+        has no vector."""
         return self._turns.cosines(vector, keys)
 
     def of(self, keys: Sequence[int]) -> Matrix:
@@ -118,31 +119,30 @@ class Vectors:
             best.setdefault(slot // _TOPICS_EACH, cosine)
         return best
 
-    def best_passages(self, vector: Matrix, keys: Keys) -> tuple[Matrix, Matrix]:
-        """The cosines of each memory's best passage and of its context; NaN where it has none.
+    def passages(self, keys: Keys) -> dict[int, Matrix]:
+        """The vectors of the passages of each of these memories that has any, in the order of its text."""
+        found: dict[int, Matrix] = {}
+        for one in self._log.parts(keys.tolist()):
+            codes = np.frombuffer(one.codes, np.int8).reshape(-1, self._dimensions)
+            scales = np.frombuffer(one.scales, np.float32)
+            own = slice(one.topics, len(codes) - one.context)
+            if own.stop > own.start:
+                found[one.key] = codes[own].astype(np.float32) * scales[own, None]
+        return found
 
-        The keys come in ascending order.
-        """
-        passage = np.full(len(keys), np.nan, np.float32)
-        context = np.full(len(keys), np.nan, np.float32)
-        parts = self._log.parts(keys.tolist())
-        if not parts:
-            return passage, context
-        found, topics, contexts, each, coded = zip(*parts, strict=True)
-        scales = np.frombuffer(b"".join(each), np.float32)
-        codes = np.frombuffer(b"".join(coded), np.int8)
-        query = np.ascontiguousarray(vector, dtype=np.float32).reshape(-1)
-        cosines = (codes.reshape(-1, self._dimensions).astype(np.float32) @ query) * scales
-        ends = np.cumsum([len(own) // scales.itemsize for own in each])
-        starts = np.concatenate([[0], ends[:-1]])
-        places = np.searchsorted(keys, found)
-        whole = np.flatnonzero(contexts)
-        context[places[whole]] = cosines[ends[whole] - 1]
-        cosines[ends[whole] - 1] = np.nan
-        for one in np.flatnonzero(topics):
-            cosines[starts[one] : starts[one] + topics[one]] = np.nan
-        passage[places] = np.fmax.reduceat(cosines, starts)
-        return passage, context
+    def best_passages(self, vectors: Matrix, keys: Keys) -> Matrix:
+        """The cosine of each memory's best passage with each of the vectors (a row each); NaN where a
+        memory has none."""
+        best = np.full((len(vectors), len(keys)), np.nan, np.float32)
+        found = self.passages(keys)
+        if not found:
+            return best
+        cosines = np.concatenate(list(found.values())) @ np.asarray(vectors, np.float32).T
+        sizes = [len(own) for own in found.values()]
+        starts = np.cumsum([0, *sizes[:-1]])
+        places = {key: place for place, key in enumerate(keys.tolist())}
+        best[:, [places[key] for key in found]] = np.maximum.reduceat(cosines, starts, axis=0).T
+        return best
 
     def drop(self, keys: Sequence[int]) -> None:
         """Stop finding these memories: nothing of them stays in memory."""

@@ -23,13 +23,9 @@ _MOST_TERMS = 12
 _READ_AT_FIRST = 800
 # A word this common is left out even if it is among the rarest, unless it is the rarest of all.
 _TOO_COMMON = 600
-# A word that is said more often than this does not stand in for another one.
-_RARE_AT_MOST, _RARE_SHARE = 200, 0.01
 # Postings of a word kept anyway are cut here: a bound for a cue of nothing but common words.
 _MOST_PLACES = 20_000
 _EXACT_AT_MOST = 200  # memories that hold what the cue quotes, newest first
-# A name that many memories hold tells them apart no longer: its worth falls from here on.
-_RARE_NAME = 3
 _WORDS_KEPT = 256  # at ten kilobytes each at most
 
 
@@ -124,34 +120,10 @@ def postings(lookup: Lookup, terms: Sequence[str], *, generous: bool = False) ->
     ]
 
 
-def rare(lookup: Lookup, word: str) -> Postings | None:
-    """Where a word occurs; None for one that is too common to stand in for another."""
-    return lookup.read(word, max(_RARE_AT_MOST, int(_RARE_SHARE * len(lookup.view.keys))))
-
-
-@dataclass(frozen=True, slots=True)
-class Exactness:
-    """The share of what the cue quotes that rows hold, less where many hold it."""
-
-    worth: Floats  # per row
-    rows: NDArray[np.int64]  # that hold any of it, ascending
-
-
-def exactness(index: Words, names: Sequence[str], view: View, within: Mask) -> Exactness:
-    worth = np.zeros(len(view.keys), np.float32)
-    total = max(1, sum(map(len, names)))
-    held: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-    for name in names:
-        phrase = indexed(name).partition("\n")[0]  # without the parts of a camelCase name
-        keys = index.holding_phrase(phrase, _EXACT_AT_MOST)
-        rows = view.rows_of(np.array(keys, np.int64))
-        rows = rows[within[rows]]
-        if rows.size:
-            worth[rows] += min(1.0, _RARE_NAME / rows.size) * len(name)
-            held.append(rows)
-    every = each_once(np.concatenate(held))
-    worth[every] /= total
-    return Exactness(worth, every)
+def holding(index: Words, part: str, view: View) -> NDArray[np.int64]:
+    """The rows of memories that hold an exact part, the newest of very many."""
+    phrase = indexed(part).partition("\n")[0]  # without the parts of a camelCase name
+    return view.rows_of(np.array(index.holding_phrase(phrase, _EXACT_AT_MOST), np.int64))
 
 
 def _postings(word: str, places: Places, view: View) -> Postings:
@@ -166,3 +138,6 @@ def _postings(word: str, places: Places, view: View) -> Postings:
     if not known.all():
         found, counts = found[known], counts[known]
     return Postings(found, counts, word, holding=len(keys), places=len(places))
+
+
+Exactness = object

@@ -8,7 +8,7 @@ from uuid import UUID
 from iai_mcp.domain.briefing import Point
 from iai_mcp.domain.commands import errors_in, same_command, words_of_error
 from iai_mcp.domain.cue.analysis import read
-from iai_mcp.domain.cue.exact import quoted
+from iai_mcp.domain.cue.exact import exact_parts
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.mendings import Mending
 from iai_mcp.domain.practice import practice
@@ -117,7 +117,7 @@ class WorkAnswers:
     def _holding_exactly(self, error: str, scope: Scope) -> list[int]:
         """Failed commands whose output has every exact part of the error: codes, addresses, names."""
         # A file is the same one wherever it was named from.
-        parts = [part.lower().rstrip("/").rpartition("/")[2] for part in quoted(error)][:_PARTS]
+        parts = [part.lower().rstrip("/").rpartition("/")[2] for part in exact_parts(error)][:_PARTS]
         if not parts:
             return []
         terms = tuple(dict.fromkeys(term for part in parts for term in words(part)))[:_ERROR_WORDS]

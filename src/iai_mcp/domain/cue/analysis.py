@@ -7,7 +7,7 @@ from datetime import datetime
 
 from iai_mcp.domain.answer_kinds import Kinds, asked_for
 from iai_mcp.domain.changes import speaks_in_the_present, spoken_plainly
-from iai_mcp.domain.cue.exact import quoted
+from iai_mcp.domain.cue.exact import exact_parts
 from iai_mcp.domain.cue.stop_words import language_of, stop_words, tells_nothing
 from iai_mcp.domain.cue.times import windows
 from iai_mcp.domain.cue.times_elsewhere import windows_elsewhere
@@ -84,7 +84,7 @@ def read(
     times = _windows(plain, now, language)
     reading = CueReading(
         terms=tuple(_terms(plain, language, named)),
-        exact=quoted(cue),
+        exact=exact_parts(cue),
         meaning=_meaning(cue, named),
         speakers=named,
         of_the_assistant=_OF_THE_ASSISTANT.search(cue) is not None,

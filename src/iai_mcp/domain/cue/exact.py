@@ -36,17 +36,20 @@ _IDENTIFIER = re.compile(
     )(?![\w])""",
     re.VERBOSE,
 )
+_NUMBER = re.compile(r"(?<![\w.,:/-])\d{3,20}(?![\w%]|[.,:/-]\d)")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _WORDY = re.compile(r"[A-Za-z]+-[A-Za-z]+|[A-Z]{2,5}s")  # well-known, PRs
 _TRAILING = ".,;:!?)]}'\""
 
 
-def quoted(cue: str) -> tuple[str, ...]:
-    """What `cue` names letter by letter, longest first, each once."""
+def exact_parts(cue: str, *, years: bool = True) -> tuple[str, ...]:
+    """What `cue` names letter by letter, longest first, each once; `years`: numbers such as 2026 too."""
     found: list[str] = [match[1] for match in _ERROR_LINE.finditer(cue)]
     for match in _QUOTED.finditer(cue):
         found.append(next(group for group in match.groups() if group))
     found += [match[1] for match in _SINGLE_QUOTED.finditer(cue)]
     found += [_trimmed(match[0]) for match in _IDENTIFIER.finditer(cue)]
+    found += [match[0] for match in _NUMBER.finditer(cue) if years or not _YEAR.fullmatch(match[0])]
     kept = {name for name in found if _telling(name)}
     return tuple(sorted(kept, key=lambda name: (-len(name), name)))
 
@@ -57,11 +60,11 @@ def _trimmed(name: str) -> str:
 
 
 def _telling(name: str) -> bool:
-    """A commit has letters and digits both; "and/or", a plain hyphen and "PRs" name nothing."""
+    """A word of the letters a to f is no commit; "and/or", a plain hyphen and "PRs" name nothing."""
     if len(name) < 2 or not any(char.isalnum() for char in name):
         return False
-    if re.fullmatch(r"[0-9a-f]{7,40}", name):
-        return any(char.isdigit() for char in name) and any(char.isalpha() for char in name)
+    if re.fullmatch(r"[a-f]{7,40}", name):
+        return False
     if re.fullmatch(r"\d+/\d+(?:/\d+)?", name) or name.lower() in ("and/or", "he/she", "s/he"):
         return False
     return _WORDY.fullmatch(name) is None
