@@ -52,7 +52,7 @@ _MOST_PENDING = 200  # calls that wait for their results; a session has a handfu
 class Call:
     """A tool call as it stands in a transcript."""
 
-    __slots__ = ("cwd", "id", "input", "name", "ts")
+    __slots__ = ("cwd", "id", "input", "name", "printed", "ts")
 
     def __init__(
         self, mark: str, name: object, given: object, ts: object = None, cwd: object = None
@@ -62,6 +62,7 @@ class Call:
         self.input: Record = given if isinstance(given, dict) else {}
         self.ts = ts
         self.cwd = cwd
+        self.printed: list[str] = []  # by a command that still runs
 
     @property
     def is_work(self) -> bool:
@@ -79,9 +80,20 @@ class Result:
 
     `exit` is None if the host does not record it. `not_run`: it was refused, or never started.
     `rejection` is what the person wrote when they refused it.
+    `running` is the host's id of a process that still runs.
     """
 
-    __slots__ = ("changes", "exit", "failed", "not_run", "output", "rejection", "seconds", "ts")
+    __slots__ = (
+        "changes",
+        "exit",
+        "failed",
+        "not_run",
+        "output",
+        "rejection",
+        "running",
+        "seconds",
+        "ts",
+    )
 
     def __init__(
         self,
@@ -94,6 +106,7 @@ class Result:
         changes: "list[Change] | None" = None,
         seconds: float | None = None,
         ts: object = None,
+        running: str = "",
     ) -> None:
         self.output = output
         self.exit = exit
@@ -103,6 +116,7 @@ class Result:
         self.changes = changes
         self.seconds = seconds
         self.ts = ts
+        self.running = running
 
 
 class Setting:
@@ -170,23 +184,36 @@ def end(
         reading.carry.pop("calls", None)
     call = reading.calls.pop(call_id, None)
     if call is None and isinstance(place, int):
-        call = _read_again(reading.path, place, call_id, calls_in)
+        call = read_again(reading.path, place, call_id, calls_in)
     return call
 
 
-def _read_again(
+def place_of(reading: "Reading", call_id: object) -> int | None:
+    """Where the line of a remembered call begins."""
+    places = reading.carry.get("calls")
+    place = places.get(call_id) if isinstance(places, dict) else None
+    return place if isinstance(place, int) else None
+
+
+def read_again(
     path: str, place: int, call_id: str, calls_in: "Callable[[Record], Iterable[Call]]"
 ) -> Call | None:
+    record = record_at(path, place)
+    calls = calls_in(record) if record is not None else ()
+    return next((call for call in calls if call.id == call_id), None)
+
+
+def record_at(path: str, place: int) -> Record | None:
+    """The object in the line of a file that begins at this byte."""
     from iai_mcp.hosts.reader import LONGEST_LINE
 
     try:
         with regular_files.opened(path, links=regular_files.ANYWHERE) as file:
             file.seek(place)
             record = loads(file.readline(LONGEST_LINE).decode("utf-8", "replace"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, OverflowError):
         return None
-    calls = calls_in(record) if isinstance(record, dict) else ()
-    return next((call for call in calls if call.id == call_id), None)
+    return record if isinstance(record, dict) else None
 
 
 def events_of(call: Call, result: Result, setting: Setting) -> list[Event]:
