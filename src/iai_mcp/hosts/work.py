@@ -191,7 +191,9 @@ def end(
 def place_of(reading: "Reading", call_id: object) -> int | None:
     """Where the line of a remembered call begins."""
     places = reading.carry.get("calls")
-    place = places.get(call_id) if isinstance(places, dict) else None
+    if not isinstance(places, dict) or not isinstance(call_id, str):
+        return None
+    place = places.get(call_id)
     return place if isinstance(place, int) else None
 
 
