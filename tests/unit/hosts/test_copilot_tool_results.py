@@ -54,6 +54,16 @@ def test_the_exit_code_stands_in_the_last_line(tmp_path: Path, ending: str, code
     assert "shellId" not in event["work"].get("output", "")
 
 
+def test_the_exit_code_beside_the_output_counts_most(tmp_path: Path) -> None:
+    (event,) = read(
+        tmp_path,
+        started(1, "c1", "bash", command="false"),
+        complete(2, "c1", "quiet", shellExecution={"exitCode": 3}),
+    )
+
+    assert event["work"]["exit"] == 3
+
+
 @pytest.mark.parametrize(
     "printed",
     [

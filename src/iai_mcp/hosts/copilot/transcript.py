@@ -171,6 +171,10 @@ def _result(data: Record) -> Result:
     if text_at(data, "error", "code") in ("denied", "rejected"):
         return Result(not_run=True)
     result = _printed(data)
+    shell = data.get("shellExecution")
+    code = shell.get("exitCode") if isinstance(shell, dict) else None
+    if isinstance(code, int) and not isinstance(code, bool):
+        return Result(result.output, exit=code)
     if result.exit is None and not result.running:
         result.exit, result.failed = (None if failed else 0), failed
     return result
