@@ -11,7 +11,7 @@ from tests.support.answers import Json
 
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import Provenance
-from iai_mcp.domain.redaction.redactor import redact
+from iai_mcp.domain.redaction import redact
 from iai_mcp.domain.telling import telling
 from iai_mcp.domain.work import Command, Work, clean_work, read_done
 from iai_mcp.hosts.codex import tool_calls as codex
