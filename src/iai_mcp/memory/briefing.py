@@ -8,7 +8,7 @@ from iai_mcp.domain import briefing
 from iai_mcp.domain.briefing import Point
 from iai_mcp.domain.briefing_text import Briefing, CountTokens, Section, compose
 from iai_mcp.domain.memories import Memory, is_from
-from iai_mcp.domain.project_identity import from_key
+from iai_mcp.domain.projects.identity import from_key
 from iai_mcp.domain.recap import endings
 from iai_mcp.domain.rule_register import Register
 from iai_mcp.memory.injections import Injections
