@@ -75,6 +75,9 @@ class FakeWorks:
 
     def edits_of(self, path: str, scope: Scope, limit: int) -> list[Record]:
         plain = path.strip().removeprefix("./").rstrip("/")
+        for root in scope.projects:
+            if root.startswith("/") and plain.startswith(f"{root}/"):
+                plain = plain[len(root) + 1 :]
         edits = [(one, one.done) for one in self._newest(scope, ("edit",))]
         found = [
             one

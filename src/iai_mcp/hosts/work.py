@@ -5,7 +5,9 @@ in and gets events like turns, with `kind`, `work` and the turn they belong to. 
 never kept: an edit has only its path, its size and the names of functions and classes.
 """
 
-from iai_mcp import regular_files
+import os
+
+from iai_mcp import paths, regular_files
 from iai_mcp.hosts.patches import Change, changes_of
 from iai_mcp.hosts.turns import Event, Record, encodable, moment_of, turn
 from iai_mcp.protocol.compact_json import loads
@@ -44,6 +46,7 @@ _OLD = ("old_string", "oldString", "old_str")
 _NEW = ("new_string", "newString", "new_str", "content", "file_text", "contents", "new_source", "code_edit")
 # fmt: on
 _LONGEST_PATH = 1024
+_EXPANDED = frozenset("$`*?[]{}\\\0")  # a shell puts something else in their place
 _LONGEST_QUERY = 300
 _LONGEST_NOTE = 300
 _MOST_PENDING = 200  # calls that wait for their results; a session has a handful
@@ -302,7 +305,8 @@ def _command(call: Call, result: Result, setting: Setting) -> list[Event]:
     summary = encodable(" ".join(note.split())[:_LONGEST_NOTE]) if isinstance(note, str) else ""
     work: Record = {"command": command, "exit": result.exit}
     where = call.input.get("workdir") or call.input.get("directory") or call.cwd or setting.cwd
-    if isinstance(where, str) and where:
+    where = directory_of(command, where if isinstance(where, str) else "")
+    if where:
         work["cwd"] = encodable(where[:_LONGEST_PATH])
     if result.seconds is not None:
         work["seconds"] = round(result.seconds, 1)
@@ -316,6 +320,27 @@ def _command(call: Call, result: Result, setting: Setting) -> list[Event]:
             work["output"] = output
     text = f"{summary}\n{command}" if summary else command
     return [_event("command", call.id, text, work, call.ts, setting)]
+
+
+def directory_of(command: str, where: str) -> str:
+    """Where a command runs that was started in `where`: it may begin with `cd DIRECTORY &&`."""
+    rest = command.lstrip()
+    if not rest.startswith("cd "):
+        return where
+    rest = rest[3:].lstrip()
+    quote = rest[:1] if rest[:1] in ("'", '"') else ""
+    end = rest.find(quote, 1) if quote else len(rest)
+    if not quote:
+        end = min((at for at in map(rest.find, (" ", ";", "&", "\n")) if at >= 0), default=end)
+    place, after = (rest[1:end], rest[end + 1 :]) if quote else (rest[:end], rest[end:])
+    if end < 0 or not after.lstrip(" ").startswith(("&&", ";", "\n")) or set(place) & _EXPANDED:
+        return where
+    if place.startswith("~"):
+        known = place == "~" or place.startswith("~/")
+        return os.path.normpath(paths.home() + place[1:]) if known else where
+    if place.startswith("-") or not (where.startswith("/") or place.startswith("/")):
+        return where
+    return os.path.normpath(os.path.join(where, place))
 
 
 def _edits(call: Call, result: Result, setting: Setting) -> list[Event]:
