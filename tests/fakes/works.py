@@ -82,7 +82,12 @@ class FakeWorks:
         found = [
             one
             for one, done in edits
-            if isinstance(done, Edit) and plain and _is_at(one, done, plain)
+            if isinstance(done, Edit)
+            and plain
+            and (
+                _is_at(one, done, plain)
+                or (done.path.startswith("/") and f"/{plain}/" in f"{done.path}/")
+            )
         ]
         ends = [
             one
