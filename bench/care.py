@@ -7,7 +7,7 @@ from pathlib import Path
 from bench.corpus import Corpus
 from bench.report import Row, percentile, show
 from bench.scratch import Scratch, scratch
-from iai_mcp.domain.redaction.redactor import redact
+from iai_mcp.domain.redaction import redact
 
 METHOD = (
     "Redaction: 4,000 turns one by one, CPU time. Import: 10,000 turns in 20 files of Claude Code, from the\n"

@@ -15,7 +15,7 @@ from iai_mcp.adapters.sqlite.incoming import Merged
 from iai_mcp.adapters.sqlite.saying import Own
 from iai_mcp.domain.errors import InvalidInput, IoFailed, NotFound
 from iai_mcp.domain.projects.identity import from_key
-from iai_mcp.domain.redaction.redactor import redact_json
+from iai_mcp.domain.redaction import redact_json
 from iai_mcp.domain.shared_events import ProjectNamed, Said
 from iai_mcp.memory.scoping import Caller
 from iai_mcp.ports.shared_log import SharedLog

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from iai_mcp.domain import pieces
 from iai_mcp.domain.passages import passages
-from iai_mcp.domain.redaction import private_keys, redactor
-from iai_mcp.domain.redaction.names import HEARTS
-from iai_mcp.domain.redaction.redactor import redact
-from iai_mcp.domain.redaction.vendor_formats import PREFIXED
+from iai_mcp.domain.redaction import formats, redact, redactor
+from iai_mcp.domain.redaction.names import NAME_KEYWORDS
+from iai_mcp.domain.redaction.vendor_tokens import PREFIXED
 from iai_mcp.domain.traits import traits_of
 from iai_mcp.domain.words import indexed, words
 
@@ -128,11 +127,11 @@ def test_no_secret_that_is_looked_for_in_pieces_is_longer_than_they_reach(
     for name in [name for name in sys.modules if name.startswith("iai_mcp.domain.")]:
         if hasattr(sys.modules[name], "matches"):
             monkeypatch.setattr(sys.modules[name], "matches", noted)
-    rules = (*private_keys.RULES, *redactor._RULES)
-    clues = [*HEARTS, *(clue for needed, _ in rules for clue in needed)]
+    rules = (*formats.PRIVATE_KEYS, *redactor.RULES)
+    keywords = [*NAME_KEYWORDS, *(keyword for needed, _ in rules for keyword in needed)]
     tokens = [f"{prefix}{'a1' * 20}" for _, some, _ in PREFIXED for prefix in some]
     options = [f" -{letter} x" for letter in string.ascii_letters]
-    redact(" ".join([*clues, *tokens, *options, "<private>", "[secret:a]", "пароль 密码 / `/`"]))
+    redact(" ".join([*keywords, *tokens, *options, "<private>", "[secret:a]", "пароль 密码 / `/`"]))
     assert len(sought) > 100
     widths = {one.pattern: _parser.parse(one.pattern, one.flags).getwidth()[1] for one in sought}
     assert {pattern: width for pattern, width in widths.items() if width >= pieces.REACH} == {}

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 
 from iai_mcp import paths
-from iai_mcp.domain.redaction.redactor import Redacted, redact
+from iai_mcp.domain.redaction import Redacted, redact
 from iai_mcp.domain.redaction.user_patterns import UserPatterns, parse
 
 _log = logging.getLogger(__name__)

@@ -117,7 +117,7 @@ def clean(turn: Turn, text: str, redact: Callable[[str], str]) -> CleanTurn:
     with it. Its identity stays: it was worked out from what arrived.
     """
     # Late: who only knows what a turn is need not know hundreds of patterns of secrets.
-    from iai_mcp.domain.redaction.redactor import redact_json
+    from iai_mcp.domain.redaction import redact_json
 
     return CleanTurn(
         identity=turn.identity,

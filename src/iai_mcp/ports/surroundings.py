@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from iai_mcp.domain.redaction.redactor import Redacted
+from iai_mcp.domain.redaction import Redacted
 
 
 class Clock(Protocol):

@@ -3,7 +3,7 @@
 import pytest
 from bench.planted import innocent, planted
 
-from iai_mcp.domain.redaction.redactor import redact
+from iai_mcp.domain.redaction import redact
 
 SEEDS = range(3)
 

@@ -2,7 +2,7 @@
 
 import json
 
-from iai_mcp.domain.redaction.redactor import redact, redact_json
+from iai_mcp.domain.redaction import redact, redact_json
 
 
 def cleaned(value: object) -> object:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from iai_mcp.domain.redaction.redactor import Pattern, redact
+from iai_mcp.domain.redaction import Pattern, redact
 
 # Letters that look random. Samples are put together here so that no scanner takes this file
 # for a leak.

@@ -1,6 +1,6 @@
 """What a secret's manifest holds goes, whatever it is called; what stands beside it stays."""
 
-from iai_mcp.domain.redaction.redactor import redact
+from iai_mcp.domain.redaction import redact
 
 MAP = """\
 apiVersion: v1

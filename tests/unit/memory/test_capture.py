@@ -7,7 +7,7 @@ from tests.unit.memory.bench import Noon, access
 
 from iai_mcp.adapters.surroundings import LocalProjects
 from iai_mcp.domain.memories import NewTurn
-from iai_mcp.domain.redaction.redactor import redact
+from iai_mcp.domain.redaction import redact
 from iai_mcp.memory.capture import Capture, Captured, NotKept
 from iai_mcp.memory.scoping import Caller
 from iai_mcp.ports.memories import Stored

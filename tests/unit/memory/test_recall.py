@@ -6,7 +6,7 @@ from tests.unit.memory.bench import Noon, access, recall
 
 from iai_mcp.domain.errors import EmptyCue
 from iai_mcp.domain.knobs import Knobs
-from iai_mcp.domain.redaction.redactor import redact
+from iai_mcp.domain.redaction import redact
 from iai_mcp.memory.changing import Contradict
 from iai_mcp.memory.question import Answer, Question
 from iai_mcp.memory.scoping import Caller, Filter

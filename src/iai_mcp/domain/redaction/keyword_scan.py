@@ -1,8 +1,4 @@
-"""Where it is worth while to look for secrets: one pass over a text finds the words that hint at one.
-
-Every rule names its clues, words of which one has to be there. Most texts hold none of them all, and
-most others only some: rules whose clues are missing cost nothing.
-"""
+"""Finds the keywords of all rules in one pass, so that rules without a keyword in the text cost nothing."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -14,78 +10,86 @@ from iai_mcp.domain.pieces import matches
 Span = tuple[int, int, str]
 # From a text, and the same in lower case letter by letter, to the secrets in it.
 Search = Callable[[str, str], Iterator[Span]]
-# (clues in lower case, search)
+# (keywords in lower case, search)
 Rule = tuple[tuple[str, ...], Search]
 
-# Letters that are frequent in texts: a clue that began with one of these would stop the pass at every
-# other letter.
+# Letters that are frequent in texts: a keyword that began with one of these would stop the pass at
+# every other letter.
 _FREQUENT = "eionrdu"
 _NEXT_FREQUENT = "taslcmpbk"  # at these it has to stop, and looks for them first
-_SHORTEST_CLUE = 4
+_SHORTEST_KEYWORD = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Clues:
-    """The clues in a text, and where the hearts of names are: start, end."""
+class Keywords:
+    """The keywords in a text, and where a name may announce a value: (start, end)."""
 
     words: frozenset[str]
-    hearts: tuple[tuple[int, int], ...]
+    names: tuple[tuple[int, int], ...]
 
 
-_NONE = Clues(frozenset(), ())
+_NONE = Keywords(frozenset(), ())
 
 
-class Watch:
-    """Looks for the clues of all rules at once, and for the hearts of names."""
+class KeywordScanner:
+    """Looks for the keywords of all rules at once, and for the keywords of names."""
 
     def __init__(
-        self, words: Iterable[str], hearts: Iterable[str], is_heart: Callable[[str, str, int], bool]
+        self,
+        words: Iterable[str],
+        name_keywords: Iterable[str],
+        is_name_keyword: Callable[[str, str, int], bool],
     ) -> None:
-        self._is_heart = is_heart  # of a text, a word in it that may be one, and where it begins
-        meant: dict[str, set[str]] = {heart: set() for heart in hearts}
-        longest_first = sorted(meant, key=len, reverse=True)
+        """`is_name_keyword` takes a text, a word in it that may be one, and where the word begins."""
+        self._is_name_keyword = is_name_keyword
+        stands_for: dict[str, set[str]] = {keyword: set() for keyword in name_keywords}
+        longest_first = sorted(stands_for, key=len, reverse=True)
         for word in words:
-            meant.setdefault(_without_frequent(word), set()).add(word)
+            stands_for.setdefault(_without_frequent(word), set()).add(word)
         # Of those that begin at the same letter only the longest is found: it stands for the others.
-        self._meant = {
-            found: frozenset().union(*(meant[part] for part in meant if found.startswith(part)))
-            for found in meant
+        self._stands_for = {
+            keyword: frozenset().union(
+                *(stands_for[part] for part in stands_for if keyword.startswith(part))
+            )
+            for keyword in stands_for
         }
-        self._heart = {
-            found: next((heart for heart in longest_first if found.startswith(heart)), "")
-            for found in meant
+        self._name_keyword = {
+            keyword: next((name for name in longest_first if keyword.startswith(name)), "")
+            for keyword in stands_for
         }
-        self._clue = re.compile(tree(meant))
+        self._keyword = re.compile(tree(stands_for))
         # One letter at a time, so that none is overlooked because it begins within another.
-        heads: dict[str, list[str]] = {}
-        for found in meant:
-            heads.setdefault(found[0], []).append(found[1:])
-        first = sorted(heads, key=lambda head: (_NEXT_FREQUENT + head).index(head))
+        tails: dict[str, list[str]] = {}
+        for keyword in stands_for:
+            tails.setdefault(keyword[0], []).append(keyword[1:])
+        heads = sorted(tails, key=lambda head: (_NEXT_FREQUENT + head).index(head))
         self._begins = re.compile(
-            "|".join(f"{re.escape(head)}(?={tree(heads[head])})" for head in first)
+            "|".join(f"{re.escape(head)}(?={tree(tails[head])})" for head in heads)
         )
 
-    def look(self, lowered: str) -> Clues:
-        """The clues in a text in lower case."""
+    def scan(self, lowered: str) -> Keywords:
+        """The keywords in a text in lower case."""
         words: set[str] = set()
-        hearts: list[tuple[int, int]] = []
+        names: list[tuple[int, int]] = []
         for begin in matches(self._begins, lowered):
-            clue = self._clue.match(lowered, begin.start())
-            if clue is None:
+            keyword = self._keyword.match(lowered, begin.start())
+            if keyword is None:
                 continue
-            words.add(clue[0])
-            heart = self._heart[clue[0]]
-            if heart and self._is_heart(lowered, heart, clue.start()):
-                hearts.append((clue.start(), clue.start() + len(heart)))
+            words.add(keyword[0])
+            name = self._name_keyword[keyword[0]]
+            if name and self._is_name_keyword(lowered, name, keyword.start()):
+                names.append((keyword.start(), keyword.start() + len(name)))
         if not words:
             return _NONE
-        return Clues(frozenset().union(*(self._meant[word] for word in words)), tuple(hearts))
+        return Keywords(
+            frozenset().union(*(self._stands_for[word] for word in words)), tuple(names)
+        )
 
 
 def _without_frequent(word: str) -> str:
     """`word` from its first letter on that is not frequent, if enough of it remains."""
     rest = word.lstrip(_FREQUENT)
-    return rest if len(rest) >= _SHORTEST_CLUE else word
+    return rest if len(rest) >= _SHORTEST_KEYWORD else word
 
 
 def tree(words: Iterable[str]) -> str:
@@ -100,6 +104,6 @@ def tree(words: Iterable[str]) -> str:
     return f"(?:{joined}){'?' if ends_here else ''}"
 
 
-def has_any(text: str, needles: tuple[str, ...]) -> bool:
+def contains_any(text: str, needles: tuple[str, ...]) -> bool:
     # A generator would cost more than the search itself.
     return any([needle in text for needle in needles])  # noqa: C419

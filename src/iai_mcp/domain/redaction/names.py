@@ -1,13 +1,13 @@
-"""Which names announce a secret: `DB_PASSWORD`, `apiKey`, `client-secret`; not `token_limit`."""
+"""Decides whether a name announces a secret: `DB_PASSWORD`, `apiKey`, `client-secret`; not `token_limit`."""
 
 import re
 from typing import Literal
 
 Family = Literal["password", "token", "access-token", "secret", "api-key", "key", "auth"]
 
-# Where to look at all, in lower case: the heart of every name that announces a secret. A heart may
+# Where to look at all, in lower case: the keyword in every name that announces a secret. A keyword may
 # be any part of the name.
-HEARTS = (
+NAME_KEYWORDS = (
     *("passw", "passphrase", "passcode", "passord", "passe", "pass", "pwd", "pw", "psk"),
     *("secret", "token", "key", "auth", "credential", "bearer", "_pat", "salt"),
     *("kennwort", "contrase", "clave", "senha", "mdp", "parola", "chtwoord", "clé"),
@@ -105,8 +105,8 @@ _SUFFIXES: tuple[tuple[str, Family], ...] = (
 )
 
 
-def is_heart(lowered: str, word: str, start: int) -> bool:
-    """Whether `word`, one of the hearts, may belong to a name where it was found."""
+def is_name_keyword(lowered: str, word: str, start: int) -> bool:
+    """Whether `word`, one of the keywords, may belong to a name where it was found."""
     if word == "pass":
         return _PASS.match(lowered, start) is not None
     return word not in _WHOLE or _LETTER_NEXT.match(lowered, start + len(word)) is None

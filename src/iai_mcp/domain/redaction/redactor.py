@@ -1,7 +1,7 @@
-"""What must not be stored is replaced by a visible marker before anything is.
+"""Replaces secrets and private spans in a text by markers.
 
-`[secret:github-token]` says what stood there; `[private]` stands for a `<private>…</private>`
-span. Redacting twice changes nothing more, and the time is proportional to the text.
+`[secret:github-token]` names the kind of secret, `[private]` replaces a `<private>…</private>` span.
+Redacting twice changes nothing more. The time is proportional to the text.
 """
 
 import json
@@ -16,15 +16,12 @@ from iai_mcp.domain.pieces import matches, pieces
 from iai_mcp.domain.redaction import (
     assignments,
     commands,
-    logins,
-    manifests,
-    private_keys,
+    formats,
     sentences,
-    urls,
     vendor_tokens,
 )
-from iai_mcp.domain.redaction.keyword_scan import Clues, Rule, Span, Watch
-from iai_mcp.domain.redaction.names import HEARTS, is_heart
+from iai_mcp.domain.redaction.keyword_scan import Keywords, KeywordScanner, Rule, Span
+from iai_mcp.domain.redaction.names import NAME_KEYWORDS, is_name_keyword
 
 PRIVATE = "[private]"
 _MARKER = re.compile(r"\[secret:[a-z0-9-]{1,40}\]|\[private\]")
@@ -63,8 +60,8 @@ def redact(text: str, extra_patterns: Sequence[Pattern] = ()) -> Redacted:
         text = _without_private(text, lowered, counts)
         lowered = _lowered(text)
     for _ in range(_ROUNDS):
-        found = list(_secrets(text, lowered, extra_patterns))
-        spans = _beside_markers(text, _merged(found)) if found else []
+        match = list(_secrets(text, lowered, extra_patterns))
+        spans = _beside_markers(text, _merged(match)) if match else []
         if not spans:
             break
         text = _marked(text, spans, counts)
@@ -90,7 +87,9 @@ def _each_string(value: object, redact_text: Callable[[str], str], name: str = "
     if isinstance(value, list):
         return [_each_string(item, redact_text, name) for item in value]
     if isinstance(value, dict):
-        return {redact_text(key): _each_string(one, redact_text, key) for key, one in value.items()}
+        return {
+            redact_text(key): _each_string(part, redact_text, key) for key, part in value.items()
+        }
     return value
 
 
@@ -100,7 +99,7 @@ def _named_string(name: str, value: str, redact_text: Callable[[str], str]) -> s
         pair = json.loads(redact_text(json.dumps({name: value}, ensure_ascii=False)))
     except ValueError:
         return redact_text(value)
-    return next((one for one in pair.values() if isinstance(one, str)), redact_text(value))
+    return next((item for item in pair.values() if isinstance(item, str)), redact_text(value))
 
 
 def _without_private(text: str, lowered: str, counts: Counter[str]) -> str:
@@ -123,37 +122,37 @@ def _secrets(text: str, lowered: str, extra_patterns: Sequence[Pattern]) -> Iter
     """All spans that hold secrets; of two that overlap, the earlier one names the kind."""
     for pattern in extra_patterns:
         yield from _of_user(text, pattern)
-    clues = _watch().look(lowered)
-    yield from _by_rules(private_keys.RULES, text, lowered, clues)
+    keywords = scanner().scan(lowered)
+    yield from _by_rules(formats.PRIVATE_KEYS, text, lowered, keywords)
     yield from vendor_tokens.find(text)
-    yield from _by_rules(_RULES, text, lowered, clues)
-    yield from logins.in_lines(text)
+    yield from _by_rules(RULES, text, lowered, keywords)
+    yield from commands.in_lines(text)
     yield from commands.in_options(text, lowered)
     yield from sentences.in_other_scripts(text, lowered)
-    yield from assignments.find(text, clues.hearts)
+    yield from assignments.find(text, keywords.names)
 
 
-def _by_rules(rules: Sequence[Rule], text: str, lowered: str, clues: Clues) -> Iterator[Span]:
-    if clues.words:
+def _by_rules(rules: Sequence[Rule], text: str, lowered: str, keywords: Keywords) -> Iterator[Span]:
+    if keywords.words:
         for needed, search in rules:
-            if not clues.words.isdisjoint(needed):
+            if not keywords.words.isdisjoint(needed):
                 yield from search(text, lowered)
 
 
 # In the order in which the kinds are named where two overlap.
-_RULES: tuple[Rule, ...] = (
-    *manifests.RULES,
-    *urls.RULES,
-    *logins.RULES,
-    *commands.RULES,
-    *sentences.RULES,
+RULES: tuple[Rule, ...] = (
+    *formats.MANIFESTS,
+    *formats.ADDRESSES,
+    *commands.LOGINS,
+    *commands.COMMANDS,
+    *sentences.SENTENCES,
 )
 
 
 @cache
-def _watch() -> Watch:
-    words = (word for needed, _ in (*private_keys.RULES, *_RULES) for word in needed)
-    return Watch(words, HEARTS, is_heart)
+def scanner() -> KeywordScanner:
+    words = (word for needed, _ in (*formats.PRIVATE_KEYS, *RULES) for word in needed)
+    return KeywordScanner(words, NAME_KEYWORDS, is_name_keyword)
 
 
 def _of_user(text: str, pattern: Pattern) -> Iterator[Span]:

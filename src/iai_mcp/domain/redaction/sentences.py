@@ -1,4 +1,4 @@
-"""Secrets as people tell them, in many languages: "the password for staging is …", "密码是…"."""
+"""Secrets in sentences of many languages: "the password for staging is …", "密码是…"."""
 
 import re
 from collections.abc import Iterator
@@ -96,35 +96,35 @@ _SEED = re.compile(
 _SEED_LENGTHS = (12, 15, 18, 21, 24)
 
 
-def told(text: str, start: int, end: int) -> Iterator[Candidate]:
-    """What may be told of the name from `start` to `end`."""
-    if (found := _CHANGED_TO.match(text, end)) is not None:
-        yield found.start("value"), found["value"].rstrip(_ENDINGS), "bare"
+def values_after(text: str, start: int, end: int) -> Iterator[Candidate]:
+    """What may be the value of the name from `start` to `end`, in a sentence."""
+    if (match := _CHANGED_TO.match(text, end)) is not None:
+        yield match.start("value"), match["value"].rstrip(_ENDINGS), "bare"
     # Said so of a word: `import A as Password` is not.
-    said = text[start:end].islower() and text[start:end].isalpha()
-    if said and (found := _TAKEN_AS.search(text, max(0, start - 160), start)) is not None:
-        yield found.start("value"), found["value"], "bare"
-    if (found := _TOLD.match(text, end)) is not None:
-        at = found.start("value")
+    is_word = text[start:end].islower() and text[start:end].isalpha()
+    if is_word and (match := _TAKEN_AS.search(text, max(0, start - 160), start)) is not None:
+        yield match.start("value"), match["value"], "bare"
+    if (match := _TOLD.match(text, end)) is not None:
+        at = match.start("value")
         if (phrase := _PHRASE.match(text, at - 1)) is not None:
             yield at, phrase[1], "quoted"
-        if not found["value"].endswith("..."):
-            yield at, found["value"].rstrip(_ENDINGS), "told"
-    if (found := _AT_LENGTH.match(text, end)) is not None:
-        yield found.start("value"), found["value"].rstrip(_ENDINGS), "bare"
+        if not match["value"].endswith("..."):
+            yield at, match["value"].rstrip(_ENDINGS), "sentence"
+    if (match := _AT_LENGTH.match(text, end)) is not None:
+        yield match.start("value"), match["value"].rstrip(_ENDINGS), "bare"
 
 
 def in_other_scripts(text: str, lowered: str) -> Iterator[Span]:
-    """What is told in languages whose words for it are not written in plain Latin letters."""
+    """Secrets in languages whose words for it are not written in plain Latin letters."""
     if text.isascii() or not _FOREIGN_LETTER.search(lowered):
         return
     for word in matches(_FOREIGN, lowered):
-        found = _FOREIGN_SIGN.match(text, word.end())
-        if found is None:
+        match = _FOREIGN_SIGN.match(text, word.end())
+        if match is None:
             continue
-        value, at = found["value"].rstrip(_ENDINGS), found.start("value")
+        value, at = match["value"].rstrip(_ENDINGS), match.start("value")
         kind = _WORDS[(word.lastindex or 1) - 1][0]
-        manner: Manner = "bare" if found["blank"] else "told"
+        manner: Manner = "bare" if match["blank"] else "sentence"
         if kind == "password":
             secret = password_like(value, manner)
         else:
@@ -141,4 +141,4 @@ def _seeds(text: str, lowered: str) -> Iterator[Span]:
             yield *match.span(1), "seed-phrase"
 
 
-RULES: tuple[Rule, ...] = ((("phrase", "mnemonic", "seed", "recovery"), _seeds),)
+SENTENCES: tuple[Rule, ...] = ((("phrase", "mnemonic", "seed", "recovery"), _seeds),)

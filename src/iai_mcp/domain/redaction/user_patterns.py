@@ -1,8 +1,8 @@
-"""Patterns that users add to the redactor, read from the text of their file.
+"""Parses the user's own redaction patterns.
 
     [[pattern]]
     name = "employee-id"          # shown as [secret:employee-id]
-    regex = 'EMP-\\d{6}'           # group 1 is replaced, or all of it if there is no group
+    regex = 'EMP-\\d{6}'           # group 1 is replaced, or the whole match without a group
 
 A pattern that can not be used is reported and left out; the others work.
 """
@@ -11,7 +11,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 
-from iai_mcp.domain.redaction.redactor import Pattern
+from iai_mcp.domain.redaction import Pattern
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 # What matters to the search for repetitions inside repetitions: escapes and sets are skipped.

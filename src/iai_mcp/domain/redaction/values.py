@@ -1,4 +1,4 @@
-"""Whether a value that stands where a secret would stand is one, or only stands in for one."""
+"""Decides whether a value is a secret, or a placeholder, a variable, a path or a plain word."""
 
 import itertools
 import math
@@ -8,7 +8,7 @@ from typing import Literal
 
 # How a value stands in the text: in a line of settings (`NAME=value`), in quotes after a name, tied
 # to a name (`name=value`, as in an address), in running text, or merely as the next word.
-Manner = Literal["setting", "quoted", "joined", "told", "bare"]
+Manner = Literal["setting", "quoted", "joined", "sentence", "bare"]
 # What may be a secret: where it begins, the value, and how it stands there.
 Candidate = tuple[int, str, Manner]
 
@@ -86,7 +86,7 @@ _BARS: dict[Manner, tuple[int, float]] = {
     "setting": (6, 2.2),
     "quoted": (8, 2.3),
     "joined": (12, 2.8),
-    "told": (16, 3.0),
+    "sentence": (16, 3.0),
     "bare": (16, 3.0),
 }
 _WRITTEN = ("setting", "quoted")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from iai_mcp.domain.redaction.redactor import redact
+from iai_mcp.domain.redaction import redact
 from iai_mcp.domain.redaction.user_patterns import parse
 
 
