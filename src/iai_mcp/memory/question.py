@@ -1,6 +1,6 @@
 """What is asked of memory, and what it answers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -27,6 +27,7 @@ class Question:
     """A cue, never blank, and the bounds of the answer."""
 
     cue: str
+    wordings: tuple[str, ...] = ()  # other ways to say it, above all how the answer may be worded
     about: Filter = field(default_factory=Filter)
     caller: Caller = field(default_factory=Caller)
     limit: int = DEFAULT_HITS
@@ -38,7 +39,11 @@ class Question:
     full: bool = False  # whole turns instead of excerpts
     language: str | None = None
     now: datetime | None = None  # the clock of who asks, if not ours
-    vector: Matrix | None = None  # the cue's, if who asks has made it
+    vector: Matrix | None = None  # the cue's, if the caller has made it
+    as_text: bool = False  # the answer as one text instead of hits
+    work: tuple[str, ...] = ()  # lines about commands and edits, which come with a text
+    # The bytes that a hit takes besides its text, where the answer is hits.
+    around: Callable[["Hit"], int] | None = None
 
     def __post_init__(self) -> None:
         if not self.cue.strip():
@@ -58,6 +63,7 @@ class Hit:
     same: tuple[str, ...] = ()  # ids of others that say the same
     request: str = ""  # the prompt that it concludes, shortened
     also: tuple[Memory, ...] = ()  # where else the same text stands
+    next: str = ""  # the person's next message in that session
     around: "Around | None" = None  # None unless asked for
 
     @property
@@ -83,6 +89,14 @@ class SessionHits:
     hits: tuple[Hit, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A further result as one line."""
+
+    id: str
+    line: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """Hits, best first; `superseded` would have answered but no longer hold."""
@@ -93,3 +107,6 @@ class Answer:
     sessions: tuple[SessionHits, ...] | None = None  # None unless asked for
     by_meaning: bool = False  # or by words alone
     degraded: tuple[str, ...] = ()  # sentences
+    more: tuple["Line", ...] = ()  # further results
+    text: str = ""  # the whole answer, where that was asked for
+    stages: Mapping[str, object] | None = None  # what each stage did; None unless asked for

@@ -1,53 +1,42 @@
-"""Find what this machine already knows about a cue."""
+"""Find what this machine knows about a cue: reads the store between the stages of the recall pipeline."""
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cache
 
 import numpy as np
 
-from iai_mcp.domain.closeness import (
-    NOTE,
-    Evidence,
-    about_the_talk,
-    about_the_work,
-    nearly_said,
-)
-from iai_mcp.domain.cue.analysis import CueReading, read
-from iai_mcp.domain.cue_matching import CueMatcher, by_length
 from iai_mcp.domain.errors import InvalidInput, PlaceSilent
-from iai_mcp.domain.filling import asks_for_a_stance
 from iai_mcp.domain.knobs import Knobs
-from iai_mcp.domain.memories import as_in
-from iai_mcp.domain.ranking.features import Asked
-from iai_mcp.domain.ranking.scoring import Scored
-from iai_mcp.domain.ranking.weights import ranker_for, usual
-from iai_mcp.domain.ruling_cues import asks_for_a_rule, weighed
-from iai_mcp.engine.finder import Finder, Sought
+from iai_mcp.domain.memories import Memory, as_in
+from iai_mcp.domain.ranking.reasons import told
 from iai_mcp.engine.vectors import Vectors
-from iai_mcp.memory.answering import READ_OF_EACH, Answering, Found
-from iai_mcp.memory.payload import BYTES_PER_TOKEN
-from iai_mcp.memory.question import Answer, Question
-from iai_mcp.memory.rules import Rules
+from iai_mcp.memory.question import Answer, Around, Hit, Line, Question, SessionHits
+from iai_mcp.memory.room import Shown
 from iai_mcp.memory.same_questions import SameQuestions
-from iai_mcp.memory.scoping import Access
-from iai_mcp.memory.weighing import Ranking, Weighing
-from iai_mcp.memory.worked import Worked, WorkShown, read_work
+from iai_mcp.memory.scoping import Access, stands_in
 from iai_mcp.ports.embedder import Embedder, Matrix
 from iai_mcp.ports.learned import Repeats
-from iai_mcp.ports.memories import Memories, Scope
+from iai_mcp.ports.memories import DISPUTES, Memories, Scope
 from iai_mcp.ports.surroundings import Clock
+from iai_mcp.recall import render
+from iai_mcp.recall.candidates import NONE, Candidates, Finder
+from iai_mcp.recall.passages import Span, Turn, valued
+from iai_mcp.recall.query import Query, parse_query
+from iai_mcp.recall.render import BYTES_PER_TOKEN, Listed, choose, joined, next_message
+from iai_mcp.recall.resolve import Entry, Resolved, resolve, successor_of
+from iai_mcp.recall.score import Ranked, Surroundings, is_close, rank
 
-# More are looked at than asked for: some are folded into others or superseded.
-_SPARE_SHARE, _SPARE_AT_LEAST = 4, 4
-_MANY = 1000  # all candidates: looked at when repeats took the places of everything else
-_FIRST = 3  # hits that tell whether anything is about the cue
-_RULINGS = 2  # that come where the cue asks for a rule
-_RULINGS_LOOKED_AT = 96  # the nearest of many
-_AS_NEAR = 1.0  # points between two rulings that are about the same
+RESULTS, LINES = 6, 20  # with passages, and as one line each, at the default budget
+_DEFAULT_BUDGET = 1_500
+_MOST_RESULTS = 100
+_SPARE = 6  # some are folded into others
+_READ_OF_EACH = 100_000  # characters
+_READ_FOR_A_LINE = 4_000
+_LINES_SHARE = 0.3  # of the budget
+_LISTED_COPIES, _PLACES = 5, 3
+_SIDE = 600  # characters of a neighbouring turn
 _SILENT = "project: your directory does not answer; no project was preferred"
 
 
@@ -57,12 +46,12 @@ class MeaningLeg:
 
     embedder: Embedder
     vectors: Vectors
-    behind: str = ""  # what to tell while most memories have no vector of this model yet
+    behind: str = ""  # what to say while most memories have no vector of this model yet
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Words, meaning, time and people weighed together; text verbatim, within the budget."""
+    """Search by words, meaning and exact parts. Text comes back verbatim, within the budget."""
 
     memories: Memories
     access: Access
@@ -71,9 +60,10 @@ class Recall:
     clock: Clock
     knobs: Callable[[], Knobs]
     repeats: Repeats
-    rules: Rules
+    tokens: Callable[[str], Sequence[str]]  # a text's words as the index spells them
+    given: Callable[[str], frozenset[str]] = lambda _: frozenset()  # ids that a session was given
     turn: AbstractContextManager[object] = field(default_factory=nullcontext)  # waited for
-    same: SameQuestions[Answer] | None = None  # who asks the same at once shares the answer
+    same: SameQuestions[Answer] | None = None  # callers that ask the same share one answer
 
     def __call__(self, asked: Question) -> Answer:
         """
@@ -88,115 +78,38 @@ class Recall:
         scope = self.access.scope(asked.about, asked.caller)
         here = self._here(asked)
         leg = self.meaning()
-        # The model computes beside the interpreter, so nobody waits for a turn to embed a cue.
-        sought, cue = self.sought(asked, scope, leg)
+        now = asked.now or datetime.fromtimestamp(self.clock.now() / 1e6).astimezone()
+        query = parse_query(
+            asked.cue,
+            asked.wordings,
+            now=now,
+            speakers=self.finder.people(scope),
+            language=asked.language,
+        )
+        # The model computes beside the interpreter: nobody waits for a turn to embed a cue.
+        embedded = _embedded(asked, query, leg)
         with self.turn:
             knobs = self.knobs()
-            weighing = Weighing(
-                self.memories,
-                self.finder,
-                self.clock.now(),
-                cue,
-                ranker_for(_model(leg)),
-                knobs,
-                here or "",
+            around = Surroundings(
+                self.clock.now() / 1e6,
+                self.finder.number("project", here) if here else NONE,
+                knobs.project_preference,
+                knobs.recency_weight,
             )
-            behind = leg if isinstance(leg, str) else leg.behind
-            degraded = tuple(why for why in (behind, "" if here is not None else _SILENT) if why)
-            made = self._answered(asked, sought, weighing, leg, sum(map(len, degraded)))
-        short = knobs.verbosity == "short"
-        return replace(
-            made,
-            hits=tuple(
-                replace(hit, reason=hit.reason.partition(",")[0]) if short else hit
-                for hit in made.hits
-            ),
-            by_meaning=not isinstance(leg, str),
-            degraded=degraded,
-        )
-
-    def _answered(
-        self,
-        asked: Question,
-        sought: Sought,
-        weighing: Weighing,
-        leg: MeaningLeg | str,
-        sentences: int,
-    ) -> Answer:
-        enough = asked.limit + max(asked.limit // _SPARE_SHARE, _SPARE_AT_LEAST)
-        ranking = weighing.ranking(sought, enough)
-        known = ranking.looked.cue if ranking.looked.cue.words else by_length(sought.terms)
-        about = CueMatcher(known)
-        answering = Answering(
-            asked,
-            sought.scope,
-            self.memories,
-            self.repeats,
-            about=about,
-            cosine=_cosine_of(ranking, "" if weighing.unread else _model(leg)),
-            work=WorkShown(asked, about, asks_for_a_stance(asked.cue), self.memories),
-            rules=cache(self.rules.of_project),  # many turns, and few projects
-            here=weighing.here,
-        )
-        # Whole turns of work stand by themselves; of pieces several make up an exchange.
-        apart = asked.full or not ranking.work
-        order = ranking.order(enough) if apart else ranking.talk
-        found = answering.holding(self._found(order, sought.scope, alone=apart))
-        # Repeats that were folded into one left places empty.
-        if len(order) == enough and found.folded and len(found.kept) < asked.limit:
-            ranking = weighing.ranked(ranking.looked, _MANY, sought.scope)
-            order = ranking.order(_MANY) if apart else ranking.talk
-            found = answering.holding(self._found(order, sought.scope, alone=apart))
-        room = asked.budget * BYTES_PER_TOKEN
-        work = read_work(() if apart else ranking.work, self.memories, sought.scope, room)
-        rulings = self._rulings(asked, sought, weighing, leg, answering, work, found.kept)
-        found = found.ruled(rulings)
-        close = _about(asked.cue, ranking, leg, weighing) or nearly_said(
-            _first_texts(found.kept, work), asked.cue, known
-        )
-        more = sentences + (0 if close else len(NOTE))
-        return replace(answering(found, work, more), close=close)
-
-    def _rulings(
-        self,
-        asked: Question,
-        sought: Sought,
-        weighing: Weighing,
-        leg: MeaningLeg | str,
-        answering: Answering,
-        work: Worked,
-        talk: Sequence[Found],
-    ) -> list[Found]:
-        """What people rule about the cue, nearest first, where it asks for that.
-
-        An aside of ten words in a long exchange says little beside all that was said there. Where
-        rulings were found in talk, by themselves, nothing has to be brought.
-        """
-        about = asked.about
-        if not asks_for_a_rule(asked.cue) or not about.whole or about.as_of is not None:
-            return []
-        projects = {one.provenance.project for one in work.turns.values()}
-        rules = [rule for project in projects for rule in answering.rules(project).holding]
-        turns = {rule.memory.key: rule.memory for rule in rules}
-        if any(one.memory.key in turns for one in talk):
-            return []
-        cosines = {} if weighing.unread else _nearest_of(list(turns), sought.vector, leg)
-        found: list[Found] = []
-        # What was ruled a moment ago has no vector yet.
-        for key in list(dict.fromkeys([*cosines, *turns]))[:_RULINGS_LOOKED_AT]:
-            memory = turns[key]
-            words = answering.about.overlap(answering.about.occurrences(memory.text))
-            parts = weighed(words, cosines.get(key), weighing.favour(memory.provenance.project))
-            if parts:
-                found.append(Found(memory, sum(parts.values()), parts))
-        nearest = sorted(found, key=lambda one: (-one.score, -one.memory.key))[:_RULINGS]
-        return _latest_first(nearest)
+            found = self.finder.find(query, embedded, scope)
+            ranked = rank(found, query, _model(leg), around)
+            vectors = None if isinstance(leg, str) else leg.vectors
+            search = _Search(self, asked, scope, query, embedded, vectors, found, ranked)
+            answer = search.answer()
+        behind = leg if isinstance(leg, str) else leg.behind
+        degraded = tuple(why for why in (behind, "" if here is not None else _SILENT) if why)
+        if asked.as_text and degraded:
+            answer = replace(answer, text=f"{answer.text}\n\n({'; '.join(degraded)})")
+        return replace(answer, by_meaning=not isinstance(leg, str), degraded=degraded)
 
     def _here(self, asked: Question) -> str | None:
-        """The project one works in, which is preferred unless all are to be alike.
-
-        None where it can not be known.
-        """
+        """The caller's own project, which is preferred unless the question names one; None where it can
+        not be known."""
         if asked.about.project:
             return ""
         try:
@@ -204,128 +117,514 @@ class Recall:
         except PlaceSilent:
             return None
 
-    def sought(self, asked: Question, scope: Scope, leg: MeaningLeg | str) -> tuple[Sought, Asked]:
-        """What the cue asks for, as the finder and the ranking need it."""
-        now = asked.now or datetime.fromtimestamp(self.clock.now() / 1e6).astimezone()
-        people = self.finder.people(scope)
-        reading = read(asked.cue, now, people.speakers, asked.language)
-        # One speaker is meant; who names two asks about both.
-        named = reading.speakers[0] if len(reading.speakers) == 1 else None
-        number = None if named is None else self.finder.number("speaker", named)
-        cue = Asked(reading, number, people.assistants)
-        found = Sought(reading.terms, reading.exact, _vector(asked, reading, leg), scope)
-        if isinstance(leg, str) or leg.vectors.words is None or not people.worked:
-            return found, cue
-        return replace(found, words=leg.vectors.words.meant(reading.terms, leg.embedder)), cue
 
-    def _found(self, order: Sequence[Scored], scope: Scope, *, alone: bool) -> list[Found]:
-        """The memories of what was ranked; the latest thing said where nothing was, nor else answers."""
-        keys = [scored.key for scored in order]
-        got = self.memories.get(keys, READ_OF_EACH)
-        memories = {memory.key: as_in(memory, scope.session_id) for memory in got}
-        found = [
-            Found(memories[scored.key], scored.score, scored.parts)
-            for scored in order
-            if scored.key in memories
-        ]
-        if found or not alone:
-            return found
-        latest = self.memories.timeline(replace(scope, said=True), 1)
-        return [Found(as_in(memory, scope.session_id), 0.0, {}) for memory in latest]
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """One question from its ranked candidates to its answer."""
+
+    recall: Recall
+    asked: Question
+    scope: Scope
+    query: Query
+    embedded: Matrix | None
+    vectors: Vectors | None
+    found: Candidates
+    ranked: Ranked
+
+    def answer(self) -> Answer:
+        resolved = self._resolved()
+        most = self._results()
+        first, rest = resolved.entries[:most], resolved.entries[most:]
+        close = is_close(self.found, self.ranked, self.query)
+        room = self.asked.budget * BYTES_PER_TOKEN
+        if self.asked.as_text:
+            answer = self._as_text(first, rest, resolved.superseded, close, room)
+        else:
+            answer = self._as_hits(first, rest, resolved.superseded, close, room)
+        return replace(answer, stages=self._stages(resolved) if self.asked.explain else None)
+
+    def _results(self) -> int:
+        """How many results come with passages."""
+        share = max(1.0, self.asked.budget / _DEFAULT_BUDGET)
+        if self.asked.as_text:
+            return min(self.asked.limit, int(RESULTS * share), _MOST_RESULTS)
+        return min(self.asked.limit, _MOST_RESULTS)
+
+    def _resolved(self) -> Resolved:
+        most = self._results() + LINES + _SPARE
+        entries = self._entries(self.ranked.places[:most].tolist())
+        successors = self._successors([entry.main for entry in entries])
+        return resolve(
+            entries,
+            successors,
+            as_of=self.asked.about.as_of,
+            fold=self.asked.fold,
+            folds=self.recall.repeats.folds_of([entry.main.key for entry in entries]),
+            given=self.recall.given,
+        )
+
+    def _entries(self, places: Sequence[int]) -> list[Entry]:
+        found, ranked = self.found, self.ranked
+        heads = found.heads[places].tolist()
+        exchanges = self.recall.finder.exchanges(heads, self.scope)
+        known = self._read(found.best[places].tolist(), _READ_FOR_A_LINE)
+        scores = ranked.scores - ranked.parts["exact"]
+        spread = float(scores.std()) or 1.0
+        entries = []
+        for place, exchange in zip(places, exchanges, strict=True):
+            main = known.get(int(found.best[place]))
+            if main is None:  # it was forgotten meanwhile
+                continue
+            entries.append(
+                Entry(
+                    main=main,
+                    keys=exchange.keys or (main.key,),
+                    score=float(ranked.scores[place]),
+                    weight=float((scores[place] - scores.mean()) / spread),
+                    parts={name: float(column[place]) for name, column in ranked.parts.items()},
+                    next=exchange.next,
+                )
+            )
+        return entries or self._latest()
+
+    def _latest(self) -> list[Entry]:
+        """The newest turn, where nothing else answers."""
+        newest = self.recall.memories.timeline(replace(self.scope, said=True), 1)
+        return [Entry(as_in(one, self.scope.session_id), (one.key,), 0.0) for one in newest]
+
+    def _read(self, keys: Sequence[int], longest: int) -> dict[int, Memory]:
+        read = self.recall.memories.get(list(dict.fromkeys(keys)), longest) if keys else []
+        return {one.key: as_in(one, self.scope.session_id) for one in read}
+
+    def _successors(self, memories: Sequence[Memory]) -> dict[int, Memory]:
+        """Every memory on the way from a superseded one to what holds now, as far as it is open."""
+        as_of = self.asked.about.as_of
+        known: dict[int, Memory] = {}
+        wanted = {successor_of(one, as_of) for one in memories} - {None}
+        while missing := [key for key in wanted if key is not None and key not in known]:
+            read = {
+                key: one
+                for key, one in self._read(sorted(missing), _READ_FOR_A_LINE).items()
+                if self.scope.opens(one.provenance.project)
+            }
+            if not read:
+                break
+            known |= read
+            wanted = {successor_of(one, as_of) for one in read.values()} - {None}
+        return known
+
+    # Passages
+
+    def _turns(self, entries: Sequence[Entry]) -> list["_Told"]:
+        """All turns of the results that may be shown, with the vectors of their passages."""
+        keys = [key for entry in entries for key in entry.keys]
+        read = self._read(keys, _READ_OF_EACH)
+        own: Mapping[int, Matrix] = {}
+        whole: Matrix | None = None
+        if self.vectors is not None and self.embedded is not None and keys:
+            own = self.vectors.passages(np.array(sorted(set(keys)), np.int64))
+            whole = self.vectors.of(keys)
+        told_turns = []
+        for place, (number, key) in enumerate(
+            (number, key) for number, entry in enumerate(entries) for key in entry.keys
+        ):
+            memory = read.get(key)
+            if memory is None or not self._opens(memory):
+                continue
+            vectors = own.get(key)
+            if vectors is None and whole is not None:
+                vectors = whole[place : place + 1]
+            told_turns.append(_Told(memory, Turn(number, memory.text, vectors)))
+        return told_turns
+
+    def _opens(self, memory: Memory) -> bool:
+        return self.scope.opens(memory.provenance.project) and stands_in(self.scope, memory)
+
+    def _chosen(
+        self,
+        entries: Sequence[Entry],
+        turns: Sequence["_Told"],
+        room: int,
+        size: Callable[[int, Span], int],
+        opening: Callable[[int], int],
+    ) -> dict[int, list[Span]]:
+        passages = valued(
+            [one.turn for one in turns],
+            [entry.weight for entry in entries],
+            self.found.rarity,
+            self.embedded if self.vectors is not None else None,
+            self.query.exact,
+            self.recall.tokens,
+        )
+        return choose(passages, room, size, opening, lambda turn: turns[turn].turn.entry)
+
+    # The answer as one text
+
+    def _as_text(
+        self,
+        first: Sequence[Entry],
+        rest: Sequence[Entry],
+        superseded: Sequence[Entry],
+        close: bool,
+        room: int,
+    ) -> Answer:
+        lines = self._lines([*first, *rest, *superseded])
+        by_key = {entry.main.key: one for entry, one in zip([*first, *rest, *superseded], lines, strict=True)}
+        nexts = self._nexts(first) if close else {}
+        shown: list[render.Shown] = []
+        if close:
+            shown = self._shown(first, by_key, nexts, room)
+        used = {one.listed.main.key for one in shown}
+        listed = [one for key, one in by_key.items() if key not in used][:LINES]
+        text, kept = render.answer_text(
+            self.asked.cue,
+            shown,
+            listed,
+            close=close,
+            rows=self.found.rows,
+            budget=room,
+            work=self.asked.work,
+        )
+        more = tuple(Line(one.main.id, _line_of(one)) for one in kept)
+        hits = tuple(
+            Hit(shown=Shown(one.listed.main), score=0.0, reason="") for one in shown
+        )
+        return Answer(hits=hits, close=close, more=more, text=text)
+
+    def _shown(
+        self,
+        first: Sequence[Entry],
+        listed: Mapping[int, Listed],
+        nexts: Mapping[int, str],
+        room: int,
+    ) -> list[render.Shown]:
+        turns = self._turns(first)
+        disputed = self._disputes([one.memory for one in turns])
+        opened: set[int] = set()
+
+        def opening(turn: int) -> int:
+            number = turns[turn].turn.entry
+            if number in opened:
+                return 1
+            opened.add(number)
+            entry = first[number]
+            empty = render.Shown(
+                listed[entry.main.key],
+                () if turns[turn].memory.role != "user" else ((turns[turn].memory, ""),),
+                nexts.get(entry.main.key, ""),
+            )
+            ids = {one.main.id: "0" * 8 for one in listed.values()}
+            ids |= {one.replaced_by: "0" * 8 for one in listed.values()}
+            return len(render.block(empty, ids, "").encode()) + 3
+
+        def size(turn: int, span: Span) -> int:
+            return len(turns[turn].turn.text[slice(*span)].encode()) + len(render.BETWEEN.encode())
+
+        work = sum(len(one.encode()) + 1 for one in self.asked.work)
+        budget = int(room * (1 - _LINES_SHARE)) - work - 120
+        chosen = self._chosen(first, turns, budget, size, opening)
+        shown: list[render.Shown] = []
+        for number, entry in enumerate(first):
+            own = [
+                (turns[turn].memory, joined(turns[turn].turn.text, chosen[turn], "\n… "))
+                for turn in sorted(chosen)
+                if turns[turn].turn.entry == number
+            ]
+            if own:
+                shown.append(
+                    render.Shown(
+                        listed[entry.main.key],
+                        tuple(own),
+                        nexts.get(entry.main.key, ""),
+                        self._also_days(entry),
+                        tuple(
+                            other for memory, _ in own for other in disputed.get(memory.key, ())
+                        ),
+                    )
+                )
+        return shown
+
+    def _lines(self, entries: Sequence[Entry]) -> list[Listed]:
+        """The request and the conclusion of each result."""
+        wanted = [key for entry in entries for key in (entry.keys[0], entry.keys[-1])]
+        wanted += [key for entry in entries if (key := entry.main.successor) is not None]
+        read = self._read(wanted, _READ_FOR_A_LINE)
+        return [self._listed(entry, read) for entry in entries]
+
+    def _listed(self, entry: Entry, read: Mapping[int, Memory]) -> Listed:
+        ends = [read.get(entry.keys[0], entry.main), read.get(entry.keys[-1], entry.main)]
+        if entry.main.role != "assistant" and len(entry.keys) == 1:
+            ends = [entry.main]
+        request = next((one.text for one in ends if one.role != "assistant" and self._opens(one)), "")
+        replies = [one for one in (*ends[::-1], entry.main) if one.role == "assistant"]
+        conclusion = next((one.text for one in replies if self._opens(one)), "")
+        successor = successor_of(entry.main, self.asked.about.as_of)
+        by = read.get(successor) if successor is not None else None
+        replaced = by.id if by is not None and self.scope.opens(by.provenance.project) else ""
+        return Listed(entry.main, request, conclusion, replaced)
+
+    def _nexts(self, entries: Sequence[Entry]) -> dict[int, str]:
+        """The person's next message behind each result, by its main turn."""
+        keys = {entry.main.key: entry.next for entry in entries if entry.next is not None}
+        read = self._read(list(keys.values()), _READ_FOR_A_LINE)
+        return {
+            main: said
+            for main, key in keys.items()
+            if key in read and self._opens(read[key]) and (said := next_message(read[key].text))
+        }
+
+    def _disputes(self, memories: Sequence[Memory]) -> dict[int, tuple[str, ...]]:
+        """The ids of what an agent noted against these memories, and of what such a note disputes."""
+        links = self.recall.memories.links([one.key for one in memories], DISPUTES)
+        if not links:
+            return {}
+        keys = sorted({key for link in links for key in (link.a, link.b)})
+        ids = {
+            one.key: one.id for one in self.recall.memories.get(keys, 1)
+            if self.scope.opens(one.provenance.project)
+        }  # fmt: skip
+        against: dict[int, tuple[str, ...]] = {}
+        for link in links:
+            if link.b in ids:
+                against[link.a] = (*against.get(link.a, ()), ids[link.b])
+        return against
+
+    def _also_days(self, entry: Entry) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.at.text[:10] for one in self._also(entry)[1]))
+
+    # The answer as hits
+
+    def _as_hits(
+        self,
+        first: Sequence[Entry],
+        rest: Sequence[Entry],
+        superseded: Sequence[Entry],
+        close: bool,
+        room: int,
+    ) -> Answer:
+        turns = self._turns(first)
+        around = self.asked.around or (lambda _: 0)
+        drafts = [self._hit(first[one.turn.entry], one.memory) for one in turns]
+        old = tuple(self._old(entry) for entry in superseded[:_LISTED_COPIES])
+        left = room - sum(around(hit) + _bytes(hit.memory.text) for hit in old) - 200
+        lines_room = 0 if self.asked.budget < _DEFAULT_BUDGET // 2 else int(room * _LINES_SHARE / 2)
+        share = 2 if self.asked.context else 1
+        if self.asked.full:
+            hits = self._whole(first, turns, drafts, left // share, around)
+        else:
+            hits = self._cut(first, turns, drafts, (left - lines_room) // share, around)
+        hits = hits[: self.asked.limit]
+        if self.asked.context:
+            hits = self._with_neighbours(hits, left // 2)
+        used = {hit.memory.key for hit in hits}
+        shown = {entry.main.key for entry in first if used & set(entry.keys)}
+        left -= sum(around(hit) + _bytes(hit.memory.text) for hit in hits)
+        listed = self._lines([e for e in (*first, *rest) if e.main.key not in shown][:LINES])
+        more: list[Line] = []
+        for one in listed:
+            line = Line(one.main.id, _line_of(one))
+            left -= _bytes(line.line) + len(line.id) + 24
+            if left < 0:
+                break
+            more.append(line)
+        return Answer(
+            hits=tuple(hits),
+            superseded=old,
+            close=close,
+            sessions=_by_session(hits) if self.asked.by_session else None,
+            more=tuple(more),
+        )
+
+    def _cut(
+        self,
+        first: Sequence[Entry],
+        turns: Sequence["_Told"],
+        drafts: Sequence[Hit],
+        room: int,
+        around: Callable[[Hit], int],
+    ) -> list[Hit]:
+        """Hits with the passages that fit; the turns of one result stand together, in the order said."""
+        chosen = self._chosen(
+            first,
+            turns,
+            room,
+            lambda turn, span: _bytes(turns[turn].turn.text[slice(*span)]) + 5,
+            lambda turn: around(drafts[turn]),
+        )
+        hits = []
+        for turn in sorted(chosen):
+            memory = turns[turn].memory
+            text = joined(memory.text, chosen[turn])
+            whole = text.strip() == memory.text.strip() and len(memory.text) < _READ_OF_EACH
+            shown = Shown(memory) if whole else Shown(replace(memory, text=text), len(memory.text))
+            hits.append(replace(drafts[turn], shown=shown))
+        return hits
+
+    def _whole(
+        self,
+        first: Sequence[Entry],
+        turns: Sequence["_Told"],
+        drafts: Sequence[Hit],
+        room: int,
+        around: Callable[[Hit], int],
+    ) -> list[Hit]:
+        """Whole turns: of each result the one that speaks for it, while they fit; one in any case."""
+        by_key = {one.memory.key: place for place, one in enumerate(turns)}
+        hits: list[Hit] = []
+        for entry in first:
+            place = by_key.get(entry.main.key)
+            if place is None:
+                continue
+            hit = drafts[place]
+            if len(hit.memory.text) >= _READ_OF_EACH:
+                whole = self.recall.memories.get([hit.memory.key])
+                hit = replace(hit, shown=Shown(as_in(whole[0], self.scope.session_id))) if whole else hit
+            room -= around(hit) + _bytes(hit.memory.text)
+            if room < 0 and hits:
+                break
+            hits.append(hit)
+        return hits
+
+    def _hit(self, entry: Entry, memory: Memory) -> Hit:
+        as_of = self.asked.about.as_of
+        if as_of is not None and memory.valid_to is not None and memory.valid_to > as_of:
+            memory = replace(memory, valid_to=None)  # at that time it still held
+        is_main = memory.key == entry.main.key
+        same, also = self._also(entry) if is_main else ((), ())
+        return Hit(
+            shown=Shown(memory),
+            score=entry.score,
+            reason=entry.reason or told(entry.parts),
+            parts=entry.parts if self.asked.explain else None,
+            times=1 + len(same),
+            same=same,
+            also=also,
+            request=self._request(entry, memory),
+        )
+
+    def _request(self, entry: Entry, memory: Memory) -> str:
+        """The request that a reply answers, shortened."""
+        if memory.role != "assistant" or len(entry.keys) < 2:
+            return ""
+        head = self._read(entry.keys[:1], _READ_FOR_A_LINE).get(entry.keys[0])
+        if head is None or head.role == "assistant" or not self._opens(head):
+            return ""
+        return render.one_line(head.text, 160)
+
+    def _old(self, entry: Entry) -> Hit:
+        text = render.one_line(entry.main.text, 160)
+        short = len(text) < len(entry.main.text)
+        memory = replace(entry.main, text=text) if short else entry.main
+        return Hit(
+            shown=Shown(memory, len(entry.main.text) if short else None),
+            score=entry.score,
+            reason=told(entry.parts),
+            parts=entry.parts if self.asked.explain else None,
+        )
+
+    def _also(self, entry: Entry) -> tuple[tuple[str, ...], tuple[Memory, ...]]:
+        """The ids of copies, and which of them stand in other sessions that the question is about."""
+        same = dict.fromkeys(entry.same)
+        if entry.fold is not None:
+            _, latest = self.recall.repeats.members(
+                entry.fold, _LISTED_COPIES, self.scope.not_projects
+            )
+            same |= dict.fromkeys(latest)
+            same.pop(entry.main.id, None)
+        listed = tuple(same)[:_LISTED_COPIES]
+        if not listed:
+            return (), ()
+        own = entry.main.provenance.session_id
+        elsewhere = tuple(
+            one
+            for one in self.recall.memories.find(listed, 1)
+            if one.provenance.session_id != own and stands_in(self.scope, one)
+        )
+        return listed, elsewhere[:_PLACES]
+
+    def _with_neighbours(self, hits: Sequence[Hit], room: int) -> list[Hit]:
+        """The hits with the turns around them, as far as they fit."""
+        around = self.asked.around or (lambda _: 0)
+        with_sides = []
+        for hit in hits:
+            sides = self.recall.memories.neighbours(hit.memory, self.asked.context, _SIDE)
+            kept: list[list[Shown]] = [[], []]
+            for side, turns in zip(kept, (sides[0][::-1], sides[1]), strict=True):
+                for memory in turns:
+                    if not self.scope.opens(memory.provenance.project):
+                        continue
+                    room -= around(Hit(shown=Shown(memory), score=0.0, reason="")) + _bytes(memory.text)
+                    if room >= 0:
+                        side.append(Shown(memory, len(memory.text) if len(memory.text) >= _SIDE else None))
+            with_sides.append(replace(hit, around=Around(tuple(kept[0][::-1]), tuple(kept[1]))))
+        return with_sides
+
+    def _stages(self, resolved: Resolved) -> dict[str, object]:
+        """What each stage did, for `--explain`."""
+        return {
+            "query": {
+                "wordings": [list(one.terms) for one in self.query.wordings],
+                "exact": list(self.query.exact),
+                "times": [
+                    [window.start.isoformat(), window.end.isoformat()]
+                    for window in self.query.windows
+                ],
+                "speakers": list(self.query.speakers),
+            },
+            "candidates": {"exchanges": len(self.found), "of_messages": self.found.rows},
+            "resolve": {
+                "results": len(resolved.entries),
+                "superseded": len(resolved.superseded),
+                "copies": sum(len(entry.same) for entry in resolved.entries),
+            },
+        }
 
 
-def _vector(asked: Question, reading: CueReading, leg: MeaningLeg | str) -> Matrix | None:
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A turn of a result, as it is stored and as its passages compete."""
+
+    memory: Memory
+    turn: Turn
+
+
+def _line_of(one: Listed) -> str:
+    return render.line(one, {one.main.id: one.main.id.replace("-", "")[:8]}, "")
+
+
+def _embedded(asked: Question, query: Query, leg: MeaningLeg | str) -> Matrix | None:
+    """A row per wording; the caller may bring the cue's."""
     if isinstance(leg, str):
         return None
+    texts = [one.meaning for one in query.wordings]
     if asked.vector is None:
-        made: Matrix = leg.embedder.embed([reading.meaning])[0]
-        return made
+        return np.asarray(leg.embedder.embed(texts), np.float32)
     if len(asked.vector) != leg.embedder.dimensions:
         raise InvalidInput(
             f"cue_embedding must have {leg.embedder.dimensions} numbers, not {len(asked.vector)}"
         )
-    return asked.vector
+    others = [leg.embedder.embed(texts[1:])] if texts[1:] else []
+    return np.concatenate([np.asarray(asked.vector, np.float32)[None], *others])
 
 
-def _latest_first(rulings: Sequence[Found]) -> list[Found]:
-    """Of rulings that are about as near, the later one counts more: it may have changed the other."""
-    near = [one for one in rulings if rulings[0].score - one.score < _AS_NEAR]
-    scores = [one.score for one in near]
-    latest = sorted(near, key=lambda one: -one.memory.key)
-    lifted = [replace(one, score=score) for one, score in zip(latest, scores, strict=True)]
-    return [*lifted, *rulings[len(near) :]]
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass")) + text.count("\n") + text.count('"')
 
 
-def _nearest_of(
-    keys: Sequence[int], vector: Matrix | None, leg: MeaningLeg | str
-) -> dict[int, float]:
-    """The nearest rulings, with the cosine of the cue with each or the best of its passages, on the
-    scale of the usual model."""
-    if isinstance(leg, str) or vector is None or not keys:
-        return {}
-    among = np.array(keys, np.int64)
-    turn = np.nan_to_num(leg.vectors.cosines(vector, among), nan=-1.0)
-    closely = np.sort(among[np.argsort(-turn, kind="stable")[:_RULINGS_LOOKED_AT]])
-    passage, _ = leg.vectors.best_passages(vector, closely)
-    best = np.fmax(leg.vectors.cosines(vector, closely), passage).tolist()
-    model = leg.embedder.model_id
-    return {
-        key: usual(model, one)
-        for key, one in zip(closely.tolist(), best, strict=True)
-        if not math.isnan(one)
-    }
-
-
-def _cosine_of(ranking: Ranking, model_id: str) -> Callable[[int], float | None]:
-    """Of the cue with a candidate or the best of its passages, on the scale of the usual model.
-
-    None for one without a vector, and where no model could read the cue.
-    """
-    if not model_id:
-        return lambda _: None  # exchanges count as nought then
-    talk = ranking.looked.talk
-    best = np.fmax(talk.turn, talk.passage)
-    work = {one.speaker: one.cosine for one in ranking.work}
-
-    def cosine(key: int) -> float | None:
-        place = int(talk.keys.searchsorted(key))
-        known = place < len(talk) and talk.keys[place] == key
-        found = float(best[place]) if known else math.nan
-        return work.get(key) if math.isnan(found) else usual(model_id, found)
-
-    return cosine
-
-
-def _about(cue: str, ranking: Ranking, leg: MeaningLeg | str, weighing: Weighing) -> bool:
-    """Whether the first hits are really about the cue."""
-    work = ranking.work[:_FIRST]
-    if work:
-        nearest = None if isinstance(leg, str) else max(one.cosine for one in work)
-        found = Evidence(nearest, max(one.words for one in work))
-        if about_the_work(found, cue, ranking.looked.cue, unread=weighing.unread):
-            return True
-    talk, pool = ranking.talk[:_FIRST], ranking.looked.talk
-    if not talk:
-        return False
-    places = [one.place for one in talk]
-    near = np.fmax(pool.passage[places], pool.turn[places])
-    known = near[~np.isnan(near)]
-    found = Evidence(
-        cosine=usual(_model(leg), float(known.max())) if known.size else None,
-        words=float(pool.words[places].max()),
+def _by_session(hits: Sequence[Hit]) -> tuple[SessionHits, ...]:
+    """The sessions of the hits, best first, with their hits in the order said."""
+    groups: dict[str, list[Hit]] = {}
+    for hit in hits:
+        groups.setdefault(hit.memory.provenance.session_id, []).append(hit)
+    return tuple(
+        SessionHits(
+            session_id=session,
+            project=group[0].memory.provenance.project,
+            score=group[0].score,
+            hits=tuple(sorted(group, key=lambda hit: hit.memory.at.text)),
+        )
+        for session, group in groups.items()
     )
-    # Beside work, that a person spoke who might be "I" tells nothing of what was said.
-    nothing = {"who"} if work and weighing.cue.speaker is None else set()
-    parts = ((part, worth) for one in talk for part, worth in one.parts.items())
-    return about_the_talk(found, (one for one in parts if one[0] not in nothing))
-
-
-def _first_texts(talk: Sequence[Found], work: Worked) -> Iterator[str]:
-    """What was said in the first hits."""
-    for one in talk[:_FIRST]:
-        yield one.memory.text
-    for exchange in work.exchanges[:_FIRST]:
-        yield from (work.turns[key].text for key in exchange.keys if key in work.turns)
 
 
 def _model(leg: MeaningLeg | str) -> str:

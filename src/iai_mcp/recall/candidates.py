@@ -4,7 +4,7 @@ A candidate is an exchange: a request with all replies to it. A note, or a turn 
 every request has one reply at most, is an exchange of one turn.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -120,6 +120,8 @@ class Candidates:
     before: Rows  # the place of the exchange before it in its session, or NONE
     after: Rows
     assistants: bool
+    rarity: Sequence[Mapping[str, float]]  # per wording: its tokens with their idf
+    rows: int  # turns in the scope
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -161,13 +163,14 @@ class Finder:
         named = self.columns.number("speaker", query.speakers[0]) if len(query.speakers) == 1 else NOBODY
         return _measured(view, within, groups, by_words, exact, leg, scope, named)
 
-    def turns(self, heads: Sequence[int], scope: Scope) -> list[list[int]]:
-        """The keys of all turns of the exchanges that these keys begin, as far as the scope holds them."""
+    def exchanges(self, heads: Sequence[int], scope: Scope) -> list["Exchange"]:
+        """The turns of the exchanges that these keys begin, as far as the scope holds them."""
         view = self.columns.view()
         within = self.columns.within(view, scope)
         groups = self.groups.of(view, within)
+        user = self.columns.number("role", "user")
         first = view.rows_of(np.array(heads, np.int64)).tolist()
-        return [_turns_of(view, groups, row) for row in first]
+        return [_exchange(view, groups, row, user) for row in first]
 
     def people(self, scope: Scope) -> list[str]:
         """The names of who spoke there."""
@@ -202,6 +205,7 @@ class WordMatch:
     coverage: Floats
     rows: Rows  # turns with any of the words, ascending
     by_row: Floats  # the BM25 share that each of these reaches alone
+    rarity: Mapping[str, float]  # the wording's tokens with their idf
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,13 +216,13 @@ class _Meaning:
 
 def _bm25(terms: Sequence[Postings], groups: Groups) -> WordMatch:
     numbers, values, weights, rows, row_values = [], [], [], [], []
-    total = 0.0
+    rarities: dict[str, float] = {}
     for term in terms:
         inside = groups.number[term.rows] != NONE
         own, counts = term.rows[inside], term.counts[inside]
         found, places = np.unique(groups.number[own], return_inverse=True)
         rarity = idf(len(groups), len(found))
-        total += rarity
+        rarities[term.token] = rarity
         frequency = np.bincount(places, weights=counts, minlength=len(found))
         penalty = 1 - _LENGTH_PENALTY + _LENGTH_PENALTY * groups.length[found] / groups.mean_length
         values.append(rarity * frequency * (_SATURATION + 1) / (frequency + _SATURATION * penalty))
@@ -226,10 +230,10 @@ def _bm25(terms: Sequence[Postings], groups: Groups) -> WordMatch:
         numbers.append(found)
         rows.append(own)
         row_values.append(rarity * counts / (counts + _SATURATION))
-    total = total or 1.0
+    total = sum(rarities.values()) or 1.0
     found, (words_, coverage) = _summed(numbers, values, weights)
     own, (by_row,) = _summed(rows, row_values)
-    return WordMatch(found, words_ / total, coverage / total, own, by_row / total)
+    return WordMatch(found, words_ / total, coverage / total, own, by_row / total, rarities)
 
 
 def _summed(numbers: Sequence[Rows], *columns: Sequence[Floats]) -> tuple[Rows, list[Floats]]:
@@ -309,6 +313,8 @@ def _measured(
         before=before,
         after=after,
         assistants=groups.assistants,
+        rarity=[match.rarity for match in by_words],
+        rows=int(np.count_nonzero(within)),
     )
 
 
@@ -358,16 +364,43 @@ def _linked(links: Numbers, rows: Rows, groups: Groups) -> Numbers:
     return np.where(known, groups.number[np.where(known, linked, 0)], NONE)
 
 
-def _turns_of(view: View, groups: Groups, head: int) -> list[int]:
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """The keys of an exchange's turns in the order said, and of the person's next message."""
+
+    keys: tuple[int, ...]
+    next: int | None
+
+
+def _exchange(view: View, groups: Groups, head: int, user: int) -> Exchange:
     number, row = groups.number[head], head
     keys: list[int] = []
+    # What was stored after the view was taken is left out.
     while row != NOBODY and row < len(groups.number) and len(keys) < _MOST_TURNS:
+        if groups.number[row] != number and view.head[row] != view.head[head]:
+            break
         if groups.number[row] == number:
             keys.append(int(view.keys[row]))
-        elif keys and view.head[row] != view.head[head]:
-            break
+        row = int(view.after[row]) if len(groups.heads) and _goes_on(view, groups, row) else NOBODY
+    return Exchange(tuple(keys), _next_by(view, groups, head, user))
+
+
+def _goes_on(view: View, groups: Groups, row: int) -> bool:
+    """Whether the turn after this one may belong to the same exchange."""
+    after = int(view.after[row])
+    return after != NOBODY and after < len(groups.number) and view.head[after] == view.head[row]
+
+
+def _next_by(view: View, groups: Groups, head: int, user: int) -> int | None:
+    """The person's next message: the first turn of theirs behind the exchange, or behind a turn alone."""
+    number, row = groups.number[head], head
+    for _ in range(_MOST_TURNS):
         row = int(view.after[row])
-    return keys
+        if row == NOBODY or row >= len(groups.number):
+            return None
+        if groups.number[row] not in (number, NONE) and view.role[row] == user:
+            return int(view.keys[row])
+    return None
 
 
 def _topics(wishes: dict[int, float], keys: NDArray[np.int64]) -> Floats:
@@ -415,5 +448,5 @@ def _nothing(wordings: int) -> Candidates:
     return Candidates(
         heads=keys, best=keys, words=table, coverage=table, turn=table, passage=table, exact=flat,
         at=np.zeros(0), length=flat, spoken=mask, asks=mask, topic=flat, named=mask, session=numbers,
-        project=numbers, before=keys, after=keys, assistants=False,
+        project=numbers, before=keys, after=keys, assistants=False, rarity=[{}] * wordings, rows=0,
     )  # fmt: skip

