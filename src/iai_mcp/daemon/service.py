@@ -28,8 +28,8 @@ from iai_mcp.domain import pieces
 from iai_mcp.domain.errors import IaiError, IoFailed
 from iai_mcp.domain.lifecycle import Thresholds
 from iai_mcp.far.machine import end_older_connections
-from iai_mcp.memory.briefing import NewSession
 from iai_mcp.memory.scoping import Caller
+from iai_mcp.memory.session_start import NewSession
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.settings import Settings
 from iai_mcp.store import MemoryStore
