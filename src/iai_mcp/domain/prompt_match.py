@@ -20,6 +20,7 @@ MODES: tuple[Mode, ...] = ("off", "on", "auto")
 _UNHEARD = 300
 _READ = 6_000  # characters
 _MOST_TERMS, _MOST_PARTS = 60, 20
+_BESIDE_A_NAME = 3  # rare words, the name itself included
 _SHORTEST_PART = 4  # characters: "v2" and "#1" stand everywhere
 
 
@@ -32,7 +33,7 @@ class Bar:
     share: float  # of the worth of all words of the prompt
 
 
-_BARS: Mapping[Mode, Bar] = {"auto": Bar(4.0, 4, 0.5), "on": Bar(3.5, 3, 0.35)}
+_BARS: Mapping[Mode, Bar] = {"auto": Bar(4.0, 3, 0.4), "on": Bar(3.5, 3, 0.3)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,10 @@ def agreement(
     parts = [part for part in prompt.parts if _is_rare(part, rarities, bar) and part in sample]
     held = _terms(sample) & prompt.terms
     worth = sum(rarities.get(term, 0.0) for term in held)
-    if parts:
-        return Agreement(len(parts), worth, f"it names {_shown(parts[0])}")
     rare = [term for term in held if rarities.get(term, 0.0) >= bar.rare]
+    # "GitHub" is written like a class: a part of letters alone needs rare words beside it.
+    if parts and (len(rare) >= _BESIDE_A_NAME or not all(map(str.isalpha, parts))):
+        return Agreement(len(parts), worth, f"it names {_shown(parts[0])}")
     total = sum(rarities.get(term, 0.0) for term in prompt.terms)
     if len(rare) >= bar.words and worth >= bar.share * total:
         return Agreement(0, worth, "rare words agree")

@@ -13,8 +13,7 @@ from iai_mcp.domain.words import count, words
 
 SUMMARY = "summary"  # the role of what a model wrote as a summary
 _SHORT = 12  # words: whoever says more says what the work is
-# A request with fewer words of its own carries on the work before it; the first of a session needs less.
-_OWN_WITHIN, _OWN_AT_FIRST = 3, 2
+_FEWEST_OWN, _FEWEST = 2, 3  # words, without stop words: those few others have, and all of them
 _COMMON = 0.04  # of all requests: words that so many hold tell none of them apart
 _READ = 2_000  # characters of a request
 _ASKS = ("?", "？", "؟")
@@ -64,10 +63,10 @@ def pieces(turns: Iterable[Memory]) -> list[Piece]:
     """The work that these turns tell, newest first. Turns may come in any order."""
     said = [one for one in turns if one.role != SUMMARY and one.provenance.session_id]
     said.sort(key=lambda one: (one.provenance.session_id, one.at.micros, one.key))
-    own = own_words(one.text for one in said if begins(one))
+    is_bare = bare_request(one.text for one in said if begins(one))
     found: list[Piece] = []
     for _, session in groupby(said, key=lambda one: one.provenance.session_id):
-        found += _of_session(list(session), own)
+        found += _of_session(list(session), is_bare)
     return sorted(found, key=lambda piece: (-piece.last.at.micros, -piece.last.key))
 
 
@@ -76,32 +75,32 @@ def begins(memory: Memory) -> bool:
     return memory.role == "user" and not said_within(memory.role, memory.meta)
 
 
-def own_words(requests: Iterable[str]) -> Callable[[str], int]:
-    """Tells how much a request says of its own: "commit", "push it", "yes, continue" say nothing.
+def bare_request(requests: Iterable[str]) -> Callable[[str], bool]:
+    """Tells requests that say nothing of their own: "commit", "push it", "yes, continue".
 
-    It counts the words that few other requests have. Who names something exactly, or says more than a
-    sentence, says enough.
+    Such a request is short, names nothing exactly, and has hardly a word that few other requests have.
     """
-    known = [_own(text) for text in requests]
-    held = Counter(word for own in known for word in own)
+    known = [_telling(text) for text in requests]
+    held = Counter(word for telling in known for word in telling)
     most = max(2, int(_COMMON * len(known)))
     common = frozenset(word for word, times in held.items() if times > most)
 
-    def own(text: str) -> int:
+    def is_bare(text: str) -> bool:
         if count(text) > _SHORT or quoted(text[:_READ]):
-            return _OWN_WITHIN
-        return len(_own(text) - common)
+            return False
+        telling = _telling(text)
+        return len(telling) < _FEWEST or len(telling - common) < _FEWEST_OWN
 
-    return own
+    return is_bare
 
 
-def _own(text: str) -> frozenset[str]:
+def _telling(text: str) -> frozenset[str]:
     said = words(text[:_READ])
     silent: Collection[str] = stop_words(said)
     return frozenset(word for word in said if word not in silent)
 
 
-def _of_session(turns: Sequence[Memory], own: Callable[[str], int]) -> list[Piece]:
+def _of_session(turns: Sequence[Memory], is_bare: Callable[[str], bool]) -> list[Piece]:
     opened: list[_Open] = []
     for turn in turns:
         if turn.role != "user":
@@ -112,7 +111,7 @@ def _of_session(turns: Sequence[Memory], own: Callable[[str], int]) -> list[Piec
                 opened[-1].conclusion = turn
         elif not begins(turn):
             continue  # an answer to a question of the host: the work goes on
-        elif opened and own(turn.text) < _OWN_WITHIN:
+        elif opened and is_bare(turn.text):
             # What comes of "commit it" is no conclusion, but what comes of a "yes" to a question is.
             last = opened[-1].conclusion
             opened[-1].concluded = last is not None and not last.text.rstrip().endswith(_ASKS)
@@ -121,6 +120,5 @@ def _of_session(turns: Sequence[Memory], own: Callable[[str], int]) -> list[Piec
     return [
         Piece(one.request, one.conclusion)
         for one in opened
-        if one.conclusion is not None
-        or (one.request is not None and own(one.request.text) >= _OWN_AT_FIRST)
+        if one.conclusion is not None or (one.request is not None and not is_bare(one.request.text))
     ]
