@@ -29,7 +29,7 @@ from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.invocations import MemoryWiring
 from iai_mcp.domain.project_identity import is_elsewhere
 from iai_mcp.domain.projects import HERE, ProjectPath, RemoteRef
-from iai_mcp.hosts import wiring
+from iai_mcp.hosts import commands
 from iai_mcp.hosts.catalogue import PROFILES
 from iai_mcp.ports.agent_stores import ProfileStore, ProjectStore, SkillStore, TemplateStore
 from iai_mcp.ports.agent_world import AgentRuntime, EventBus
@@ -203,5 +203,5 @@ def far_wiring(machine: "Machine", variables: Mapping[str, str]) -> MemoryWiring
 
 def memory_wiring(variables: Mapping[str, str]) -> MemoryWiring:
     """How a launched program reaches the memory that this process would reach."""
-    ours = wiring.current()
+    ours = commands.current()
     return MemoryWiring(ours.bridge, ours.hook, {**variables, **ours.env})

@@ -8,7 +8,7 @@ from iai_mcp.adapters.looks import look_at
 from iai_mcp.domain.errors import InvalidInput, PlaceSilent
 from iai_mcp.domain.memories import NewTurn
 from iai_mcp.domain.work import NewWork
-from iai_mcp.hosts.reading import name_of
+from iai_mcp.hosts.reader import name_of
 from iai_mcp.hosts.transcripts import open_transcript
 from iai_mcp.protocol.turn_events import is_work, read_work
 

@@ -17,7 +17,7 @@ from iai_mcp import paths
 from iai_mcp.adapters.spooled_file import SpooledFile, UnreadableError
 from iai_mcp.capture.spool import ENDING, SET_ASIDE, TEMPORARY
 from iai_mcp.domain.errors import IaiError, InvalidInput, PlaceSilent
-from iai_mcp.hosts.reading import StoppedError
+from iai_mcp.hosts.reader import StoppedError
 
 Deliver = Callable[[dict[str, object], list[dict[str, object]]], Mapping[str, object]]
 

@@ -11,7 +11,7 @@ from iai_mcp.adapters.looks import look_at
 from iai_mcp.capture import consent
 from iai_mcp.capture.preparing import Preparation
 from iai_mcp.capture.spool import VERSION
-from iai_mcp.hosts.reading import LONGEST_LINE, StoppedError, rest_of_line
+from iai_mcp.hosts.reader import LONGEST_LINE, StoppedError, rest_of_line
 from iai_mcp.hosts.transcripts import open_transcript
 from iai_mcp.hosts.turns import Event, Record, count_occurrence
 from iai_mcp.protocol import long_json

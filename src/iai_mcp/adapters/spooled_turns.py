@@ -8,7 +8,7 @@ from typing import BinaryIO
 from iai_mcp import paths
 from iai_mcp.adapters.private_files import io_failure
 from iai_mcp.capture.spool import ENDING, SET_ASIDE, TEMPORARY
-from iai_mcp.hosts.reading import LONGEST_LINE, StoppedError, rest_of_line
+from iai_mcp.hosts.reader import LONGEST_LINE, StoppedError, rest_of_line
 from iai_mcp.hosts.turns import count_occurrence
 from iai_mcp.paths import sync_directory
 from iai_mcp.protocol import long_json

@@ -14,7 +14,7 @@ from iai_mcp import paths, regular_files
 from iai_mcp.capture import consent, journal, progress, spool
 from iai_mcp.capture.handover import Packed, hand_over
 from iai_mcp.capture.preparing import Preparation, launched_agent
-from iai_mcp.hosts.reading import Reading
+from iai_mcp.hosts.reader import Reading
 from iai_mcp.hosts.transcripts import appends, open_transcript, related
 from iai_mcp.hosts.turns import Event, Record
 from iai_mcp.protocol.compact_json import dumps, loads

@@ -8,7 +8,7 @@ from iai_mcp.capture import hooks_seen
 from iai_mcp.checks import started
 from iai_mcp.checks.verdict import Check, examined, failed, passed, warned
 from iai_mcp.hosts import histories, registry
-from iai_mcp.hosts.editing import receipts
+from iai_mcp.hosts.config_files import receipts
 from iai_mcp.hosts.host import Host
 
 # A long turn writes its transcript for as long, and no hook runs meanwhile.
@@ -21,7 +21,7 @@ def hosts() -> list[Check]:
     found = [
         host
         for host in registry.hosts()
-        if host.found() or started.problem(registry.commands(host))
+        if host.location() or started.problem(registry.installed_commands(host))
     ]
     if not found:
         return [passed("hosts", "no agent program was found")]
@@ -35,7 +35,7 @@ def _examined(host: Host) -> Check:
 def _host(host: Host, status: str) -> Check:
     label = f"host {host.id}"
     by_plugin = [["iai-mcp"]] if host.has_plugin() else []
-    problem = started.problem([*registry.commands(host), *by_plugin])
+    problem = started.problem([*registry.installed_commands(host), *by_plugin])
     if problem:
         fix = (
             "pipx ensurepath, or uv tool update-shell"

@@ -107,7 +107,7 @@ def _show(chosen: Sequence[Host], *, with_files: bool, args: argparse.Namespace)
     entries: list[dict[str, object]] = []
     rows: list[tuple[str, ...]] = []
     for host in chosen:
-        found, state = host.found(), registry.status(host)
+        found, state = host.location(), registry.status(host)
         files = [wanted.path for wanted in registry.files(host)]
         entries.append(
             {

@@ -255,9 +255,9 @@ def _record_trust(_service: Service, asked: Fields) -> object:
 def _wiring(_service: Service, _asked: Fields) -> object:
     from dataclasses import asdict
 
-    from iai_mcp.hosts import wiring
+    from iai_mcp.hosts import commands
 
-    return asdict(wiring.current())
+    return asdict(commands.current())
 
 
 def _project(_service: Service, asked: Fields) -> object:

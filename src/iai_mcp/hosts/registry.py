@@ -1,23 +1,23 @@
-"""The table of hosts that can be wired to the memory, and the doing of it.
+"""Connects hosts to the memory and disconnects them.
 
-`detected()` is which of them are on this machine; `install` and `remove` do one host at a time:
-all of its files are read and planned before the first one is written.
+`detected()` lists the hosts on this machine. `install` and `remove` work on one host at a time: they
+read and plan all of its files before they write the first one.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iai_mcp.domain.errors import IaiError, NotFound
-from iai_mcp.hosts import every, find, wiring
-from iai_mcp.hosts.editing import edits, receipts
-from iai_mcp.hosts.editing.edits import Edit
-from iai_mcp.hosts.editing.wanted import WantedFile
+from iai_mcp.hosts import commands, every, find
+from iai_mcp.hosts.config_files import edits, receipts
+from iai_mcp.hosts.config_files.edits import Edit
+from iai_mcp.hosts.config_files.entries import ConfigFile
 from iai_mcp.hosts.host import Host
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What happened (or would happen) to one host's files; `error` if it was left alone."""
+    """What changed (or would change) in one host's files. With an `error`, nothing was changed."""
 
     host: Host
     edits: tuple[Edit, ...] = ()
@@ -29,7 +29,7 @@ class Outcome:
 
 
 def hosts() -> tuple[Host, ...]:
-    """Every host that can be wired, the most used first."""
+    """Every host that can be connected, the most used first."""
     return tuple(host for host in every() if host.files is not None)
 
 
@@ -39,27 +39,27 @@ def host(name: str) -> Host:
     Raises:
         NotFound: with a sentence that names the ones there are.
     """
-    found = find(name)
-    if found is not None and found.files is not None:
-        return found
-    if found is not None and found.unwired:
-        raise NotFound(f"nothing to install for '{name}': {found.unwired}")
-    known = ", ".join(host.id for host in hosts())
-    raise NotFound(f"there is no host '{name}'; choose from {known}")
+    known = find(name)
+    if known is not None and known.files is not None:
+        return known
+    if known is not None and known.not_connected:
+        raise NotFound(f"nothing to install for '{name}': {known.not_connected}")
+    choices = ", ".join(host.id for host in hosts())
+    raise NotFound(f"there is no host '{name}'; choose from {choices}")
 
 
-def files(host: Host) -> tuple[WantedFile, ...]:
+def files(host: Host) -> tuple[ConfigFile, ...]:
     """What should stand in the host's files, as this installation would write it."""
-    return () if host.files is None else host.files(wiring.current())
+    return () if host.files is None else host.files(commands.current())
 
 
 def detected() -> tuple[Host, ...]:
     """The hosts that are on this machine: their program on PATH, or their folder at home."""
-    return tuple(host for host in hosts() if host.found())
+    return tuple(host for host in hosts() if host.location())
 
 
 def missing() -> tuple[Host, ...]:
-    """Detected hosts that are not fully wired: what `iai-mcp up` offers on first use."""
+    """Detected hosts that are not fully connected: `iai-mcp up` offers them on first use."""
     return tuple(host for host in detected() if status(host) not in ("installed", "plugin"))
 
 
@@ -67,7 +67,7 @@ def status(host: Host) -> str:
     """ "installed", "outdated" (an older installation of ours), "partly", "absent" or "broken"; "plugin" when
     the host has our own, "twice" when it has both."""
     if host.has_plugin():
-        return "twice" if commands(host) else "plugin"
+        return "twice" if installed_commands(host) else "plugin"
     try:
         states = {edits.state(wanted) for wanted in files(host)}
     except IaiError:
@@ -77,8 +77,8 @@ def status(host: Host) -> str:
     return "outdated" if "outdated" in states else "partly"
 
 
-def commands(host: Host) -> list[list[str]]:
-    """What this host's files start of ours, each as its words; nothing of files that can not be read."""
+def installed_commands(host: Host) -> list[list[str]]:
+    """Our commands in this host's files, each as a list of words; empty if a file can not be read."""
     try:
         return [words for wanted in files(host) for words in edits.commands(wanted)]
     except IaiError:
@@ -96,14 +96,14 @@ def plan_remove(host: Host) -> Outcome:
 
 
 def install(chosen: Sequence[Host]) -> list[Outcome]:
-    """Wire these hosts. One that can not be wired keeps its files and its error; the rest go on."""
-    with receipts.turnstile():
+    """Connect these hosts. If one fails, its files stay as they are and the others continue."""
+    with receipts.lock():
         return [_done(host, install=True) for host in chosen]
 
 
 def remove(chosen: Sequence[Host]) -> list[Outcome]:
     """Take everything of ours out of these hosts' files again."""
-    with receipts.turnstile():
+    with receipts.lock():
         return [_done(host, install=False) for host in chosen]
 
 

@@ -2,16 +2,29 @@
 
 import contextlib
 
-from iai_mcp.hosts.reading import NotATranscriptError, Reading
+from iai_mcp.hosts.reader import NotATranscriptError, Reading
+from iai_mcp.protocol.compact_json import loads
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator
 
+    from iai_mcp.hosts.turns import Record
+
     Rows = Callable[..., Iterator[tuple[object, ...]]]
 
 _PATIENCE = 0.3  # seconds to wait for a host that is writing
+
+
+def json_column(value: object) -> "Record | None":
+    """The JSON object in a column; None where there is none."""
+    raw = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    try:
+        parsed = loads(raw) if isinstance(raw, str) else None
+    except ValueError:
+        return None
+    return parsed if isinstance(parsed, dict) else None
 
 
 @contextlib.contextmanager

@@ -1,8 +1,8 @@
-"""A turn as every host's transcript gives it: one plain dictionary, ready for spool and wire.
+"""Builds turn events: plain dictionaries for the spool and the wire.
 
-`text` is verbatim. What is unknown is left out. `uid` is an id that no other turn has, in whatever
-session it is repeated. A turn whose host gives it no id carries
-`occurrence`: how often the same words of the same role came before in that transcript.
+`text` is verbatim. Unknown fields are left out. `uid` is globally unique, also where forks repeat the
+turn. A turn without an id from its host has `occurrence`: how often the same words of the same
+role came before in that transcript.
 """
 
 import time
@@ -134,7 +134,7 @@ def blocks_text(
         return _of_person(content) if of_user else content
     if not isinstance(content, list):
         return None
-    said: list[str] = []
+    texts: list[str] = []
     known = not content
     for block in content:
         if not isinstance(block, dict) or not isinstance(block.get("type"), str):
@@ -146,8 +146,8 @@ def blocks_text(
         if of_user:
             words = _of_person(words)
         if words:
-            said.append(words)
-    return "\n".join(said) if known else None
+            texts.append(words)
+    return "\n".join(texts) if known else None
 
 
 def _of_person(text: str) -> str:

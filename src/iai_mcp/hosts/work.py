@@ -1,8 +1,8 @@
-"""What an agent did, read from a transcript: commands, edits, and what it looked at.
+"""Builds work events (commands, edits, reads) from the tool calls in a transcript.
 
-Every host writes a call and, later, its result, and calls its tools by names of its own. A host's
-parser gives both here; out come events like turns, with `kind`, `work` and the turn they served.
-Nothing of a file's contents is kept: of an edit only its path, its size and the names it touched.
+Hosts write a call and, later, its result; each has its own tool names. A host's parser passes both
+in and gets events like turns, with `kind`, `work` and the turn they belong to. File contents are
+never kept: an edit has only its path, its size and the names of functions and classes.
 """
 
 from iai_mcp import regular_files
@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from iai_mcp.hosts.reading import Reading
+    from iai_mcp.hosts.reader import Reading
 
 # fmt: off
 _COMMANDS = frozenset((
@@ -65,7 +65,7 @@ class Call:
 
     @property
     def is_work(self) -> bool:
-        """Whether anything of it is kept."""
+        """Whether it is a command, an edit or a read."""
         return self.name in _COMMANDS or self.name in _EDITS or self.name in _LOOKS
 
     @property
@@ -75,10 +75,10 @@ class Call:
 
 
 class Result:
-    """What came of a call.
+    """The result of a call.
 
-    `exit` is None where the host does not say it. `not_run`: it was refused, or never begun.
-    `rejection` is what the person said when they refused it.
+    `exit` is None if the host does not record it. `not_run`: it was refused, or never started.
+    `rejection` is what the person wrote when they refused it.
     """
 
     __slots__ = ("changes", "exit", "failed", "not_run", "output", "rejection", "seconds", "ts")
@@ -106,7 +106,7 @@ class Result:
 
 
 class Setting:
-    """What all work of one place in a transcript shares with the turns around it."""
+    """Session, directory, agent and request that work events share with the turns around them."""
 
     __slots__ = (
         "agent_id",
@@ -146,10 +146,10 @@ class Setting:
 
 
 def begin(reading: "Reading", call: Call) -> None:
-    """Remember a call until its result comes, be that in a later reading.
+    """Remember a call until its result comes, possibly in a later reading.
 
-    What outlives this reading is only where its line stands: a command may hold what people would
-    not want in a file beside their memory.
+    Only the position of its line outlives this reading: a command may contain secrets, and `carry`
+    is written to a file.
     """
     if len(reading.calls) < _MOST_PENDING:
         reading.calls[call.id] = call
@@ -161,7 +161,7 @@ def begin(reading: "Reading", call: Call) -> None:
 def end(
     reading: "Reading", call_id: object, calls_in: "Callable[[Record], Iterable[Call]]"
 ) -> Call | None:
-    """The call that this result belongs to; None where nobody has seen one that is kept."""
+    """The call that this result belongs to; None if it is unknown."""
     if not isinstance(call_id, str):
         return None
     places = reading.carry.get("calls")
@@ -177,7 +177,7 @@ def end(
 def _read_again(
     path: str, place: int, call_id: str, calls_in: "Callable[[Record], Iterable[Call]]"
 ) -> Call | None:
-    from iai_mcp.hosts.reading import LONGEST_LINE
+    from iai_mcp.hosts.reader import LONGEST_LINE
 
     try:
         with regular_files.opened(path, links=regular_files.ANYWHERE) as file:
@@ -185,12 +185,12 @@ def _read_again(
             record = loads(file.readline(LONGEST_LINE).decode("utf-8", "replace"))
     except (OSError, ValueError):
         return None
-    found = calls_in(record) if isinstance(record, dict) else ()
-    return next((call for call in found if call.id == call_id), None)
+    calls = calls_in(record) if isinstance(record, dict) else ()
+    return next((call for call in calls if call.id == call_id), None)
 
 
 def events_of(call: Call, result: Result, setting: Setting) -> list[Event]:
-    """The events of a call that has ended: what was done, and what a person said to it."""
+    """The events of a call that has ended."""
     if call.name in _COMMANDS:
         done = _command(call, result, setting)
     elif result.failed or result.not_run:
@@ -203,7 +203,7 @@ def events_of(call: Call, result: Result, setting: Setting) -> list[Event]:
 
 
 def rejected(call: Call | None) -> Record:
-    """The note that goes with what a person said when they refused a call: what it was, if that is known."""
+    """Metadata for a refusal: the command or path that the person refused, if known."""
     about = "" if call is None else command_of(call.input) or _path(call.input)
     return {"rejected": encodable(about[:_LONGEST_NOTE])}
 
@@ -211,11 +211,11 @@ def rejected(call: Call | None) -> Record:
 def exchange(
     call: Call, answers: "list[tuple[str, str]]", setting: Setting, ts: object
 ) -> list[Event]:
-    """The host's own questions to the person, each with what they answered: both were said.
+    """The host's questions to the person and the answers, as turns.
 
-    All but the first question have the time of the answers, so that each stands before its own.
+    Every question but the first has the time of the answers, so each stands before its answer.
     """
-    said: list[Event] = []
+    events: list[Event] = []
     for number, (question, answer) in enumerate(answers):
         mark = f"{call.id}/{number}" if number else call.id
         for role, words, moment in (
@@ -238,19 +238,19 @@ def exchange(
                 continue
             if role == "user":
                 event["meta"] = {"answers": encodable(question[:_LONGEST_NOTE])}
-            said.append(event)
-    return said
+            events.append(event)
+    return events
 
 
 def command_of(given: Record) -> str:
     """The command line among a call's arguments; hosts also write it as a list of words."""
-    found = given.get("command", given.get("cmd"))
-    if isinstance(found, list):
-        words = [word for word in found if isinstance(word, str)]
+    value = given.get("command", given.get("cmd"))
+    if isinstance(value, list):
+        words = [word for word in value if isinstance(word, str)]
         if len(words) >= 3 and words[1] in ("-c", "-lc"):
             return words[2]
         return " ".join(words)
-    return found if isinstance(found, str) else ""
+    return value if isinstance(value, str) else ""
 
 
 def is_patch(command: str) -> bool:
@@ -259,7 +259,7 @@ def is_patch(command: str) -> bool:
 
 
 def _command(call: Call, result: Result, setting: Setting) -> list[Event]:
-    from iai_mcp.domain.telling import cut_command, rough  # late: only who ran something needs it
+    from iai_mcp.domain.telling import cut_command, rough  # late: only commands need it
 
     command = command_of(call.input)
     if is_patch(command):
@@ -270,7 +270,7 @@ def _command(call: Call, result: Result, setting: Setting) -> list[Event]:
     if not command or (result.not_run and not result.rejection):
         return []
     note = call.input.get("description")
-    said = encodable(" ".join(note.split())[:_LONGEST_NOTE]) if isinstance(note, str) else ""
+    summary = encodable(" ".join(note.split())[:_LONGEST_NOTE]) if isinstance(note, str) else ""
     work: Record = {"command": command, "exit": result.exit}
     where = call.input.get("workdir") or call.input.get("directory") or call.cwd or setting.cwd
     if isinstance(where, str) and where:
@@ -285,13 +285,13 @@ def _command(call: Call, result: Result, setting: Setting) -> list[Event]:
         output = encodable(rough(result.output, command, failed=result.failed))
         if output:
             work["output"] = output
-    text = f"{said}\n{command}" if said else command
+    text = f"{summary}\n{command}" if summary else command
     return [_event("command", call.id, text, work, call.ts, setting)]
 
 
 def _edits(call: Call, result: Result, setting: Setting) -> list[Event]:
     changes = result.changes or _changes(call)
-    found: list[Event] = []
+    events: list[Event] = []
     for number, change in enumerate(changes):
         path = encodable(relative(change.path, setting.root)[:_LONGEST_PATH])
         if not path:
@@ -308,8 +308,8 @@ def _edits(call: Call, result: Result, setting: Setting) -> list[Event]:
             work["root"] = encodable(setting.root[:_LONGEST_PATH])
         text = " ".join((change.action, path, *names))
         mark = f"{call.id}/{number}" if number else call.id
-        found.append(_event("edit", mark, text, work, call.ts, setting))
-    return found
+        events.append(_event("edit", mark, text, work, call.ts, setting))
+    return events
 
 
 def _changes(call: Call) -> list[Change]:
@@ -338,7 +338,7 @@ def _looked(call: Call, setting: Setting) -> list[Event]:
     listed = given.get("paths")
     paths = [relative(_path(given), setting.root)]
     paths += (
-        [relative(one, setting.root) for one in listed if isinstance(one, str)]
+        [relative(path, setting.root) for path in listed if isinstance(path, str)]
         if isinstance(listed, list)
         else []
     )

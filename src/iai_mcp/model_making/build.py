@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import onnx
 import onnxruntime
-from onnx import external_data_helper
 
 from iai_mcp.adapters.embedding import manifest
 from iai_mcp.adapters.embedding.location import GRAPH, TOKENIZER, sha256
@@ -29,9 +27,9 @@ from iai_mcp.model_making.graph import (
     Exact,
     Int8,
     Pooling,
-    give_out,
     sentence_encoder,
 )
+from iai_mcp.model_making.onnx_graph import FLOAT, Array, Graph, Value
 from iai_mcp.model_making.sentencepiece import read_vocabulary, write_pieces
 from iai_mcp.model_making.weights import OnnxWeights, TensorFile
 from iai_mcp.paths import sync_directory
@@ -62,7 +60,7 @@ class _Plan:
     """What is to be built, whatever the encoder's shape."""
 
     words: int
-    write: Callable[[Arithmetic], onnx.ModelProto]
+    write: Callable[[Arithmetic], Graph]
     tokens: Tokens | Pieces
     calibrate: tuple[str, ...]
     check: tuple[str, ...]
@@ -85,7 +83,7 @@ def build(source: Source, directory: Path) -> Manifest:
 
     exact = Exact(small_words=plan.small_words)
     model = plan.write(exact)
-    expected = _vectors(_session(model.SerializeToString()), check)
+    expected = _vectors(_session(model.serialize()), check)
     ids = [plan.tokens.ids(text) for text in plan.calibrate]
     reach = _reach(model, exact.multiplied, ids, plan.quiet)
 
@@ -182,14 +180,14 @@ def _vectors(session: onnxruntime.InferenceSession, texts: Sequence[list[int]]) 
 
 
 def _reach(
-    model: onnx.ModelProto,
+    model: Graph,
     multiplied: Mapping[str, str],
     texts: Sequence[list[int]],
     quiet: float,
 ) -> dict[str, Floats]:
     """How far from zero each channel goes that `model` multiplies by weights."""
-    give_out(model, sorted(set(multiplied.values())))
-    session = _session(model.SerializeToString())
+    model.outputs.extend(Value(name, FLOAT) for name in sorted(set(multiplied.values())))
+    session = _session(model.serialize())
     reach: dict[str, Floats] = {}
     for ids in texts:
         values = session.run(list(multiplied.values()), {IDS: np.array([ids])})
@@ -199,13 +197,15 @@ def _reach(
     return {name: np.maximum(seen, quiet * seen.mean()) for name, seen in reach.items()}
 
 
-def _write_graph(model: onnx.ModelProto, directory: Path) -> None:
+def _write_graph(model: Graph, directory: Path) -> None:
     """The graph with its numbers in two files beside it, which are mapped instead of copied."""
-    for tensor in model.graph.initializer:
-        if len(tensor.raw_data) >= _OUTSIDE:
-            place = _WORDS_FILE if tensor.name == WORDS else _WEIGHTS_FILE
-            external_data_helper.set_external_data(tensor, place)
-    onnx.save_model(model, str(directory / GRAPH))
+
+    def file_of(name: str, array: Array) -> str | None:
+        if array.nbytes < _OUTSIDE:
+            return None
+        return _WORDS_FILE if name == WORDS else _WEIGHTS_FILE
+
+    model.write(directory / GRAPH, file_of)
 
 
 def _marks(directory: Path) -> dict[str, FileMark]:

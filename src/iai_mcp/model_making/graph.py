@@ -6,14 +6,14 @@ Its costly steps are computed exactly in float32, or in int8.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal, Protocol
 
 import numpy as np
-import onnx
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
 
 from iai_mcp.model_making.bert import Encoder, Floats, Layer, Linear, Norm
+from iai_mcp.model_making.onnx_graph import FLOAT, INT64, RUNTIME_OPS, Array, Graph, Node, Value
 
 Pooling = Literal["mean", "cls"]
 
@@ -21,9 +21,6 @@ IDS = "input_ids"
 SENTENCE = "sentence_embedding"
 WORDS = "words"
 
-_OPSET = 20  # the first with Gelu
-_IR_VERSION = 10
-_RUNTIME_OPS = "com.microsoft"
 # Weights use 64 of the 127 steps: AVX2 without VNNI adds two products in 16 bits, and
 # 2 x 255 x 64 is the most that fits. With 127 such machines would compute other vectors.
 _STEPS = 64
@@ -37,13 +34,12 @@ class Draft:
     """A graph while it is being written. Constants of one name are kept once."""
 
     def __init__(self) -> None:
-        self._nodes: list[onnx.NodeProto] = []
-        self._constants: dict[str, onnx.TensorProto] = {}
+        self._nodes: list[Node] = []
+        self._constants: dict[str, Array] = {}
 
     def constant(self, name: str, value: NDArray[np.generic] | np.generic) -> str:
         if name not in self._constants:
-            array = np.ascontiguousarray(value).reshape(np.shape(value))
-            self._constants[name] = numpy_helper.from_array(array, name)
+            self._constants[name] = np.asarray(value)
         return name
 
     def numbers(self, *values: int) -> str:
@@ -58,23 +54,19 @@ class Draft:
         self, kind: str, outputs: int, *inputs: str, domain: str = "", **attributes: float
     ) -> list[str]:
         names = [f"{kind}.{len(self._nodes)}.{number}" for number in range(outputs)]
-        node = helper.make_node(kind, list(inputs), names, name=names[0], domain=domain)
-        node.attribute.extend(helper.make_attribute(n, value) for n, value in attributes.items())
-        self._nodes.append(node)
+        self._nodes.append(Node(kind, names[0], inputs, tuple(names), domain, attributes))
         return names
 
     def rename(self, old: str, new: str) -> None:
         """Call the output `old` of the last operation `new`."""
         last = self._nodes[-1]
-        last.output[list(last.output).index(old)] = new
+        outputs = tuple(new if name == old else name for name in last.outputs)
+        self._nodes[-1] = replace(last, outputs=outputs)
 
-    def model(self, hidden: int) -> onnx.ModelProto:
-        ids = helper.make_tensor_value_info(IDS, TensorProto.INT64, ["batch", "tokens"])
-        sentence = helper.make_tensor_value_info(SENTENCE, TensorProto.FLOAT, ["batch", hidden])
-        constants = list(self._constants.values())
-        graph = helper.make_graph(self._nodes, "encoder", [ids], [sentence], constants)
-        opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_RUNTIME_OPS, 1)]
-        return helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
+    def graph(self, hidden: int) -> Graph:
+        ids = Value(IDS, INT64, ("batch", "tokens"))
+        sentence = Value(SENTENCE, FLOAT, ("batch", hidden))
+        return Graph(self._nodes, self._constants, [ids], [sentence])
 
 
 class Arithmetic(Protocol):
@@ -85,7 +77,7 @@ class Arithmetic(Protocol):
     def multiply(self, draft: Draft, linear: Linear, value: str) -> str: ...
 
 
-def sentence_encoder(encoder: Encoder, arithmetic: Arithmetic, pooling: Pooling) -> onnx.ModelProto:
+def sentence_encoder(encoder: Encoder, arithmetic: Arithmetic, pooling: Pooling) -> Graph:
     """The whole graph."""
     draft = Draft()
     tokens = draft.node("Shape", IDS, start=1, end=2)
@@ -97,7 +89,7 @@ def sentence_encoder(encoder: Encoder, arithmetic: Arithmetic, pooling: Pooling)
         value = _layer(draft, layer, value, encoder, arithmetic)
     pooled = _pool(draft, value, pooling)
     draft.rename(draft.node("LpNormalization", pooled, axis=-1, p=2), SENTENCE)
-    return draft.model(encoder.hidden)
+    return draft.graph(encoder.hidden)
 
 
 def _layer(draft: Draft, layer: Layer, value: str, encoder: Encoder, arithmetic: Arithmetic) -> str:
@@ -106,7 +98,7 @@ def _layer(draft: Draft, layer: Layer, value: str, encoder: Encoder, arithmetic:
     parts = draft.nodes("Split", 3, joined, thirds, axis=-1)
     # Without a mask this operation never holds all scores at once; the queries are scaled already.
     seen = draft.node(
-        "MultiHeadAttention", *parts, domain=_RUNTIME_OPS, num_heads=encoder.heads, scale=1.0
+        "MultiHeadAttention", *parts, domain=RUNTIME_OPS, num_heads=encoder.heads, scale=1.0
     )
     seen = arithmetic.multiply(draft, layer.attention_out, seen)
     value = layer_norm(draft, layer.attention_norm, draft.node("Add", seen, value), encoder.epsilon)
@@ -126,13 +118,6 @@ def _pool(draft: Draft, value: str, pooling: Pooling) -> str:
         return draft.node("ReduceMean", value, draft.numbers(1), keepdims=0)
     first = draft.constant("first", np.int64(0))
     return draft.node("Gather", value, first, axis=1)
-
-
-def give_out(model: onnx.ModelProto, values: list[str]) -> None:
-    """Make inner `values` outputs of `model` too."""
-    model.graph.output.extend(
-        helper.make_tensor_value_info(value, TensorProto.FLOAT, None) for value in values
-    )
 
 
 class Exact:
@@ -185,7 +170,7 @@ class Int8:
             "MatMulInteger", tight, small, zero, draft.constant("zero", np.int8(0))
         )
         scale = draft.node("Mul", scale, draft.constant(f"{name}.scale", scales))
-        product = draft.node("Mul", draft.node("Cast", product, to=TensorProto.FLOAT), scale)
+        product = draft.node("Mul", draft.node("Cast", product, to=FLOAT), scale)
         return draft.node("Add", product, draft.constant(f"{name}.bias", linear.bias))
 
 
@@ -204,4 +189,4 @@ def _look_up_small(draft: Draft, words: Floats) -> str:
     small = np.rint(steps, out=steps).astype(np.int8)
     rows = draft.node("Gather", draft.constant(WORDS, small), IDS)
     scale = draft.node("Gather", draft.constant(f"{WORDS}.scale", scales), IDS)
-    return draft.node("Mul", draft.node("Cast", rows, to=TensorProto.FLOAT), scale)
+    return draft.node("Mul", draft.node("Cast", rows, to=FLOAT), scale)

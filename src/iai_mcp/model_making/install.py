@@ -120,7 +120,7 @@ def _make(entry: Entry, workshop: Path, progress: Progress, given: Path | None) 
     published = workshop / "published"
     registries.unpack(entry, given, published)
     progress.step("Building the int8 model")
-    # Imported here: it needs onnx, which takes a while and is of no use to who has the model.
+    # Imported here: it loads onnxruntime, which takes a while and is not needed if the model is there.
     from iai_mcp.model_making.build import Source, build
 
     made = workshop / "model"

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import onnx
-from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
-from onnx import numpy_helper
 
 from iai_mcp.domain.errors import ModelDamaged
+from iai_mcp.model_making.onnx_graph import read_graph
 
 _TYPES: dict[str, np.dtype[np.generic]] = {
     "F64": np.dtype("<f8"),
@@ -88,17 +86,6 @@ def _places(header: object) -> dict[str, _Place]:
     return places
 
 
-def read_graph(path: Path) -> onnx.GraphProto:
-    """
-    Raises:
-        ModelDamaged: the file is absent or no graph.
-    """
-    try:
-        return onnx.load(str(path)).graph
-    except (OSError, DecodeError) as error:
-        raise ModelDamaged(f"the weights in {path} can not be read: {error}") from error
-
-
 class OnnxWeights:
     """The tensors of one graph under the names that the published model gives them."""
 
@@ -109,13 +96,13 @@ class OnnxWeights:
         """
         self._path = path
         graph = read_graph(path)
-        self._tensors = {tensor.name: tensor for tensor in graph.initializer}
+        self._tensors = graph.tensors
         # The matrix of a product stands the other way round: inputs first.
         self._turned = {
             f"{node.name.strip('/').removesuffix('/MatMul').replace('/', '.')}.weight": matrix
-            for node in graph.node
-            if node.op_type == "MatMul"
-            for matrix in node.input
+            for node in graph.nodes
+            if node.operation == "MatMul"
+            for matrix in node.inputs
             if matrix in self._tensors
         }
 
@@ -132,4 +119,4 @@ class OnnxWeights:
         raise ModelDamaged(f"the weights in {self._path} lack the tensor '{name}'")
 
     def _array(self, name: str) -> NDArray[np.float32]:
-        return np.asarray(numpy_helper.to_array(self._tensors[name]), dtype=np.float32)
+        return np.asarray(self._tensors[name], dtype=np.float32)

@@ -61,7 +61,7 @@ def test_int8_vectors_point_where_float32_vectors_point() -> None:
     tensors = TensorFile(published / "model.safetensors")
     exact = sentence_encoder(
         read_encoder(tensors, Architecture.parse(config), 256), Exact(), "mean"
-    ).SerializeToString()
+    ).serialize()
     session = onnxruntime.InferenceSession(exact, providers=["CPUExecutionProvider"])
     tokens = Tokens(directory / "tokenizer.json", 256)
 

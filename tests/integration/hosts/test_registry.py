@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from iai_mcp.domain.errors import NotFound
-from iai_mcp.hosts import registry, wiring
+from iai_mcp.hosts import commands, registry
 from iai_mcp.hosts.host import Host
 
 ALL = registry.hosts()
@@ -44,7 +44,7 @@ def test_our_server_is_started_by_this_very_interpreter(home: Path, config: Host
     registry.install([config])
 
     assert config.files is not None
-    texts = [Path(wanted.path).read_text() for wanted in config.files(wiring.current())]
+    texts = [Path(wanted.path).read_text() for wanted in config.files(commands.current())]
     everything = "\n".join(texts)
 
     assert sys.executable in everything
@@ -62,7 +62,7 @@ def test_a_store_elsewhere_is_written_into_the_entries(
     registry.install([config])
 
     assert config.files is not None
-    texts = [Path(wanted.path).read_text() for wanted in config.files(wiring.current())]
+    texts = [Path(wanted.path).read_text() for wanted in config.files(commands.current())]
 
     for text in texts:
         assert "else where" in text
@@ -71,7 +71,7 @@ def test_a_store_elsewhere_is_written_into_the_entries(
 
 def test_the_default_store_needs_no_mention(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("IAI_MCP_STORE")
-    wired = wiring.current()
+    wired = commands.current()
 
     assert "--store" not in wired.hook
     assert "IAI_MCP_STORE" not in wired.env

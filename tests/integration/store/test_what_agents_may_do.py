@@ -146,7 +146,6 @@ def test_what_an_agent_forgot_comes_back_as_it_was(store: MemoryStore, tmp_path:
     person(store, "project_privacy", project=shop, private=True)
     old = person(store, "memory_capture", text="the port is 5432", session_id="s", project=shop)
     new = person(store, "memory_contradict", id=old["record_id"], new_fact="the port is 5433")
-    person(store, "memory_pin", id=old["record_id"])
     before = person(store, "memory_timeline", session_id="s", project=shop)["records"]
 
     assert agent(store, "memory_forget", session_id="s", cwd=shop)["forgotten"] == 2
@@ -377,3 +376,35 @@ def test_an_import_keeps_who_captured_a_memory(
     person(other, "import_records", records=page["records"], salt=page["salt"])
     (record,) = person(other, "memory_timeline")["records"]
     assert (record["captured_by"], record["role"]) == ("backend", "assistant")
+
+
+def test_a_persons_correction_of_an_agents_note_is_the_persons(store: MemoryStore) -> None:
+    note = agent(store, "memory_capture", text="the till port is 5432", agent_name="backend")
+    told = person(store, "memory_contradict", id=note["record_id"], new_fact="it is 7777")
+    right = told["new_record_id"]
+    shown = person(store, "memory_show", id=right)["record"]
+    assert (shown["role"], shown.get("captured_by"), shown["agent"]) == ("user", None, None)
+    for known in (right, note["record_id"]):
+        told = agent(store, "memory_contradict", id=known, new_fact="the till port is 6666")
+        assert told["superseded"] is False, known
+    assert person(store, "memory_show", id=right)["record"]["valid_to"] is None
+    old = person(store, "memory_show", id=note["record_id"])["record"]
+    hits = person(store, "memory_recall", cue="till port")["hits"]
+    assert right in [hit["id"] for hit in hits], "the correction stays the successor"
+    assert old["valid_to"]
+
+
+def test_what_a_person_pinned_no_agent_hides_or_forgets(store: MemoryStore, tmp_path: Path) -> None:
+    shop = str(repository(tmp_path / "shop"))
+    note = agent(store, "memory_capture", text="always use tabs here", cwd=shop)["record_id"]
+    herons(store, 2, cwd=shop)
+    person(store, "memory_pin", id=note)
+    told = agent(store, "memory_contradict", id=note, new_fact="never use tabs", cwd=shop)
+    assert told["superseded"] is False
+    for selected in ({"ids": [note]}, {"query": "tabs"}, {"project": shop}):
+        with pytest.raises(NotAllowed, match=r"pinned.*iai-mcp forget"):
+            agent(store, "memory_forget", cwd=shop, **selected)
+    assert "always use tabs here" in person(store, "session_start_payload", cwd=shop)["text"]
+    assert agent(store, "memory_forget", session_id="many", cwd=shop)["forgotten"] == 2
+    person(store, "memory_pin", id=note, pinned=False)
+    assert agent(store, "memory_forget", ids=[note], cwd=shop)["forgotten"] == 1

@@ -33,7 +33,7 @@ def test_the_float_graph_agrees_with_plain_arithmetic(
 ) -> None:
     averager, tensors = published
 
-    found = _run(averaging_encoder(averager, Exact()).SerializeToString(), ids)
+    found = _run(averaging_encoder(averager, Exact()).serialize(), ids)
 
     assert np.allclose(found, _plainly(tensors, ids), atol=1e-5)
 
@@ -41,7 +41,7 @@ def test_the_float_graph_agrees_with_plain_arithmetic(
 def test_words_in_int8_change_next_to_nothing(published: tuple[Averager, tiny.Tensors]) -> None:
     averager, tensors = published
 
-    found = _run(averaging_encoder(averager, Exact(small_words=True)).SerializeToString(), IDS)
+    found = _run(averaging_encoder(averager, Exact(small_words=True)).serialize(), IDS)
 
     assert found @ _plainly(tensors, IDS) > 0.999
 
@@ -58,7 +58,7 @@ def test_the_int8_graph_stays_close_to_the_float_graph(
     reach = {one.name: np.ones(len(one.weight), np.float32) for one in linears}
     assert reach.keys() == exact.multiplied.keys()
 
-    found = _run(averaging_encoder(averager, Int8(reach)).SerializeToString(), IDS)
+    found = _run(averaging_encoder(averager, Int8(reach)).serialize(), IDS)
 
     assert found @ _plainly(tensors, IDS) > 0.99
 

@@ -29,7 +29,7 @@ def encoder(tmp_path: Path) -> Encoder:
 def test_the_float_graph_agrees_with_a_plain_bert(encoder: Encoder, pooling: Pooling) -> None:
     model = sentence_encoder(encoder, Exact(), pooling)
 
-    found = _run(model.SerializeToString(), IDS)
+    found = _run(model.serialize(), IDS)
 
     states = _plain_bert(models.tiny_tensors(), IDS)
     expected = states.mean(axis=0) if pooling == "mean" else states[0]
@@ -38,10 +38,10 @@ def test_the_float_graph_agrees_with_a_plain_bert(encoder: Encoder, pooling: Poo
 
 def test_the_int8_graph_stays_close_to_the_float_graph(encoder: Encoder) -> None:
     exact = Exact()
-    expected = _run(sentence_encoder(encoder, exact, "mean").SerializeToString(), IDS)
+    expected = _run(sentence_encoder(encoder, exact, "mean").serialize(), IDS)
     reach = {name: np.ones(_width(encoder, name), np.float32) for name in exact.multiplied}
 
-    found = _run(sentence_encoder(encoder, Int8(reach), "mean").SerializeToString(), IDS)
+    found = _run(sentence_encoder(encoder, Int8(reach), "mean").serialize(), IDS)
 
     assert found @ expected > 0.99
 

@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from iai_mcp.hosts.reading import Reading
+    from iai_mcp.hosts.reader import Reading
 
 _REFUSED = (
     "The user doesn't want to proceed",
@@ -133,8 +133,8 @@ def _result(block: Record, record: Record, call: Call | None) -> Result:
 def _reason(refusal: str) -> str:
     """What the person said in refusing a call; "" where they only refused it."""
     # Behind the first of the marks: another one stands in what was said.
-    said = max((refusal.partition(mark)[2] for mark in _SAID), key=len)
-    return said.partition(_AFTERWORD)[0].strip()
+    reason = max((refusal.partition(mark)[2] for mark in _SAID), key=len)
+    return reason.partition(_AFTERWORD)[0].strip()
 
 
 def _exit(output: str) -> tuple[int | None, str]:
@@ -165,10 +165,10 @@ def _hunks(more: Record) -> list[Change] | None:
 def _answered(
     call: Call, answers: questions.Answers, record: Record, reading: "Reading"
 ) -> list[Event]:
-    said = work.exchange(call, answers, _setting(record, reading), record.get("timestamp"))
-    if said:
-        reading.carry["request"] = said[-1].get("id")
-    return said
+    events = work.exchange(call, answers, _setting(record, reading), record.get("timestamp"))
+    if events:
+        reading.carry["request"] = events[-1].get("id")
+    return events
 
 
 def _text(content: object) -> str:

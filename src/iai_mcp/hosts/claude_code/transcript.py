@@ -9,7 +9,7 @@ import os
 
 from iai_mcp import regular_files
 from iai_mcp.hosts.claude_code import tool_calls
-from iai_mcp.hosts.reading import NotATranscriptError, Reading, document, lines_of, name_of
+from iai_mcp.hosts.reader import NotATranscriptError, Reading, document, lines_of, name_of
 from iai_mcp.hosts.turns import Event, Record, blocks_text, count_occurrence, is_uuid, text_at, turn
 from iai_mcp.protocol.compact_json import loads
 
@@ -62,8 +62,8 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
     if kind == "assistant":
         tool_calls.begin(record, reading)
         return _turn(record, "assistant", words, reading)
-    done, said, about = tool_calls.end(record, reading)
-    spoken = "\n".join(filter(None, (words, said)))
+    done, refusal, about = tool_calls.end(record, reading)
+    spoken = "\n".join(filter(None, (words, refusal)))
     return done + _turn(record, "user", spoken, reading, about)
 
 
@@ -150,8 +150,8 @@ def _place(reading: Reading) -> None:
 
 def _agent_kind(path: str) -> str | None:
     try:
-        said = regular_files.read(path, 65_536).decode("utf-8", "replace")
-        return text_at(loads(said), "agentType")
+        text = regular_files.read(path, 65_536).decode("utf-8", "replace")
+        return text_at(loads(text), "agentType")
     except (OSError, ValueError):
         return None
 

@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from iai_mcp.hosts.reading import Reading
+    from iai_mcp.hosts.reader import Reading
 
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
@@ -117,12 +117,12 @@ def result_of(output: object) -> Result:
         return _plain(text_at(output, "content") or "", failed=failed)
     text = output if isinstance(output, str) else ""
     if text.startswith("{"):
-        told = object_in(text)
-        meta = told.get("metadata")
+        report = object_in(text)
+        meta = report.get("metadata")
         if isinstance(meta, dict):
             code, took = meta.get("exit_code"), meta.get("duration_seconds")
             return Result(
-                text_at(told, "output") or "",
+                text_at(report, "output") or "",
                 exit=code if isinstance(code, int) else None,
                 seconds=took if isinstance(took, int | float) else None,
             )
@@ -132,11 +132,11 @@ def result_of(output: object) -> Result:
 def _plain(text: str, *, failed: bool = False) -> Result:
     if text.startswith(_NOT_RUN):
         return Result(not_run=True)
-    head, found, rest = text.partition(_OUTPUT)
+    head, separator, rest = text.partition(_OUTPUT)
     if rest.startswith(_EXITS) and not any(mark in head for mark in _EXITS):
         # A patch in a command: inside the report on the command stands that on the patch.
-        head, found, rest = rest.partition(_OUTPUT)
-    if not found:
+        head, separator, rest = rest.partition(_OUTPUT)
+    if not separator:
         head, rest = text, text
     code: float | None = None
     seconds: float | None = None
@@ -159,14 +159,14 @@ def _number(line: str, mark: str) -> float | None:
 
 def _answers(call: Call, item: Record) -> list[tuple[str, str]]:
     """Questions and what the person chose or wrote: `{"answers": {id: {"answers": […]}}}`."""
-    told = object_in(item.get("output")).get("answers")
+    by_id = object_in(item.get("output")).get("answers")
     asked = call.input.get("questions")
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for question in asked if isinstance(asked, list) else ():
         name = text_at(question, "id")
-        one = told.get(name) if isinstance(told, dict) and name else None
-        given = one.get("answers") if isinstance(one, dict) else None
+        reply = by_id.get(name) if isinstance(by_id, dict) and name else None
+        given = reply.get("answers") if isinstance(reply, dict) else None
         words = [word for word in given if isinstance(word, str)] if isinstance(given, list) else []
         if words:
-            found.append((text_at(question, "question") or "", ", ".join(words)))
-    return found
+            pairs.append((text_at(question, "question") or "", ", ".join(words)))
+    return pairs

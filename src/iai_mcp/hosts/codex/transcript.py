@@ -7,7 +7,7 @@ turn that was given out. The identity is the words and that count: it is the sam
 """
 
 from iai_mcp.hosts.codex import tool_calls
-from iai_mcp.hosts.reading import Reading, lines_of, opened, records
+from iai_mcp.hosts.reader import Reading, lines_of, opened, records
 from iai_mcp.hosts.turns import Event, Record, is_envelopes, is_wrapper, text_at, turn, words_key
 
 TYPE_CHECKING = False  # see compact_json
@@ -129,14 +129,14 @@ def _shown(event: Record) -> tuple[str, str] | None:
 def _words(content: object, *, of_user: bool) -> str:
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
-    said: list[str] = []
+    texts: list[str] = []
     for block in content if isinstance(content, list) else ():
         words = block.get("text") if isinstance(block, dict) else None
         if not isinstance(words, str) or not words or block.get("type") not in _TEXT_KINDS:
             continue
         if not (of_user and _from_harness(words)):
-            said.append(words)
-    return "\n".join(said)
+            texts.append(words)
+    return "\n".join(texts)
 
 
 def _from_harness(words: str) -> bool:

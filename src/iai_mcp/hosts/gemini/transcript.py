@@ -10,7 +10,7 @@ import os
 
 from iai_mcp import regular_files
 from iai_mcp.hosts.gemini import tool_calls
-from iai_mcp.hosts.reading import NotATranscriptError, Reading, document, name_of, opened, records
+from iai_mcp.hosts.reader import NotATranscriptError, Reading, document, name_of, opened, records
 from iai_mcp.hosts.turns import Event, Record, count_occurrence, is_wrapper, turn, words_key
 from iai_mcp.protocol.markers import without_hook_context, without_injected
 
@@ -160,9 +160,9 @@ class _Chat:
         )
 
     def _learn_workspace(self, context: str) -> None:
-        _, found, rest = context.partition(_WORKSPACES)
+        _, heading, rest = context.partition(_WORKSPACES)
         first = rest.lstrip().split("\n", 1)[0]
-        if found and first.startswith("- "):
+        if heading and first.startswith("- "):
             self._reading.carry.setdefault("cwd", first.removeprefix("- ").strip())
 
 
@@ -179,21 +179,23 @@ def parts_text(content: object) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]
-    said: list[str] = []
+    texts: list[str] = []
     for part in parts:
         words = part
         if isinstance(part, dict):
             words = None if part.get("thought") else part.get("text")
         if isinstance(words, str) and not (len(parts) > 1 and is_wrapper(words)):
-            said.append(without_injected(without_hook_context(words)))
-    return "".join(said)
+            texts.append(without_injected(without_hook_context(words)))
+    return "".join(texts)
 
 
 def _project_root(path: str) -> str | None:
     """The project's directory, which newer versions write beside the chats."""
     above = os.path.dirname(os.path.dirname(os.path.abspath(path)))
     try:
-        said = regular_files.read(os.path.join(above, ".project_root"), regular_files.LONGEST_PATH)
+        content = regular_files.read(
+            os.path.join(above, ".project_root"), regular_files.LONGEST_PATH
+        )
     except OSError:
         return None
-    return said.decode("utf-8", "replace").strip() or None
+    return content.decode("utf-8", "replace").strip() or None

@@ -3,15 +3,19 @@ JSON files below `storage/`: `session/<project>/<id>.json`, `message/<session>/`
 
 A turn is a text part; its id is the part's. Parts of an answer that is still being written wait:
 the id would bind to words that are not complete.
+
+OpenCode's tool calls: parts of the assistant's message that hold what was asked and what came.
 """
 
 import os
 
 from iai_mcp import regular_files
-from iai_mcp.hosts.opencode import tool_calls
-from iai_mcp.hosts.reading import LONGEST_LINE, NotATranscriptError, Reading, contents
+from iai_mcp.hosts import work
+from iai_mcp.hosts.patches import Change
+from iai_mcp.hosts.reader import LONGEST_LINE, NotATranscriptError, Reading, contents
+from iai_mcp.hosts.sqlite_file import json_column, reading_rows
 from iai_mcp.hosts.turns import Event, Record, is_wrapper, text_at, turn
-from iai_mcp.hosts.work import Setting
+from iai_mcp.hosts.work import Call, Result, Setting
 from iai_mcp.protocol.compact_json import loads
 
 TYPE_CHECKING = False  # see compact_json
@@ -35,8 +39,6 @@ def walk(reading: Reading) -> "Iterator[Event]":
 
 
 def _from_database(reading: Reading) -> "Iterator[Event]":
-    from iai_mcp.hosts.sqlite_file import reading_rows
-
     with reading_rows(reading) as rows:
         wanted = reading.wanted
         sessions = list(rows(_ONE_SESSION, wanted) if wanted else rows(_SESSIONS))
@@ -46,11 +48,11 @@ def _from_database(reading: Reading) -> "Iterator[Event]":
                 _collect(parts, str(message), str(part), data, reading)
             messages: list[Record] = []
             for message, data in rows(_MESSAGES, session):
-                found = _object(data)
-                if found is None:
+                parsed = json_column(data)
+                if parsed is None:
                     reading.skipped += 1
                 else:
-                    messages.append(found | {"id": str(message)})
+                    messages.append(parsed | {"id": str(message)})
             if wanted:
                 reading.carry.update(session_id=str(session), cwd=directory)
             yield from _turns(messages, parts, str(session), directory, parent)
@@ -85,32 +87,23 @@ def _files(directory: str, reading: Reading) -> "Iterator[Record]":
         if not name.endswith(".json"):
             continue
         try:
-            found = _object(regular_files.read(os.path.join(directory, name), LONGEST_LINE))
+            parsed = json_column(regular_files.read(os.path.join(directory, name), LONGEST_LINE))
         except OSError:
-            found = None
-        if found is None:
+            parsed = None
+        if parsed is None:
             reading.skipped += 1
         else:
-            yield found
+            yield parsed
 
 
 def _collect(
     parts: dict[str, list[Record]], message: str, part: str, data: object, reading: Reading
 ) -> None:
-    found = _object(data)
-    if found is None:
+    parsed = json_column(data)
+    if parsed is None:
         reading.skipped += 1
     else:
-        parts.setdefault(message, []).append(found | {"id": part})
-
-
-def _object(data: object) -> Record | None:
-    raw = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
-    try:
-        value = loads(raw) if isinstance(raw, str) else None
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
+        parts.setdefault(message, []).append(parsed | {"id": part})
 
 
 def _turns(
@@ -152,7 +145,7 @@ def _turns(
                     agent_name=message.get("agent") if parent else None,
                     turn=request,
                 )
-                yield from tool_calls.events_of(part, setting)
+                yield from _tool_events(part, setting)
 
 
 def _is_spoken(part: Record, role: object) -> bool:
@@ -173,3 +166,68 @@ def _is_open(message: Record, part: Record) -> bool:
         if isinstance(moment, dict) and moment.get(mark):
             return False
     return True
+
+
+def _tool_events(part: Record, setting: Setting) -> list[Event]:
+    """What was done by one part; nothing while it still runs."""
+    state, name = part.get("state"), text_at(part, "callID") or text_at(part, "id")
+    if not isinstance(state, dict) or name is None:
+        return []
+    if state.get("status") not in ("completed", "error"):
+        return []
+    moment = state.get("time")
+    begun, ended = (
+        (moment.get("start"), moment.get("end")) if isinstance(moment, dict) else (None, None)
+    )
+    call = Call(name, part.get("tool"), state.get("input"), begun)
+    meta = state.get("metadata")
+    more = meta if isinstance(meta, dict) else {}
+    if call.is_question:
+        return work.exchange(call, _answers(call, more), setting, ended)
+    if not call.is_work:
+        return []
+    return work.events_of(call, _result(state, more, begun, ended), setting)
+
+
+def _result(state: Record, more: Record, begun: object, ended: object) -> Result:
+    failed = state.get("status") == "error"
+    error = text_at(state, "error") or ""
+    if failed and "rejected permission" in error:
+        return Result(not_run=True)
+    code = more.get("exit")
+    seconds = None
+    if isinstance(begun, int | float) and isinstance(ended, int | float):
+        seconds = (ended - begun) / 1000
+    return Result(
+        text_at(more, "output") or text_at(state, "output") or error,
+        exit=code if isinstance(code, int) and not isinstance(code, bool) else None,
+        failed=failed,
+        changes=_changes(more),
+        seconds=seconds,
+    )
+
+
+def _changes(more: Record) -> list[Change] | None:
+    file = more.get("filediff")
+    diff = text_at(more, "diff")
+    path = text_at(file, "file") or text_at(more, "filepath")
+    if path is None or diff is None:
+        return None
+    lines = (
+        line for line in diff.split("\n") if not line.startswith(("Index:", "===", "@@", "\\"))
+    )
+    created = more.get("exists") is False
+    return [Change.of_hunk(path, "created" if created else "changed", lines)]
+
+
+def _answers(call: Call, more: Record) -> list[tuple[str, str]]:
+    asked, given = call.input.get("questions"), more.get("answers")
+    if not isinstance(asked, list) or not isinstance(given, list):
+        return []
+    pairs: list[tuple[str, str]] = []
+    for question, answer in zip(asked, given, strict=False):
+        words = answer if isinstance(answer, list) else [answer]
+        text = ", ".join(word for word in words if isinstance(word, str))
+        if text:
+            pairs.append((text_at(question, "question") or "", text))
+    return pairs
