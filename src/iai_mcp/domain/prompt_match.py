@@ -20,6 +20,7 @@ MODES: tuple[Mode, ...] = ("off", "on", "auto")
 _UNHEARD = 300
 _READ = 6_000  # characters
 _MOST_TERMS, _MOST_PARTS = 60, 20
+_FEWEST_TERMS = 5  # "fix the failing tests" asks about nothing in particular
 _BESIDE_A_NAME = 3  # rare words, the name itself included
 _SHORTEST_PART = 4  # characters: "v2" and "#1" stand everywhere
 
@@ -84,6 +85,8 @@ def agreement(
     if parts and (len(rare) >= _BESIDE_A_NAME or not all(map(str.isalpha, parts))):
         return Agreement(len(parts), worth, f"it names {_shown(parts[0])}")
     total = sum(rarities.get(term, 0.0) for term in prompt.terms)
+    if len(prompt.terms) < _FEWEST_TERMS:
+        return None
     if len(rare) >= bar.words and worth >= bar.share * total:
         return Agreement(0, worth, "rare words agree")
     return None

@@ -51,18 +51,30 @@ def is_note(memory: Memory) -> bool:
 def work_lines(
     found: Sequence[Piece], titles: Mapping[str, Memory], width: int = WIDTH
 ) -> list[IndexLine]:
-    """One line per piece. A session's title, which a model wrote, is labelled and told once."""
-    told: set[str] = set()
-    lines: list[IndexLine] = []
+    """One line per piece; a piece that another session repeats word for word is told once.
+
+    A session's title, which a model wrote, is labelled and told once.
+    """
+    lines: dict[str, IndexLine] = {}
+    titled: set[str] = set()
     for piece in found:
+        words = _words(piece, width)
+        if words in lines:
+            continue
         session = piece.head.provenance.session_id
-        title = None if session in told else titles.get(session)
-        told.add(session)
-        lines.append(_work_line(piece, title, width))
-    return lines
+        title = None if session in titled else titles.get(session)
+        titled.add(session)
+        lines[words] = _work_line(piece, title, words)
+    return list(lines.values())
 
 
-def _work_line(piece: Piece, title: Memory | None, width: int) -> IndexLine:
+def _words(piece: Piece, width: int) -> str:
+    request = piece.request.text if piece.request is not None else ""
+    conclusion = piece.conclusion.text if piece.conclusion is not None else ""
+    return exchange_words(request, conclusion, width)
+
+
+def _work_line(piece: Piece, title: Memory | None, words: str) -> IndexLine:
     whence = piece.head.provenance
     sources = [
         Source(one.id, why)
@@ -77,9 +89,6 @@ def _work_line(piece: Piece, title: Memory | None, width: int) -> IndexLine:
     where += [_name(one) for one in (whence.branch, whence.agent_name, whence.member) if one]
     if title is not None:
         where.append(f"titled “{in_line(shortened(plain(title.text), _TITLE_WIDTH))}”")
-    request = piece.request.text if piece.request is not None else ""
-    conclusion = piece.conclusion.text if piece.conclusion is not None else ""
-    words = exchange_words(request, conclusion, width)
     line = f"[{short_id(piece.head.id)}] {' · '.join([*where, words])}"
     return IndexLine(line, tuple(sources))
 

@@ -13,7 +13,8 @@ from iai_mcp.domain.words import count, words
 
 SUMMARY = "summary"  # the role of what a model wrote as a summary
 _SHORT = 12  # words: whoever says more says what the work is
-_FEWEST_OWN, _FEWEST = 2, 3  # words, without stop words: those few others have, and all of them
+# Words of a request, without stop words: those that few others have, and all of them.
+_FEWEST_OWN, _FEWEST = 2, 3
 _COMMON = 0.04  # of all requests: words that so many hold tell none of them apart
 _READ = 2_000  # characters of a request
 _ASKS = ("?", "？", "؟")
@@ -75,21 +76,22 @@ def begins(memory: Memory) -> bool:
     return memory.role == "user" and not said_within(memory.role, memory.meta)
 
 
-def bare_request(requests: Iterable[str]) -> Callable[[str], bool]:
+def bare_request(requests: Iterable[str]) -> Callable[[str, int], bool]:
     """Tells requests that say nothing of their own: "commit", "push it", "yes, continue".
 
-    Such a request is short, names nothing exactly, and has hardly a word that few other requests have.
+    Such a request is short, names nothing exactly, and has hardly a word that few other requests have,
+    or fewer words than the number it is told with.
     """
     known = [_telling(text) for text in requests]
     held = Counter(word for telling in known for word in telling)
     most = max(2, int(_COMMON * len(known)))
     common = frozenset(word for word, times in held.items() if times > most)
 
-    def is_bare(text: str) -> bool:
+    def is_bare(text: str, fewest: int = _FEWEST) -> bool:
         if count(text) > _SHORT or quoted(text[:_READ]):
             return False
         telling = _telling(text)
-        return len(telling) < _FEWEST or len(telling - common) < _FEWEST_OWN
+        return len(telling) < fewest or len(telling - common) < _FEWEST_OWN
 
     return is_bare
 
@@ -100,7 +102,7 @@ def _telling(text: str) -> frozenset[str]:
     return frozenset(word for word in said if word not in silent)
 
 
-def _of_session(turns: Sequence[Memory], is_bare: Callable[[str], bool]) -> list[Piece]:
+def _of_session(turns: Sequence[Memory], is_bare: Callable[[str, int], bool]) -> list[Piece]:
     opened: list[_Open] = []
     for turn in turns:
         if turn.role != "user":
@@ -111,7 +113,7 @@ def _of_session(turns: Sequence[Memory], is_bare: Callable[[str], bool]) -> list
                 opened[-1].conclusion = turn
         elif not begins(turn):
             continue  # an answer to a question of the host: the work goes on
-        elif opened and is_bare(turn.text):
+        elif opened and is_bare(turn.text, _FEWEST):
             # What comes of "commit it" is no conclusion, but what comes of a "yes" to a question is.
             last = opened[-1].conclusion
             opened[-1].concluded = last is not None and not last.text.rstrip().endswith(_ASKS)
@@ -120,5 +122,6 @@ def _of_session(turns: Sequence[Memory], is_bare: Callable[[str], bool]) -> list
     return [
         Piece(one.request, one.conclusion)
         for one in opened
-        if one.conclusion is not None or (one.request is not None and not is_bare(one.request.text))
+        if one.conclusion is not None
+        or (one.request is not None and not is_bare(one.request.text, _FEWEST_OWN))
     ]

@@ -20,6 +20,7 @@ _CONSIDERED = 40  # turns
 _RAREST = 12  # terms of the prompt that are searched
 _READ_OF_EACH = 6_000  # characters
 _TURNS = 60  # of one exchange
+_ASKS = ("?", "？", "؟")
 _HEADING = "Earlier work that names the same (memory_show opens it):"
 
 
@@ -129,9 +130,10 @@ class PromptInjection:
         ]
         request = next((turn for turn in turns if begins(turn)), None)
         replies = [turn for turn in turns if turn.role != "user"]
-        if not replies:
-            return None, turns
-        return Piece(request, replies[-1]), turns
+        if replies:
+            return Piece(request, replies[-1]), turns
+        asks = request is None or request.text.rstrip().endswith(_ASKS)
+        return None if asks else Piece(request, None), turns
 
 
 def _ids(piece: Piece) -> set[str]:

@@ -158,7 +158,8 @@ class _Index:
         worked: Sequence[IndexLine],
     ) -> InjectedText:
         """The pages in their order; the lines of work get what the others leave of the budget."""
-        head = self._page([IndexLine(self._heading())], 1.0)
+        extent = self.start.extent(self.scope)
+        head = self._page([IndexLine(self._heading(extent))], 1.0)
         remembered = section(
             _REMEMBER_HEADING,
             [session_index.note_line(one) for one in notes],
@@ -174,7 +175,8 @@ class _Index:
         rest = self.budget - sum(page.tokens for page in (head, remembered, quotes, done))
         pages = [head, remembered, section(heading, work, rest, self.count), quotes, done]
         made = joined(pages)
-        return made if any(page.lines for page in pages[1:]) else InjectedText()
+        known = extent.messages or any(page.lines for page in pages[1:])
+        return made if known else InjectedText()
 
     def _page(self, lines: Sequence[IndexLine], share: float) -> IndexPage:
         page = IndexPage(int(self.budget * share), self.count)
@@ -182,10 +184,9 @@ class _Index:
             page.add(line)
         return page
 
-    def _heading(self) -> str:
+    def _heading(self, extent: Extent) -> str:
         name = in_line(shortened(from_key(self.key).name, _NAME_WIDTH)) if self.key else ""
         what = f"this project ({name})" if name else "what belongs to no project"
-        extent = self.start.extent(self.scope)
         if not extent.messages:
             return f"iai-mcp remembers nothing of {what} yet. {_SEARCH}"
         since = time.strftime("%Y-%m-%d", time.gmtime(max(0, extent.first) // 1_000_000))
