@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 import pyte
 import pytest
 
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import SessionLabel, TerminalSize
 from iai_mcp.domain.errors import IaiError
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import SessionLabel, TerminalSize
+from iai_mcp.terminal import cleanup, records
 from iai_mcp.terminal import frames as wire
-from iai_mcp.terminal import records, tidying
 from iai_mcp.terminal.connection import Connection, HolderState
 from iai_mcp.terminal.pty import HolderPty
 
@@ -114,7 +114,7 @@ class Desk:
             if record.alive:
                 with contextlib.suppress(IaiError):
                     self.pty.kill(record.id)
-        tidying.prune(records.read_all())
+        cleanup.prune(records.read_all())
 
 
 class Watcher:

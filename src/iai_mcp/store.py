@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iai_mcp import paths, settings
-from iai_mcp.adapters.agent_news import AgentNews
 from iai_mcp.adapters.allocator import give_back, resident
+from iai_mcp.adapters.backups import KeptCopies
 from iai_mcp.adapters.consent import LocalConsent
-from iai_mcp.adapters.kept_copies import KeptCopies
+from iai_mcp.adapters.host_histories import PastHistories
+from iai_mcp.adapters.journal_import import AgentNews
 from iai_mcp.adapters.keys import custody
-from iai_mcp.adapters.past_histories import PastHistories
-from iai_mcp.adapters.redaction_file import FileRedactor
+from iai_mcp.adapters.redactor import FileRedactor
 from iai_mcp.adapters.spare_cores import SpareCores
-from iai_mcp.adapters.spooled_turns import SpooledTurns
+from iai_mcp.adapters.spool_forgetting import SpooledTurns
 from iai_mcp.adapters.sqlite.held import SqliteHeld
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
 from iai_mcp.adapters.sqlite.learned import SqliteRepeats, SqliteTopics

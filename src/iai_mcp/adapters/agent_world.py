@@ -12,7 +12,7 @@ from threading import Lock
 from iai_mcp.adapters.files.local import io_failure
 from iai_mcp.client import connection
 from iai_mcp.client.connection import CallFailed
-from iai_mcp.domain.agent_events import AgentEvent
+from iai_mcp.domain.agents.events import AgentEvent
 from iai_mcp.domain.errors import DaemonUnreachable
 from iai_mcp.ports.agent_world import Clock
 from iai_mcp.protocol import markers

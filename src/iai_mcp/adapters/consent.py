@@ -2,9 +2,9 @@
 
 from functools import cache
 
-from iai_mcp.adapters.looks import look_at
+from iai_mcp.adapters.bounded_stat import look_at
 from iai_mcp.capture import consent
-from iai_mcp.domain.consent import Pause, pause_refusal
+from iai_mcp.domain.projects.consent import Pause, pause_refusal
 from iai_mcp.ports.surroundings import ConsentRules
 
 _MICROS = 1_000_000

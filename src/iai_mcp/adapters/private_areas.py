@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterable
 
 from iai_mcp import project_aliases
-from iai_mcp.adapters.looks import look_at
+from iai_mcp.adapters.bounded_stat import look_at
 from iai_mcp.domain.errors import PlaceSilent
-from iai_mcp.domain.privacy import PrivateAreas
+from iai_mcp.domain.projects.privacy import PrivateAreas
 
 
 def private_areas(marks: Iterable[str]) -> PrivateAreas:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from iai_mcp.adapters.looks import look_at
+from iai_mcp.adapters.bounded_stat import look_at
 from iai_mcp.capture import consent
-from iai_mcp.capture.preparing import Preparation
 from iai_mcp.capture.spool import VERSION
+from iai_mcp.capture.turn_preparation import Preparation
 from iai_mcp.hosts.reader import LONGEST_LINE, StoppedError, rest_of_line
 from iai_mcp.hosts.transcripts import open_transcript
 from iai_mcp.hosts.turns import Event, Record, count_occurrence

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iai_mcp.domain.errors import InvalidInput, NotFound
-from iai_mcp.domain.project_identity import outside_run_directory
-from iai_mcp.domain.projects import HERE, PROJECT_DATA, Project, ProjectPath, RemoteRef
+from iai_mcp.domain.projects.identity import outside_run_directory
+from iai_mcp.domain.projects.project import HERE, PROJECT_DATA, Project, ProjectPath, RemoteRef
 from iai_mcp.ports.agent_stores import ProjectStore
 from iai_mcp.ports.agent_world import Clock, IdGenerator
 from iai_mcp.ports.file_system import FilesBelow

@@ -5,7 +5,7 @@ from iai_mcp.domain.closeness import NOTE
 from iai_mcp.domain.injected_text import InjectedText
 from iai_mcp.domain.instants import iso
 from iai_mcp.domain.memories import DEFAULT_TIER, Memory
-from iai_mcp.domain.project_identity import is_elsewhere
+from iai_mcp.domain.projects.identity import is_elsewhere
 from iai_mcp.memory.payload import BYTES_PER_TOKEN, size
 from iai_mcp.memory.question import Answer, Hit
 from iai_mcp.memory.room import Shown

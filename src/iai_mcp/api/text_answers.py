@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from iai_mcp.api.table import Json
 from iai_mcp.domain.evidence_lines import one_line, quoted, short_id, speaker_of
 from iai_mcp.domain.memories import Memory, Provenance
-from iai_mcp.domain.project_identity import from_key
+from iai_mcp.domain.projects.identity import from_key
 from iai_mcp.domain.work import Command, Edit, Looked, Record, text_of
 from iai_mcp.memory.show import ShownExchange
 

@@ -5,8 +5,8 @@ from dataclasses import asdict, replace
 from itertools import takewhile
 from pathlib import Path
 
+from iai_mcp.adapters.bounded_stat import look_at
 from iai_mcp.adapters.keys import backup
-from iai_mcp.adapters.looks import look_at
 from iai_mcp.api.callers import EVERYBODY, PERSON_AND_AGENTS
 from iai_mcp.api.reading import caller_of, micros_of
 from iai_mcp.api.table import Json, Method, memory_methods

@@ -12,7 +12,7 @@ import time
 from _socket import AF_UNIX, SOCK_STREAM, socket
 
 from iai_mcp import paths
-from iai_mcp.bridge.conversation import AGENT_CONNECTION, HINT, Conversation, Wires
+from iai_mcp.bridge.mcp_session import AGENT_CONNECTION, HINT, Conversation, Wires
 from iai_mcp.protocol import peers
 from iai_mcp.protocol.frames import LineDecoder
 

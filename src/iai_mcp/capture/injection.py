@@ -9,7 +9,7 @@ import os
 import time
 
 from iai_mcp import paths
-from iai_mcp.client.brief import ask
+from iai_mcp.client.quick_call import ask
 from iai_mcp.hosts.host import HookEvent
 from iai_mcp.protocol import markers
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from datetime import datetime
 
-from iai_mcp.capture import hooks_seen
+from iai_mcp.capture import hook_times
 from iai_mcp.checks import started
 from iai_mcp.checks.verdict import Check, examined, failed, passed, warned
 from iai_mcp.hosts import histories, registry
@@ -53,7 +53,7 @@ def _host(host: Host, status: str) -> Check:
     if host.hooks is None:
         return passed(label, "memory tools installed")
     events = dict.fromkeys(event for event, _ in host.hooks.installed.values())
-    seen = {event.name: hooks_seen.last(host.id, event) for event in events}
+    seen = {event.name: hook_times.last(host.id, event) for event in events}
     told = f"hooks and memory tools installed; last seen: {_told(seen)}"
     known = [moment for moment in seen.values() if moment is not None]
     silent_since = max(known) + _WITHOUT_A_HOOK if known else _installed(host)

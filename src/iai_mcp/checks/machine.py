@@ -208,7 +208,7 @@ def processes() -> Check:
 
 
 def sessions() -> Check:
-    from iai_mcp.terminal.tidying import strays
+    from iai_mcp.terminal.cleanup import strays
 
     found = strays()
     if found:

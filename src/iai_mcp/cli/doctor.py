@@ -21,7 +21,7 @@ from iai_mcp.cli import memory_access, output
 from iai_mcp.client import connection
 from iai_mcp.concurrency import cleanup_stale_socket
 from iai_mcp.domain.errors import IaiError, InvalidInput
-from iai_mcp.domain.project_identity import is_elsewhere
+from iai_mcp.domain.projects.identity import is_elsewhere
 
 _COLOURS = {"PASS": "green", "WARN": "yellow", "FAIL": "red"}
 
@@ -52,9 +52,9 @@ def _of_everything() -> list[Check]:
 def _of_project(named: str) -> list[Check]:
     if not is_elsewhere(named):
         raise InvalidInput("--project is for one on another machine: ssh://[user@]host[:port]/path")
-    from iai_mcp.checks import far
+    from iai_mcp.checks import remote
 
-    return far.of_project(named)
+    return remote.of_project(named)
 
 
 def _of_store() -> list[Check]:

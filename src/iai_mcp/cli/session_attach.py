@@ -13,8 +13,8 @@ from iai_mcp.cli.session_keys import DEFAULT, Keys
 from iai_mcp.domain.errors import NotFound, PtyFailed, RemoteFailed, TimedOut
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal.connection import Connection, HolderState
-from iai_mcp.terminal.promptness import be_prompt
 from iai_mcp.terminal.records import SessionRecord
+from iai_mcp.terminal.scheduling import be_prompt
 from iai_mcp.terminal.screen import Screen
 from iai_mcp.terminal.screen_paint import began_on_alternate, paint, unpaint
 
@@ -74,13 +74,13 @@ class _FarLine(_Line):
     """The way to a session on another machine. It breaks, and is mended as soon as that can be."""
 
     def connected(self) -> Connection:
-        from iai_mcp.far import everywhere
+        from iai_mcp.remote import all_machines
 
-        return everywhere.connected(self.record)
+        return all_machines.connected(self.record)
 
     def mended(self, client: "_Client") -> bool:
         """Whether it goes on. Until it does, only the detach key is heard."""
-        from iai_mcp.far.pty import waits
+        from iai_mcp.remote.pty import waits
 
         client.show_cut(self.record.machine or "")
         for pause in waits():
@@ -93,8 +93,8 @@ class _FarLine(_Line):
         return False
 
     def _again(self, client: "_Client") -> bool:
-        from iai_mcp.far.everywhere import machine_of
-        from iai_mcp.far.pty import ending_of
+        from iai_mcp.remote.all_machines import machine_of
+        from iai_mcp.remote.pty import ending_of
 
         ended = ending_of(machine_of(self.record), self.record.id, client.position)
         if ended is not None:

@@ -4,8 +4,8 @@ import asyncio
 import logging
 import time
 
-from iai_mcp.adapters.spool_pass import SpoolPass
-from iai_mcp.capture import progress
+from iai_mcp.adapters.spool_drain import SpoolPass
+from iai_mcp.capture import transcript_progress
 
 log = logging.getLogger(__name__)
 
@@ -18,7 +18,7 @@ class SpoolDrain(SpoolPass):
 
     async def run(self, stop: asyncio.Event) -> None:
         """Drain at once, then whenever something appears, until `stop` is set."""
-        await asyncio.to_thread(progress.prune)
+        await asyncio.to_thread(transcript_progress.prune)
         seen: int | None = None
         told = asyncio.ensure_future(stop.wait())
         while not stop.is_set():

@@ -1,7 +1,7 @@
 """The built-in agent profiles and how to launch each."""
 
 from iai_mcp import hosts
-from iai_mcp.domain.agent_profiles import AgentProfile
+from iai_mcp.domain.agents.profile import AgentProfile
 from iai_mcp.hosts.launch import Launchable
 
 CATALOGUE: tuple[Launchable, ...] = tuple(

@@ -4,11 +4,11 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from iai_mcp.domain.agent_profiles import AgentProfile
+from iai_mcp.domain.agents.host_wiring import HostTraits, Invocation, LaunchWiring, MemoryWiring
+from iai_mcp.domain.agents.launch import RunFile
+from iai_mcp.domain.agents.profile import AgentProfile
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.foreign_text import quoted
-from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring, MemoryWiring
-from iai_mcp.domain.launching import RunFile
 from iai_mcp.hosts.commands import SERVER, Commands, hook_groups
 from iai_mcp.hosts.config_files.jsonc import Json
 

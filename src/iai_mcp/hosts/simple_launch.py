@@ -2,8 +2,8 @@
 
 import shlex
 
-from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile, EnvVariable, Flag
-from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
+from iai_mcp.domain.agents.host_wiring import HostTraits, Invocation, LaunchWiring
+from iai_mcp.domain.agents.profile import AgentProfile, ConventionFile, EnvVariable, Flag
 from iai_mcp.hosts.commands import SERVER
 from iai_mcp.hosts.launch import (
     Launchable,

@@ -8,13 +8,13 @@ role came before in that transcript.
 import time
 
 from iai_mcp.protocol.compact_json import loads
-from iai_mcp.protocol.markers import without_injected
-from iai_mcp.protocol.notices import (
+from iai_mcp.protocol.host_notices import (
     behind_blanks,
     behind_envelope,
     behind_notice,
     without_notices,
 )
+from iai_mcp.protocol.markers import without_injected
 
 try:
     from _blake2 import blake2b  # `hashlib` would load OpenSSL for the same function

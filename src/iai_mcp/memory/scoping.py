@@ -6,7 +6,7 @@ from typing import Literal
 
 from iai_mcp.domain.errors import InvalidInput, NotAllowed, NotFound, PlaceSilent
 from iai_mcp.domain.memories import Memory
-from iai_mcp.domain.project_identity import from_key
+from iai_mcp.domain.projects.identity import from_key
 from iai_mcp.ports.held import HeldMemory
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Projects

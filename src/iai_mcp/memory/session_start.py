@@ -16,7 +16,7 @@ from iai_mcp.domain.injected_text import (
 )
 from iai_mcp.domain.memories import Memory, is_from
 from iai_mcp.domain.practice import practice
-from iai_mcp.domain.project_identity import from_key
+from iai_mcp.domain.projects.identity import from_key
 from iai_mcp.domain.quoting import in_line
 from iai_mcp.domain.shown_text import shortened
 from iai_mcp.domain.standing_quotes import LONGEST_PROMPT

@@ -7,7 +7,7 @@ from iai_mcp.domain.exchanges import said_within
 from iai_mcp.domain.instants import Instant, instant
 from iai_mcp.domain.memories import NewTurn, encodable
 from iai_mcp.domain.work import KINDS, NewWork, read_done
-from iai_mcp.protocol.notices import without_notices
+from iai_mcp.protocol.host_notices import without_notices
 from iai_mcp.protocol.params import Params, meta_json
 
 

@@ -6,14 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import SessionLabel, TerminalSession, TerminalSize
 from iai_mcp.domain.errors import NotFound, PtyFailed
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import SessionLabel, TerminalSession, TerminalSize
 from iai_mcp.ports.pty import Unsubscribe
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal import layout, records, spawn
 from iai_mcp.terminal.connection import Connection
-from iai_mcp.terminal.holder.ending import members
+from iai_mcp.terminal.holder.termination import members
 
 _KILL_DEADLINE = 5.0  # a holder needs half a second, and two more for clients that do not read
 

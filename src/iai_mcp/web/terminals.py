@@ -9,9 +9,9 @@ import contextlib
 import json
 from collections.abc import Callable
 
+from iai_mcp.domain.agents.terminal import LARGEST
 from iai_mcp.domain.errors import IaiError, NotFound, RemoteFailed, TimedOut
-from iai_mcp.domain.terminals import LARGEST
-from iai_mcp.far import everywhere
+from iai_mcp.remote import all_machines
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal.connection import Connection, HolderState
 from iai_mcp.terminal.screen_paint import began_on_alternate
@@ -60,10 +60,10 @@ async def _hang_up(socket: WebSocket, refused: IaiError | None) -> None:
 
 
 def _dialled(session: str) -> Connection:
-    record = everywhere.Everywhere().of_id(session)
+    record = all_machines.Everywhere().of_id(session)
     if not record.alive:
         raise NotFound(f"session '{session}' has ended")
-    return everywhere.connected(record)
+    return all_machines.connected(record)
 
 
 class _Terminal:

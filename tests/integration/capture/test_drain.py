@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.integration.capture.conftest import Machine
 
-from iai_mcp.adapters import spool_pass as drain_module
+from iai_mcp.adapters import spool_drain as drain_module
 from iai_mcp.capture import spool, write_deferred_captures
 from iai_mcp.daemon.drain import SpoolDrain
 from iai_mcp.domain.errors import Busy, InvalidInput

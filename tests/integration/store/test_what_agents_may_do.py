@@ -81,7 +81,7 @@ def test_what_only_a_person_may_call_is_refused_with_a_sentence(
 
 def test_a_spooled_call_has_the_rights_of_who_spooled_it(store: MemoryStore) -> None:
     from iai_mcp import paths
-    from iai_mcp.client.bulky import ENDING, METHOD, PREFIX
+    from iai_mcp.client.large_call import ENDING, METHOD, PREFIX
 
     spool = Path(paths.private_dir(paths.spool_dir()))
     name = f"{PREFIX}ab12{ENDING}"

@@ -11,9 +11,9 @@ from tests.unit.agents.workbench import BY_FILE, Workbench
 
 from iai_mcp.agents.profiles import NewProfile
 from iai_mcp.agents.projects import Projects, nearest_project
-from iai_mcp.domain.agent_profiles import ConventionFile, Stdin
+from iai_mcp.domain.agents.profile import ConventionFile, Stdin
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput, NotFound
-from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.projects.project import ProjectPath
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.support.answers import Json
 
-from iai_mcp.bridge.conversation import PATIENCE_SECONDS, Conversation, Wires
+from iai_mcp.bridge.mcp_session import PATIENCE_SECONDS, Conversation, Wires
 from iai_mcp.protocol.frames import OVERSIZE
 from iai_mcp.protocol.mcp import CONTEXT_META, initialize_result
 from iai_mcp.protocol.tools import NAMES

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from iai_mcp.adapters.agent_runtime import LocalRuntime
-from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile, Flag
+from iai_mcp.domain.agents.host_wiring import Invocation, LaunchWiring, MemoryWiring, Resume
+from iai_mcp.domain.agents.profile import AgentProfile, ConventionFile, Flag
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.invocations import Invocation, LaunchWiring, MemoryWiring, Resume
 from iai_mcp.hosts import catalogue
 
 RUN = "/home/ann/shop/.ideai/run/a-1"

@@ -6,9 +6,9 @@ servers of its own, by flags that add to the person's `~/.claude`, which stays u
 
 import os
 
-from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
+from iai_mcp.domain.agents.host_wiring import HostTraits, Invocation, LaunchWiring
+from iai_mcp.domain.agents.profile import AgentProfile, ConventionFile
 from iai_mcp.domain.errors import Busy
-from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
 from iai_mcp.hosts.claude_code import HOOKS, HOST, folder
 from iai_mcp.hosts.commands import SERVER, Commands, server_entry
 from iai_mcp.hosts.config_files import files as edited

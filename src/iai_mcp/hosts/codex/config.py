@@ -9,8 +9,8 @@ import json
 import os
 import re
 
-from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
-from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
+from iai_mcp.domain.agents.host_wiring import HostTraits, Invocation, LaunchWiring
+from iai_mcp.domain.agents.profile import AgentProfile, ConventionFile
 from iai_mcp.hosts.codex import HOOKS, HOST, folder
 from iai_mcp.hosts.commands import SERVER, Commands, hook_groups, server_entry
 from iai_mcp.hosts.config_files.entries import ConfigFile, Hooks, JsonFile, TomlFile

@@ -3,8 +3,8 @@ server file by flag)."""
 
 import os
 
-from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
-from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
+from iai_mcp.domain.agents.host_wiring import HostTraits, Invocation, LaunchWiring
+from iai_mcp.domain.agents.profile import AgentProfile, ConventionFile
 from iai_mcp.hosts.commands import Commands, server_entry
 from iai_mcp.hosts.config_files.entries import ConfigFile, Hooks, JsonFile
 from iai_mcp.hosts.config_files.jsonc import Json

@@ -3,9 +3,9 @@ its run directory)."""
 
 import os
 
-from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
-from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
-from iai_mcp.domain.launching import RunFile
+from iai_mcp.domain.agents.host_wiring import HostTraits, Invocation, LaunchWiring
+from iai_mcp.domain.agents.launch import RunFile
+from iai_mcp.domain.agents.profile import AgentProfile, ConventionFile
 from iai_mcp.hosts.commands import Commands, hook_groups, server_entry
 from iai_mcp.hosts.config_files.entries import ConfigFile, Hooks, JsonFile
 from iai_mcp.hosts.gemini import HOOKS, HOST, folder

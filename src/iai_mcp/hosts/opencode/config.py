@@ -4,9 +4,9 @@ whole configuration in one variable, and the plugin)."""
 import json
 import os
 
-from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile
-from iai_mcp.domain.invocations import HostTraits, Invocation, LaunchWiring
-from iai_mcp.domain.launching import RunFile
+from iai_mcp.domain.agents.host_wiring import HostTraits, Invocation, LaunchWiring
+from iai_mcp.domain.agents.launch import RunFile
+from iai_mcp.domain.agents.profile import AgentProfile, ConventionFile
 from iai_mcp.hosts.commands import SERVER, Commands
 from iai_mcp.hosts.config_files.entries import ConfigFile, Entry, JsonFile, OwnFile
 from iai_mcp.hosts.config_files.jsonc import Json
