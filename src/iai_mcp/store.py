@@ -25,7 +25,6 @@ from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.packing import PackedBlocks
 from iai_mcp.adapters.sqlite.upkeep import Checkpoints
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
-from iai_mcp.adapters.sqlite.word_vectors import SqliteWordVectors
 from iai_mcp.adapters.sqlite.words import SqliteWordIndex
 from iai_mcp.adapters.sqlite.works import SqliteWorks
 from iai_mcp.adapters.surroundings import LocalProjects, StoredProjects, SystemClock
@@ -35,9 +34,7 @@ from iai_mcp.background.packing import Packing
 from iai_mcp.background.past_work import PastWork
 from iai_mcp.background.reaching import Reaching
 from iai_mcp.background.threads import Errands
-from iai_mcp.domain.traits import Fact
 from iai_mcp.engine.columns import Columns
-from iai_mcp.engine.finder import Finder
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.after_failure import AfterFailure
 from iai_mcp.memory.calendar import Calendar
@@ -56,7 +53,6 @@ from iai_mcp.memory.prompt_injection import PromptInjection
 from iai_mcp.memory.reaching import Reach
 from iai_mcp.memory.recall import Recall
 from iai_mcp.memory.record_ids import RecordIds
-from iai_mcp.memory.rules import Rules
 from iai_mcp.memory.same_questions import SameQuestions
 from iai_mcp.memory.scoping import Access, Privacy
 from iai_mcp.memory.session_start import SessionStart
@@ -71,8 +67,9 @@ from iai_mcp.memory.work_capture import CaptureWork
 from iai_mcp.memory.work_care import ForgetWork, TransferWork
 from iai_mcp.memory.work_recall import WorkRecall
 from iai_mcp.ports.embedder import Embedder
-from iai_mcp.ports.memories import Scope, Stored
+from iai_mcp.ports.memories import Stored
 from iai_mcp.protocol.turn_events import spooled_turn
+from iai_mcp.recall.candidates import Finder
 
 if TYPE_CHECKING:
     from iai_mcp.memory.sleep.sleep import Sleep
@@ -112,7 +109,6 @@ class MemoryStore:
             load_embedder or _load_embedder,
             lambda embedder: SqliteVectors(self.database, embedder.model_id, embedder.dimensions),
             self.memories,
-            lambda embedder: SqliteWordVectors(self.database, embedder.model_id),
         )
         self.embedder, self.meaning = self.model.embedder, self.model.leg
         self.packing = Packing(
@@ -122,7 +118,6 @@ class MemoryStore:
             self.memories,
             self.columns,
             self.model,
-            lambda: self.recall.finder.people(Scope()).worked,
             page=self.settings.embed_page,
             spare=_spare_cores(self.settings.embed_threads),
             calm=self.courtesy.wait_for_calm,
@@ -138,16 +133,17 @@ class MemoryStore:
         self.repeats = SqliteRepeats(self.database)
         self.topics = SqliteTopics(self.database)
         self.access = access = Access(self.memories, self.projects)
-        self.rules = Rules(self.memories, partial(self.columns.keys_with, Fact.RULES))
+        index = SqliteWordIndex(self.database)
         self.recall = Recall(
             memories=self.memories,
             access=access,
-            finder=Finder(self.columns, SqliteWordIndex(self.database), lambda: self.model.vectors),
+            finder=Finder(self.columns, index, lambda: self.model.vectors),
             meaning=self.meaning,
             clock=self.clock,
             knobs=self.knobs.current,
             repeats=self.repeats,
-            rules=self.rules,
+            tokens=index.tokens,
+            given=lambda session: self.injections.given_to(session),
             turn=Gate(_recalls_at_once()),
             same=SameQuestions(lambda: self.database.commits),
         )

@@ -9,10 +9,10 @@ import numpy as np
 
 from iai_mcp.api.acts import note
 from iai_mcp.api.callers import EVERYBODY, PERSON_AND_REMOTE_HOOKS
-from iai_mcp.api.memory_views import answer_view, memory_view, shown_view
-from iai_mcp.api.reading import caller_of, filter_of, wants_text
+from iai_mcp.api.memory_views import answer_view, around_bytes, memory_view, shown_view
+from iai_mcp.api.reading import caller_of, filter_of, wants_text, wordings_of
 from iai_mcp.api.table import Json, Method
-from iai_mcp.api.text_answers import exchanges_text, timeline_text
+from iai_mcp.api.text_answers import exchanges_text, timeline_text, work_lines
 from iai_mcp.api.work_views import folded_view, with_work, work_view, work_whole_view
 from iai_mcp.domain.errors import InvalidInput, NotAllowed
 from iai_mcp.domain.instants import Instant, iso
@@ -38,6 +38,7 @@ from iai_mcp.ports.held import HeldMemory
 from iai_mcp.ports.memories import DISPUTES
 from iai_mcp.protocol.params import Params
 from iai_mcp.protocol.turn_events import is_work, lenient_instant, read_turn, read_work
+from iai_mcp.recall.render import NOTHING
 from iai_mcp.store import MemoryStore
 
 _MOST_CONTEXT = 20
@@ -62,6 +63,7 @@ def _question(store: MemoryStore, params: Params) -> Question:
     budget = params.integer("budget_tokens", DEFAULT_BUDGET, 1, _MOST_BUDGET)
     return Question(
         cue=cue,
+        wordings=wordings_of(params),
         about=filter_of(store, params),
         caller=caller_of(params),
         limit=params.integer("k", usual_hits(budget), 1, MOST_HITS),
@@ -106,11 +108,18 @@ def _is_number(value: object) -> bool:
 def _recall(store: MemoryStore, params: Params) -> Json:
     asked = _question(store, params)  # what is missing is said before anybody waits for a model
     kind = _kind(params)
+    as_text = wants_text(params)
     share = store.work_recall.share(asked, store.access.scope(asked.about, asked.caller), kind)
     if kind == "did":
+        if as_text:
+            return {"text": "\n".join(work_lines(share)) or NOTHING}
         return with_work(answer_view(Answer(hits=())), share, asked.limit)
     store.embedder.wait(store.settings.model_wait_ms / 1000)
-    found = store.recall(shared_room(asked, share))
+    if as_text:
+        lines = tuple(work_lines(share))
+        found = store.recall(replace(asked, as_text=True, work=lines))
+        return {"text": found.text, **({"stages": dict(found.stages)} if found.stages else {})}
+    found = store.recall(shared_room(replace(asked, around=around_bytes), share))
     return with_work(_with_disputes(store, found, answer_view(found)), share, asked.limit)
 
 

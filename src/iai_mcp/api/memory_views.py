@@ -1,17 +1,20 @@
 """Memories and answers as the JSON that leaves us: the same keys everywhere."""
 
+import json
+from dataclasses import replace
+
 from iai_mcp.api.table import Json
-from iai_mcp.domain.closeness import NOTE
 from iai_mcp.domain.injected_text import InjectedText
 from iai_mcp.domain.instants import iso
 from iai_mcp.domain.memories import DEFAULT_TIER, Memory
 from iai_mcp.domain.projects.identity import is_elsewhere
-from iai_mcp.memory.payload import BYTES_PER_TOKEN, size
 from iai_mcp.memory.question import Answer, Hit
 from iai_mcp.memory.room import Shown
+from iai_mcp.recall.render import BYTES_PER_TOKEN
 
 # A hit has these whether or not they are known.
 _ALWAYS = frozenset(("text", "session_id", "project", "valid_from", "valid_to", "meta"))
+_EXCERPT = len('"excerpt": true, "characters": 100000, ')
 _BUDGET_USED = len('"budget_used":1000000,')
 
 
@@ -75,20 +78,32 @@ def hit_view(hit: Hit) -> Json:
         told["request"] = hit.request
     if hit.also:
         told["also"] = [_elsewhere(memory, hit.memory) for memory in hit.also]
+    if hit.next:
+        told["next"] = hit.next
     if hit.around is not None:
         told["before"] = [_terse(turn) for turn in hit.around.before]
         told["after"] = [_terse(turn) for turn in hit.around.after]
     return told
 
 
+def around_bytes(hit: Hit) -> int:
+    """What a hit takes of an answer besides its text."""
+    empty = replace(hit, shown=replace(hit.shown, memory=replace(hit.memory, text="")), around=None)
+    return _size(hit_view(empty)) + _EXCERPT
+
+
+def _size(told: Json) -> int:
+    """The bytes of an answer as hosts get it, with a blank after each comma and colon."""
+    return len(json.dumps(told, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+
+
 def answer_view(answer: Answer) -> Json:
     told: Json = {
         "hits": [hit_view(hit) for hit in answer.hits],
         "anti_hits": [hit_view(hit) for hit in answer.superseded],
+        "more": [{"id": one.id, "line": one.line} for one in answer.more],
         "close": answer.close,
     }
-    if not answer.close:
-        told["note"] = NOTE
     if answer.sessions is not None:
         told["sessions"] = [
             {
@@ -101,8 +116,10 @@ def answer_view(answer: Answer) -> Json:
         ]
     told["cue_mode"] = "words+meaning" if answer.by_meaning else "words"
     told["degraded"] = list(answer.degraded)
+    if answer.stages is not None:
+        told["stages"] = dict(answer.stages)
     # Itself it takes up to so many bytes.
-    told["budget_used"] = -(-(size(told) + _BUDGET_USED) // BYTES_PER_TOKEN)
+    told["budget_used"] = -(-(_size(told) + _BUDGET_USED) // BYTES_PER_TOKEN)
     return told
 
 

@@ -8,6 +8,7 @@ from iai_mcp.domain.memories import Memory, Provenance
 from iai_mcp.domain.projects.identity import from_key
 from iai_mcp.domain.work import Command, Edit, Looked, Record, text_of
 from iai_mcp.memory.show import ShownExchange
+from iai_mcp.memory.work_recall import Share
 
 # Hosts cut answers of more than 25,000 tokens.
 LONGEST_TEXT = 80_000  # characters
@@ -15,6 +16,7 @@ _BYTES_PER_TOKEN = 4
 _LINE = 160  # characters of a turn in a timeline
 _SAMPLES = 10
 _COMMAND = 300
+_REQUEST = 80
 
 
 def exchanges_text(shown: Sequence[ShownExchange], offset: int = 0) -> str:
@@ -74,6 +76,16 @@ def work_text(asked: str, found: Json, budget: int) -> str:
             break
         kept.append(line)
     return "\n".join(kept)
+
+
+def work_lines(share: Share) -> list[str]:
+    """Work that answers a question, one line each with the request that it served."""
+    lines = []
+    for hit in share.hits:
+        asked = one_line(hit.request, _REQUEST)
+        request = f' · for "{asked}"' if asked else ""
+        lines.append(f"{_work_line(hit.record)}{request}")
+    return lines
 
 
 def _objects(found: Json) -> list[Json]:

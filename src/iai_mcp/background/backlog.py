@@ -63,7 +63,6 @@ class Backlog(Worker):
         memories: Memories,
         columns: Columns,
         model: Model,
-        worked: Callable[[], bool],
         *,
         page: int,
         spare: Callable[[int], int],
@@ -76,7 +75,6 @@ class Backlog(Worker):
         self._memories = memories
         self._columns = columns
         self._model = model
-        self._worked = worked
         self._page = page
         self._spare = spare
         self._calm = calm
@@ -133,17 +131,4 @@ class Backlog(Worker):
         making.backlog.look()
         if not making.backlog.lacking:
             self._model.behind = False
-            learned = self._learned(vectors, embedder, limit or self._page)
-            if learned:
-                return learned
         return making.page(limit or self._page, alone=limit > 0)
-
-    def _learned(self, vectors: Vectors, embedder: Embedder, memories: int) -> int:
-        """Read the words of a few; how many memories there were at most.
-
-        Single words are for sessions in which somebody worked: others are found without. They are few and
-        short, so they come before passages.
-        """
-        if vectors.words is None or not self._worked():
-            return 0
-        return vectors.words.learn(embedder, memories)

@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.injected_text import estimated_tokens
 from iai_mcp.engine.vectors import Vectors
-from iai_mcp.engine.word_meanings import WordMeanings
 from iai_mcp.memory.recall import MeaningLeg
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.vectors import VectorLog
-from iai_mcp.ports.word_vectors import WordVectorLog
 
 _log = logging.getLogger(__name__)
 
@@ -80,7 +78,6 @@ class Model:
         load: Callable[[], Embedder],
         kept: Callable[[Embedder], VectorLog],
         memories: Memories,
-        words: Callable[[Embedder], WordVectorLog],
     ) -> None:
         self.embedder = LazyEmbedder(load, self._loaded)
         self.vectors: Vectors | None = None
@@ -88,7 +85,6 @@ class Model:
         self.ready: Callable[[], None] = lambda: None  # called when there is one to work with
         self._kept = kept
         self._memories = memories
-        self._words = words
         self._coming: Vectors | None = None
 
     def leg(self) -> MeaningLeg | str:
@@ -123,8 +119,7 @@ class Model:
 
     def _loaded(self, embedder: Embedder) -> None:
         kept = self._kept(embedder)
-        words = WordMeanings(self._words(embedder), embedder.model_id, embedder.dimensions)
-        self._coming = vectors = Vectors(kept, embedder.dimensions, words)
+        self._coming = vectors = Vectors(kept, embedder.dimensions)
         count = self._memories.count()
         vectors.load(count)
         self.behind = count - len(vectors) > max(_WORTH_A_WORD, count / 2)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Literal
 
-from iai_mcp.domain.cue.exact import quoted
+from iai_mcp.domain.cue.exact import exact_parts
 from iai_mcp.domain.cue.stop_words import stop_words, tells_nothing
 from iai_mcp.domain.words import index_terms, is_cjk, words
 
@@ -60,7 +60,7 @@ def read_prompt(text: str) -> Prompt:
     silent = stop_words(said)
     terms = dict.fromkeys(term for word in said if word not in silent for term in index_terms(word))
     telling = [term for term in terms if not (is_cjk(term) and tells_nothing(term))]
-    parts = [part for part in quoted(sample) if len(part) >= _SHORTEST_PART]
+    parts = [part for part in exact_parts(sample) if len(part) >= _SHORTEST_PART]
     return Prompt(frozenset(telling[:_MOST_TERMS]), tuple(parts[:_MOST_PARTS]))
 
 

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from itertools import islice
 
-from iai_mcp.domain.answer_kinds import READ_WORDS, Kinds, held_by
-from iai_mcp.domain.exchanges import said_within, turning
+from iai_mcp.domain.exchanges import said_within
 from iai_mcp.domain.passages import passages
-from iai_mcp.domain.rulings import rules
 from iai_mcp.domain.standing import Standing, StandingWish, may_state_a_wish, standing_wish
 from iai_mcp.domain.words import indexed_pieces, words
 
@@ -24,17 +22,12 @@ _READ_FOR_WISHES = 50_000  # characters
 
 
 class Fact(IntEnum):
-    """The yes-or-no facts of a turn. Stores keep them as a number: a value never changes its meaning."""
+    """The yes-or-no facts of a turn. Stores keep them as one number, so no value is ever used again."""
 
     ASKS = 1
     INSTRUCTION = 2
     PREFERENCE = 4
     SPOKEN = 8  # by a person, not by an assistant
-    TIME = 16  # it says when
-    NAME = 32  # it names something
-    CHANGE = 64  # it says that something is otherwise than before
-    TURNING = 128  # it proposes something, or is a short answer
-    RULES = 256  # a person says how things are to be done
     WITHIN = 512  # a person says it while the work on their prompt goes on
 
 
@@ -51,10 +44,7 @@ class Traits:
     length: int
     asks: bool
     standing: Standing | None
-    holds: Kinds
     spoken: bool  # by a person
-    turning: bool  # see `domain.exchanges.turning`
-    rules: bool  # how things are to be done
     within: bool = False  # see `domain.exchanges.said_within`
 
     @property
@@ -64,11 +54,6 @@ class Traits:
             self.asks * Fact.ASKS
             + (_STANDING[self.standing] if self.standing else 0)
             + self.spoken * Fact.SPOKEN
-            + self.holds.time * Fact.TIME
-            + self.holds.name * Fact.NAME
-            + self.holds.change * Fact.CHANGE
-            + self.turning * Fact.TURNING
-            + self.rules * Fact.RULES
             + self.within * Fact.WITHIN
         )
 
@@ -79,14 +64,10 @@ def traits_of(text: str, role: str, meta: str = "") -> Traits:
     kinds = {wish.kind for wish in wishes}
     standing = Standing.INSTRUCTION if Standing.INSTRUCTION in kinds else None
     index: list[str] = []
-    said: list[str] = []  # the first words
     length = 0
     for piece in indexed_pieces(text):
         index.append(piece)
-        found = words(piece)
-        length += len(found)
-        if len(said) < READ_WORDS:
-            said += found
+        length += len(words(piece))
     # Most long texts go into the index as they are: one copy less.
     as_it_is = text.isascii() and sum(map(len, index)) == len(text)
     return Traits(
@@ -94,10 +75,7 @@ def traits_of(text: str, role: str, meta: str = "") -> Traits:
         length=length,
         asks=text.rstrip().endswith(_QUESTION_MARKS),
         standing=standing or (Standing.PREFERENCE if kinds else None),
-        holds=held_by(text, said),
         spoken=role != "assistant",
-        turning=turning(text, role),
-        rules=role == "user" and rules(text),
         within=bool(meta) and said_within(role, json.loads(meta)),
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from iai_mcp.domain.cue.exact import quoted
+from iai_mcp.domain.cue.exact import exact_parts
 from iai_mcp.domain.cue.stop_words import stop_words
 from iai_mcp.domain.exchanges import said_within
 from iai_mcp.domain.memories import Memory
@@ -88,7 +88,7 @@ def bare_request(requests: Iterable[str]) -> Callable[[str, int], bool]:
     common = frozenset(word for word, times in held.items() if times > most)
 
     def is_bare(text: str, fewest: int = _FEWEST) -> bool:
-        if count(text) > _SHORT or quoted(text[:_READ]):
+        if count(text) > _SHORT or exact_parts(text[:_READ]):
             return False
         telling = _telling(text)
         return len(telling) < fewest or len(telling - common) < _FEWEST_OWN

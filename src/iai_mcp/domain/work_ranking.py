@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from iai_mcp.domain.commands import errors_in, same_command
+from iai_mcp.domain.commands import same_command
 from iai_mcp.domain.telling import is_looking
 from iai_mcp.domain.words import words
 from iai_mcp.domain.work import Command, Edit, Record
@@ -114,32 +114,6 @@ def weighed(strength: float, share: float) -> float:
     return strength * (1 - _SHARED + _SHARED * share)
 
 
-_PATH_LETTERS = re.compile(r"[\w.@~+/-]+")
-_FILE_ENDING = re.compile(r"\.[A-Za-z]\w{0,7}\Z")
-_FOLDERS = re.compile(r"[\w.@~+-]+(?:/[\w.@+-]+)+/?")
-_PROMPT = re.compile(r"^\s*[$%❯>]\s+\S")
-# fmt: off
-_PROGRAMS = frozenset((
-    "make", "just", "npm", "npx", "pnpm", "yarn", "bun", "node", "deno", "pip", "pipx", "uv", "poetry",
-    "python", "python3", "pytest", "tox", "nox", "ruff", "mypy", "cargo", "rustup", "go", "git", "gh",
-    "docker", "docker-compose", "kubectl", "helm", "terraform", "ansible", "bash", "sh", "mvn", "gradle",
-    "bundle", "rake", "rails", "mix", "dotnet", "swift", "xcodebuild", "cmake", "ctest", "ninja", "bazel",
-    "aws", "gcloud", "az", "psql", "sqlite3", "redis-cli", "curl", "ssh", "rsync", "systemctl", "brew",
-    "apt", "mise", "golangci-lint", "gofmt", "jq", "sed", "awk", "tsc", "jest", "vitest", "eslint",
-))
-_MEANS_WORK = re.compile(
-    r"\b(?:(?:which|what|the) (?:exact )?(?:command|invocation|flags?|edits?|change|diff)|command (?:that|to|for|which)"
-    r"|how (?:was|were|is|do|did|does|can) (?:it|that|this|the|we|i|you)\b.*\b(?:run|ran|built?|compiled?|tested|measured"
-    r"|installed|deployed|released|fetched|pulled|resolved|rebased|merged|reset|brought|started|executed|invoked|checked)"
-    r"|who (?:changed|edited|touched|wrote|created|deleted|removed|moved)|which session (?:wrote|changed|edited|created)"
-    r"|(?:check|tests?|build|lint\w*|command|script|run) (?:\w+ ){0,3}(?:complained|printed|refused|failed|succeeded)"
-    r"|what (?:did it|came|was) (?:print\w*|out|run)|(?:exit|error) (?:code|status|message)|stack ?trace"
-    r"|did (?:an? |the )?(?:agent|you|it|anybody|somebody)\b.*\b(?:run|reset|delete|throw|commit|push|force|remove|touch))\b",
-    re.IGNORECASE,
-)
-# fmt: on
-
-
 _OF_FAILURE = re.compile(
     r"\b(?:fail\w*|error\w*|reject\w*|refus\w*|complain\w*|chok\w*|broke\w*|crash\w*|wrong|not work\w*|did ?n[o']t work)\b",
     re.IGNORECASE,
@@ -149,39 +123,3 @@ _OF_FAILURE = re.compile(
 def is_about_failure(question: str) -> bool:
     """Whether somebody asks for what did not work."""
     return _OF_FAILURE.search(question) is not None
-
-
-def names_work(cue: str) -> bool:
-    """Whether a cue is itself a command, a path or an error message: then what was done comes first."""
-    text = cue.strip()
-    first = text.split(maxsplit=1)[0] if text else ""
-    program = first.rsplit("/", 1)[-1]
-    if _PROMPT.match(text) or _is_path(text):
-        return True
-    if program in _PROGRAMS and len(text.split()) > 1 and not text.endswith("?"):
-        return not re.match(
-            r"^(?:go|make|just|node|swift|helm) (?:to|sure|it|the|a|an|on|back|for)\b", text
-        )
-    return not text.endswith("?") and bool(errors_in(text)) and _looks_printed(text)
-
-
-def _is_path(text: str) -> bool:
-    """Whether it is a file with an ending or in a folder. In steps: each pattern reads it once."""
-    if not _PATH_LETTERS.fullmatch(text):
-        return False
-    is_file = _FILE_ENDING.search(text, max(0, len(text) - 9)) and "~" not in text.partition("/")[2]
-    return bool(is_file) or _FOLDERS.fullmatch(text) is not None
-
-
-def asks_for_work(cue: str) -> bool:
-    """Whether a question is about what was done, in words."""
-    return _MEANS_WORK.search(cue) is not None
-
-
-def _looks_printed(text: str) -> bool:
-    """An error message has a form that sentences do not have."""
-    return bool(
-        re.search(
-            r"(?<=\w)(?:Error|Exception)\b|:\s?\d+:|^\w[\w .]*: |(?<=[\w/])\.\w+:\d+|--\w|\n", text
-        )
-    )

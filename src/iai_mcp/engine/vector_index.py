@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from iai_mcp.domain.ranking.candidates import few_of_equal
 from iai_mcp.engine import binary_codes
+from iai_mcp.engine.arrays import few_of_equal
 from iai_mcp.engine.binary_codes import Bits
 from iai_mcp.ports.embedder import Matrix
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from iai_mcp.engine.vector_index import Keys, VectorIndex, quantise
-from iai_mcp.engine.word_meanings import WordMeanings
 from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.vectors import Coded, CodedParts, VectorLog
 
@@ -34,8 +33,7 @@ class Passages:
 class Vectors:
     """Every call is safe from any thread."""
 
-    def __init__(self, log: VectorLog, dimensions: int, words: WordMeanings | None = None) -> None:
-        self.words = words
+    def __init__(self, log: VectorLog, dimensions: int) -> None:
         self._log = log
         self._dimensions = dimensions
         self._turns = VectorIndex(dimensions)
@@ -48,8 +46,6 @@ class Vectors:
         """Read what is held in memory; about how many there are, if it is known."""
         self._turns.make_room(expected)
         self.load_behind(0)
-        if self.words is not None:
-            self.words.load()
 
     def load_behind(self, key: int) -> None:
         """Read those of memories behind that key: they came along with them."""

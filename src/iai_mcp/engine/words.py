@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iai_mcp.domain.ranking.candidates import Floats, beginnings, each_once
-from iai_mcp.domain.ranking.lexical import Mask, Postings
 from iai_mcp.domain.words import indexed
+from iai_mcp.engine.arrays import Floats, beginnings
 from iai_mcp.engine.columns import View
 from iai_mcp.ports.words import Places, Words
 
@@ -27,6 +26,17 @@ _TOO_COMMON = 600
 _MOST_PLACES = 20_000
 _EXACT_AT_MOST = 200  # memories that hold what the cue quotes, newest first
 _WORDS_KEPT = 256  # at ten kilobytes each at most
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Where one word of a query occurs: rows, each once, and how often in each."""
+
+    rows: NDArray[np.int64]
+    counts: Floats
+    token: str = ""  # as the index spells it
+    holding: int = 0  # memories that hold it, be they among the rows or not
+    places: int = 0  # in all of those
 
 
 class CommonWords:
@@ -138,6 +148,3 @@ def _postings(word: str, places: Places, view: View) -> Postings:
     if not known.all():
         found, counts = found[known], counts[known]
     return Postings(found, counts, word, holding=len(keys), places=len(places))
-
-
-Exactness = object

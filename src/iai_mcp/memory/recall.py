@@ -8,9 +8,9 @@ from datetime import datetime
 import numpy as np
 
 from iai_mcp.domain.errors import InvalidInput, PlaceSilent
+from iai_mcp.domain.evidence_lines import one_line
 from iai_mcp.domain.knobs import Knobs
 from iai_mcp.domain.memories import Memory, as_in
-from iai_mcp.domain.ranking.reasons import told
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.question import Answer, Around, Hit, Line, Question, SessionHits
 from iai_mcp.memory.room import Shown
@@ -24,6 +24,7 @@ from iai_mcp.recall import render
 from iai_mcp.recall.candidates import NONE, Candidates, Finder
 from iai_mcp.recall.passages import Span, Turn, valued
 from iai_mcp.recall.query import Query, parse_query
+from iai_mcp.recall.reasons import told
 from iai_mcp.recall.render import BYTES_PER_TOKEN, Listed, choose, joined, next_message
 from iai_mcp.recall.resolve import Entry, Resolved, resolve, successor_of
 from iai_mcp.recall.score import Ranked, Surroundings, is_close, rank
@@ -269,7 +270,10 @@ class _Search:
         room: int,
     ) -> Answer:
         lines = self._lines([*first, *rest, *superseded])
-        by_key = {entry.main.key: one for entry, one in zip([*first, *rest, *superseded], lines, strict=True)}
+        by_key = {
+            entry.main.key: one
+            for entry, one in zip([*first, *rest, *superseded], lines, strict=True)
+        }
         nexts = self._nexts(first) if close else {}
         shown: list[render.Shown] = []
         if close:
@@ -286,9 +290,7 @@ class _Search:
             work=self.asked.work,
         )
         more = tuple(Line(one.main.id, _line_of(one)) for one in kept)
-        hits = tuple(
-            Hit(shown=Shown(one.listed.main), score=0.0, reason="") for one in shown
-        )
+        hits = tuple(Hit(shown=Shown(one.listed.main), score=0.0, reason="") for one in shown)
         return Answer(hits=hits, close=close, more=more, text=text)
 
     def _shown(
@@ -337,9 +339,7 @@ class _Search:
                         tuple(own),
                         nexts.get(entry.main.key, ""),
                         self._also_days(entry),
-                        tuple(
-                            other for memory, _ in own for other in disputed.get(memory.key, ())
-                        ),
+                        tuple(other for memory, _ in own for other in disputed.get(memory.key, ())),
                     )
                 )
         return shown
@@ -355,7 +355,9 @@ class _Search:
         ends = [read.get(entry.keys[0], entry.main), read.get(entry.keys[-1], entry.main)]
         if entry.main.role != "assistant" and len(entry.keys) == 1:
             ends = [entry.main]
-        request = next((one.text for one in ends if one.role != "assistant" and self._opens(one)), "")
+        request = next(
+            (one.text for one in ends if one.role != "assistant" and self._opens(one)), ""
+        )
         replies = [one for one in (*ends[::-1], entry.main) if one.role == "assistant"]
         conclusion = next((one.text for one in replies if self._opens(one)), "")
         successor = successor_of(entry.main, self.asked.about.as_of)
@@ -478,7 +480,11 @@ class _Search:
             hit = drafts[place]
             if len(hit.memory.text) >= _READ_OF_EACH:
                 whole = self.recall.memories.get([hit.memory.key])
-                hit = replace(hit, shown=Shown(as_in(whole[0], self.scope.session_id))) if whole else hit
+                hit = (
+                    replace(hit, shown=Shown(as_in(whole[0], self.scope.session_id)))
+                    if whole
+                    else hit
+                )
             room -= around(hit) + _bytes(hit.memory.text)
             if room < 0 and hits:
                 break
@@ -509,10 +515,10 @@ class _Search:
         head = self._read(entry.keys[:1], _READ_FOR_A_LINE).get(entry.keys[0])
         if head is None or head.role == "assistant" or not self._opens(head):
             return ""
-        return render.one_line(head.text, 160)
+        return one_line(head.text, 160)
 
     def _old(self, entry: Entry) -> Hit:
-        text = render.one_line(entry.main.text, 160)
+        text = one_line(entry.main.text, 160)
         short = len(text) < len(entry.main.text)
         memory = replace(entry.main, text=text) if short else entry.main
         return Hit(
@@ -553,9 +559,13 @@ class _Search:
                 for memory in turns:
                     if not self.scope.opens(memory.provenance.project):
                         continue
-                    room -= around(Hit(shown=Shown(memory), score=0.0, reason="")) + _bytes(memory.text)
+                    room -= around(Hit(shown=Shown(memory), score=0.0, reason="")) + _bytes(
+                        memory.text
+                    )
                     if room >= 0:
-                        side.append(Shown(memory, len(memory.text) if len(memory.text) >= _SIDE else None))
+                        side.append(
+                            Shown(memory, len(memory.text) if len(memory.text) >= _SIDE else None)
+                        )
             with_sides.append(replace(hit, around=Around(tuple(kept[0][::-1]), tuple(kept[1]))))
         return with_sides
 

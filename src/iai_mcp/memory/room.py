@@ -4,8 +4,6 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from iai_mcp.domain.cue_matching import CueMatcher
-from iai_mcp.domain.excerpts import excerpt
 from iai_mcp.domain.memories import Memory
 from iai_mcp.ports.memories import Memories, Placed
 
@@ -14,6 +12,7 @@ ANSWER_BYTES = 15 * 1024 * 1024
 _READ_AT_ONCE = 4 * 1024 * 1024  # bytes of memories
 _AROUND = 400  # bytes of a memory beside its words
 _LABELS = 900  # bytes of what says which is which, and of the score and its reasons
+_BETWEEN = " … "
 _written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -24,13 +23,14 @@ class Shown:
     memory: Memory
     characters: int | None = None  # of the whole text, where this is an excerpt
 
-    def cut(self, about: CueMatcher, room: int) -> "Shown":
-        """The same with an excerpt of its text, if that takes more than `room` bytes."""
+    def shortened(self, longest: int) -> "Shown":
+        """The same with the beginning and the end of its text, if that is longer than `longest`."""
         text = self.memory.text
-        pieces = excerpt(text, about, room)
-        if len(pieces) == len(text):
+        if len(text) <= longest:
             return self
-        return Shown(replace(self.memory, text=pieces), len(text))
+        head = longest * 3 // 4
+        short = f"{text[:head]}{_BETWEEN}{text[len(text) - (longest - head) :]}"
+        return Shown(replace(self.memory, text=short), len(text))
 
 
 @dataclass(slots=True)

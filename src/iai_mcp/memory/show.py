@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from iai_mcp.domain.cue_matching import ANYTHING
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.work import Record
 from iai_mcp.memory.room import Room, Shown, weight
@@ -126,7 +125,7 @@ class Show:
 
 
 def _fitting(side: Sequence[Memory], view: Scope, room: Room) -> tuple[Shown, ...]:
-    turns = (Shown(m).cut(ANYTHING, _EXCERPT) for m in side if view.opens(m.provenance.project))
+    turns = (Shown(m).shortened(_EXCERPT) for m in side if view.opens(m.provenance.project))
     return tuple(turn for turn in turns if room.takes(weight(turn.memory)))
 
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-from iai_mcp.domain.cue_matching import ANYTHING
 from iai_mcp.domain.memories import as_in
 from iai_mcp.memory.room import ANSWER_BYTES, Room, Shown, in_portions, weight
 from iai_mcp.ports.memories import Memories, Placed, Scope
@@ -37,7 +36,7 @@ class Timeline:
         for place, memory in in_portions(self.memories, placed):
             turn, bytes_of_it = Shown(as_in(memory, scope.session_id)), weight(memory)
             if not room.takes(bytes_of_it):
-                turn = turn.cut(ANYTHING, _EXCERPT)
+                turn = turn.shortened(_EXCERPT)
                 if bytes_of_it <= ANSWER_BYTES or not room.takes(weight(turn.memory)):
                     assert last is not None  # noqa: S101 - an empty answer holds what was cut short
                     return Stretch(tuple(shown[::-1]), (last.at, last.key))

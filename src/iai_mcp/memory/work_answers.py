@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from iai_mcp.domain.commands import errors_in, same_command, words_of_error
-from iai_mcp.domain.cue.analysis import read
 from iai_mcp.domain.cue.exact import exact_parts
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.mendings import Mending
@@ -24,6 +23,7 @@ from iai_mcp.memory.recall import MeaningLeg
 from iai_mcp.memory.scoping import Access
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.works import Works
+from iai_mcp.recall.query import parse_query
 
 _CANDIDATES = 400
 _WEIGHED = 16  # by their meaning: each takes the model some milliseconds
@@ -79,7 +79,7 @@ class WorkAnswers:
         scores: dict[int, float] = {}
         records: dict[int, Record] = {}
         for text in (question, *wordings):
-            terms = tuple(read(text, datetime.now(UTC)).terms)
+            terms = parse_query(text, now=datetime.now(UTC)).wordings[0].terms
             hits = self.works.by_words(terms, scope, kinds, _CANDIDATES)
             best = max((one.strength for one in hits), default=1.0) or 1.0
             own = {one.key: one for one in self.works.get([hit.key for hit in hits])}
@@ -114,7 +114,9 @@ class WorkAnswers:
     def _holding_exactly(self, error: str, scope: Scope) -> list[int]:
         """Failed commands whose output has every exact part of the error: codes, addresses, names."""
         # A file is the same one wherever it was named from.
-        parts = [part.lower().rstrip("/").rpartition("/")[2] for part in exact_parts(error)][:_PARTS]
+        parts = [part.lower().rstrip("/").rpartition("/")[2] for part in exact_parts(error)][
+            :_PARTS
+        ]
         if not parts:
             return []
         terms = tuple(dict.fromkeys(term for part in parts for term in words(part)))[:_ERROR_WORDS]

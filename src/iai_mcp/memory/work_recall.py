@@ -1,23 +1,28 @@
 """What was done, among what was said: for answers and for timelines."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Literal
 
 from iai_mcp.domain.commands import errors_in, same_command
 from iai_mcp.domain.work import Command, Edit, Looked, Record, details_of, text_of
-from iai_mcp.domain.work_ranking import asks_for_work, names_work
-from iai_mcp.memory.payload import BYTES_PER_TOKEN, size
+from iai_mcp.domain.work_ranking import covered
 from iai_mcp.memory.question import Question
 from iai_mcp.memory.scoping import Caller
 from iai_mcp.memory.work_answers import WorkAnswers
 from iai_mcp.ports.memories import Scope
 from iai_mcp.ports.works import Works
+from iai_mcp.recall.query import parse_query
+from iai_mcp.recall.render import BYTES_PER_TOKEN
 
 Kind = Literal["any", "said", "did"]
 KINDS: tuple[Kind, ...] = ("any", "said", "did")
 
+_FITS, _IS_WORK = 0.5, 0.85  # shares of the words that work has to hold: to be shown, to come first
+_FIX, _EDIT = 20.0, 15.0  # scores: more than words alone reach
 _MOST = 3  # pieces of work in an answer that is not about work alone
 _AFTER = 3  # what was said comes so many times before what was done
 _AROUND = 480  # bytes of a hit besides: keys, ids, times, its score
@@ -33,6 +38,7 @@ class WorkHit:
     record: Record
     score: float
     request: str
+    fit: float = 1.0  # the share of the cue's words, or of a wording's, that it holds
 
     @property
     def tokens(self) -> int:
@@ -40,7 +46,8 @@ class WorkHit:
         done, whence = self.record.done, self.record.provenance
         names = (whence.session_id, whence.project, whence.host, whence.agent_id, whence.agent_name)
         said = (text_of(done, self.record.note), self.request, details_of(done), names)
-        return -(-(size(said) + _AROUND) // BYTES_PER_TOKEN)
+        written = json.dumps(said, ensure_ascii=False)
+        return -(-(len(written.encode("utf-8", "surrogatepass")) + _AROUND) // BYTES_PER_TOKEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,57 +81,64 @@ class WorkRecall:
     answers: WorkAnswers
 
     def share(self, asked: Question, scope: Scope, kind: Kind) -> Share:
-        """What to show of it beside what was said, or (`did`) in its place."""
+        """The work to show beside what was said, or (`did`) in its place."""
         if kind == "said" or asked.by_session or asked.about.role not in ("", "tool"):
             return Share()
-        named = names_work(asked.cue)
-        if kind == "any" and not named and not asks_for_work(asked.cue):
-            return Share()
-        found = self._here_first(asked, scope)
+        hits = self._here_first(asked, scope)
         if kind == "did":
-            return Share(_within(found, asked.limit, asked.budget))
-        if named:
-            return Share(_within(found, _MOST, asked.budget // 2))
+            return Share(_within(hits, asked.limit, asked.budget))
+        fitting = [hit for hit in hits if hit.fit >= _FITS]
         most = min(_MOST, max(1, asked.limit - _AFTER))
-        return Share(_within(found, most, asked.budget // 3), _AFTER)
+        first = bool(fitting) and fitting[0].fit >= _IS_WORK
+        return Share(_within(fitting, most, asked.budget // 5), 0 if first else _AFTER)
 
     def _here_first(self, asked: Question, scope: Scope) -> list[WorkHit]:
         """Work of the caller's project; of others only where that has none, or they are asked for."""
         if not asked.about.project and asked.caller.cwd:
             here = replace(asked.about, project=asked.caller.cwd)
-            found = self._found(asked, self.answers.access.scope(here, asked.caller))
-            if found:
-                return found
-        return self._found(asked, scope)
+            hits = self._hits(asked, self.answers.access.scope(here, asked.caller))
+            if hits:
+                return hits
+        return self._hits(asked, scope)
 
-    def _found(self, asked: Question, scope: Scope) -> list[WorkHit]:
-        """Work that is about the cue, best first, each command and each file once."""
+    def _hits(self, asked: Question, scope: Scope) -> list[WorkHit]:
+        """Work with words of the cue or of a wording, best first, each command and each file once."""
         cue = asked.cue
-        records: dict[int, float] = {}
-        if names_work(cue) and errors_in(cue):
-            for mending in self.answers.mendings(cue, scope)[:_MOST]:
-                records |= dict.fromkeys((*mending.steps[-2:], mending.failure), 20.0)
+        scores = dict.fromkeys(self._fixes(cue, scope), _FIX)
         for path in _PATH.findall(cue)[:2]:
-            for edit in self.works.edits_of(path, scope, _MOST):
-                records.setdefault(edit.key, 15.0)
-        ranked = self.answers.commands(cue, scope)
-        edits = [
-            one for one in self.answers.found(cue, scope, ("edit",)) if one[0].key not in records
+            scores |= {e.key: _EDIT for e in self.works.edits_of(path, scope, _MOST)} | scores
+        scored = [(one, scores[one.key]) for one in self.works.get(list(scores))]
+        scored += [
+            (one.shown, one.score) for one in self.answers.commands(cue, scope, asked.wordings)
         ]
-        scored = [
-            *((one.shown, one.score) for one in ranked),
-            *((record, strength) for record, strength in edits),
-            *((one, records[one.key]) for one in self.works.get(list(records))),
+        scored += [
+            pair
+            for pair in self.answers.found(cue, scope, ("edit",), asked.wordings)
+            if pair[0].key not in scores
         ]
-        scored.sort(key=lambda one: (-one[1], -one[0].at.micros))
+        scored.sort(key=lambda pair: (-pair[1], -pair[0].at.micros))
         distinct = {_what(record): (record, score) for record, score in reversed(scored)}
-        best = sorted(distinct.values(), key=lambda one: (-one[1], -one[0].at.micros))[:50]
+        best = sorted(distinct.values(), key=lambda pair: (-pair[1], -pair[0].at.micros))[:50]
         shown = self.answers.opened([record for record, _ in best], scope)
         requests = self.answers.requests(shown, scope)
+        now = datetime.now(UTC)
+        terms = [one.terms for one in parse_query(cue, asked.wordings, now=now).wordings]
         return [
-            WorkHit(record, score, requests.get(record.key, ""))
+            WorkHit(
+                record,
+                score,
+                requests.get(record.key, ""),
+                1.0 if record.key in scores else max(covered(record, "", own) for own in terms),
+            )
             for record, (_, score) in zip(shown, best, strict=True)
         ]
+
+    def _fixes(self, cue: str, scope: Scope) -> list[int]:
+        """The failure that the cue quotes and what fixed it, where the cue is an error message."""
+        if not errors_in(cue):
+            return []
+        fixes = self.answers.mendings(cue, scope)[:_MOST]
+        return [key for fix in fixes for key in (*fix.steps[-2:], fix.failure)]
 
     def one(self, public_id: str, project: str, caller: Caller) -> WorkHit | None:
         """The work of that id, if there is such and the caller may look into its project."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iai_mcp.domain.memories import CleanTurn, Memory
-from iai_mcp.domain.ranking.use import Link
+from iai_mcp.domain.use_links import Link
 from iai_mcp.ports.upkeep import Gone
 
 

@@ -37,6 +37,10 @@ class Words(Protocol):
 class WordIndex(Protocol):
     """Every memory is in it from the moment that it is stored, and until it is forgotten."""
 
+    def tokens(self, text: str) -> Sequence[str]:
+        """The words of `text` as the index spells them, in order."""
+        ...
+
     def looked_up(self) -> AbstractContextManager[Words]:
         """One view of the index for all that is asked within.
 

@@ -160,7 +160,11 @@ class Finder:
                 for rows in (words.holding(index, part, view),)
             ]
         leg = None if vectors is None or embedded is None else _Meaning(vectors, embedded)
-        named = self.columns.number("speaker", query.speakers[0]) if len(query.speakers) == 1 else NOBODY
+        named = (
+            self.columns.number("speaker", query.speakers[0])
+            if len(query.speakers) == 1
+            else NOBODY
+        )
         return _measured(view, within, groups, by_words, exact, leg, scope, named)
 
     def exchanges(self, heads: Sequence[int], scope: Scope) -> list["Exchange"]:
@@ -318,9 +322,7 @@ def _measured(
     )
 
 
-def _nearest(
-    vectors: Vectors, vector: Matrix, scope: Scope, view: View, within: Mask
-) -> Rows:
+def _nearest(vectors: Vectors, vector: Matrix, scope: Scope, view: View, within: Mask) -> Rows:
     """The rows of the scope that are nearest in meaning."""
     among = None if scope.everything else view.keys[within]
     found = vectors.nearest(vector, _POOL, among, alike=_ALIKE)

@@ -195,16 +195,21 @@ def _cosine(
 def _bm25(piece: Piece, rarity: Mapping[str, float]) -> float:
     total = sum(rarity.values()) or 1.0
     penalty = 1 - _LENGTH_PENALTY + _LENGTH_PENALTY * piece.length / _USUAL_LENGTH
-    return sum(
-        value * count * (_SATURATION + 1) / (count + _SATURATION * penalty)
-        for token, value in rarity.items()
-        if (count := piece.counts.get(token, 0))
-    ) / total
+    return (
+        sum(
+            value * count * (_SATURATION + 1) / (count + _SATURATION * penalty)
+            for token, value in rarity.items()
+            if (count := piece.counts.get(token, 0))
+        )
+        / total
+    )
 
 
 def _standard(
     columns: "np.ndarray[tuple[int, int], np.dtype[np.float64]]",
 ) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
     spread = columns.std(axis=0) + 1e-6
-    scored: np.ndarray[tuple[int, int], np.dtype[np.float64]] = (columns - columns.mean(axis=0)) / spread
+    scored: np.ndarray[tuple[int, int], np.dtype[np.float64]] = (
+        columns - columns.mean(axis=0)
+    ) / spread
     return scored

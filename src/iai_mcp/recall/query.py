@@ -96,6 +96,8 @@ def _meaning(text: str, named: Sequence[str]) -> str:
     """The text for the model, without the names of speakers."""
     short = text
     for name in named:
-        short = re.sub(rf"(?<!\w){re.escape(name)}(?:['’]s)?(?!\w)", " ", short, flags=re.IGNORECASE)
+        short = re.sub(
+            rf"(?<!\w){re.escape(name)}(?:['’]s)?(?!\w)", " ", short, flags=re.IGNORECASE
+        )
     short = " ".join(short.split())
     return short if len(short.split()) >= _FEWEST_WORDS else text

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from iai_mcp.domain.memories import Memory
-from iai_mcp.domain.ranking.folding import folded
 from iai_mcp.domain.words import words
+from iai_mcp.recall.folding import folded
 
 SUCCESSOR = "it supersedes what was found"
 _REPEATS = 0.5  # of the words of the shorter of two texts
@@ -72,7 +72,9 @@ def _superseding(
     for entry in entries:
         last = entry.main
         seen = {last.key}
-        while (key := successor_of(last, as_of)) in successors and key not in seen:
+        while (key := successor_of(last, as_of)) is not None and key not in seen:
+            if key not in successors:
+                break
             last = successors[key]
             seen.add(last.key)
         if last is not entry.main:
@@ -110,7 +112,9 @@ def _fold(entries: Sequence[Entry], folds: Mapping[int, int]) -> list[Entry]:
         shown = chosen[entry.main.key]
         group_number = folds.get(shown.main.key)
         name: object = (
-            (shown.main.id,) if group_number is None else (group_number, shown.main.valid_to is None)
+            (shown.main.id,)
+            if group_number is None
+            else (group_number, shown.main.valid_to is None)
         )
         if name in kept:
             first = kept[name]
@@ -120,9 +124,7 @@ def _fold(entries: Sequence[Entry], folds: Mapping[int, int]) -> list[Entry]:
     return list(kept.values())
 
 
-def _without_echo(
-    entries: Sequence[Entry], given: Callable[[str], frozenset[str]]
-) -> list[Entry]:
+def _without_echo(entries: Sequence[Entry], given: Callable[[str], frozenset[str]]) -> list[Entry]:
     """A reply that repeats a memory which its session had been given stands behind that memory."""
     ordered = list(entries)
     for entry in entries:

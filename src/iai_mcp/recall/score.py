@@ -80,6 +80,14 @@ def scale_of(model_id: str) -> Scale:
     return scales.get(model_id.partition(".")[0], scales["default"])
 
 
+def threshold(model_id: str, usual: float) -> float:
+    """Where a threshold that was set for the default model's cosines lies among another's."""
+    own, default = scale_of(model_id), _settings()[1]["all-minilm-l6-v2"]
+    if own is _settings()[1]["default"]:
+        return usual
+    return own.mean + (usual - default.mean) / default.spread * own.spread
+
+
 def rank(found: Candidates, query: Query, model_id: str, around: Surroundings) -> Ranked:
     """Order the candidates; equal scores by arrival, newest first."""
     weights = _settings()[0]
@@ -91,7 +99,7 @@ def rank(found: Candidates, query: Query, model_id: str, around: Surroundings) -
     age = np.maximum(0.0, around.now - found.at)
     recent = _RECENT * around.recency_weight * 0.5 ** (age / _RECENT_HALF_LIFE)
     parts["recency"] = recent.astype(np.float32)
-    total = np.sum(list(parts.values()), axis=0, dtype=np.float32)
+    total: Floats = np.stack(list(parts.values())).sum(axis=0, dtype=np.float32)
     places = np.lexsort((-found.heads, -total)).astype(np.int64)
     return Ranked(places, total, parts)
 
@@ -165,6 +173,4 @@ _CLOSE = 0.0
 
 def is_close(found: Candidates, ranked: Ranked, query: Query) -> bool:
     """Whether anything stored is about the cue, as far as one measure can tell."""
-    if not len(found):
-        return False
-    return True
+    return len(found) > 0

@@ -18,8 +18,8 @@ from iai_mcp.adapters.sqlite.shared_tables import memberships
 from iai_mcp.domain.errors import Busy, NotFound
 from iai_mcp.domain.exchanges import noted
 from iai_mcp.domain.memories import CleanTurn, Memory
-from iai_mcp.domain.ranking.use import Link
 from iai_mcp.domain.traits import WISH, Traits, traits_of
+from iai_mcp.domain.use_links import Link
 from iai_mcp.domain.whole_words import Phrase
 from iai_mcp.ports.memories import (
     DISPUTES,

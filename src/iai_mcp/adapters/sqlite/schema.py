@@ -281,6 +281,12 @@ END;
 # What people pinned is told at every session's start, however old it is.
 PINNED = "CREATE INDEX IF NOT EXISTS memories_pinned ON memories (at, key) WHERE pinned = 1;"
 
+# Words that stood in for others were inferred from vectors of single words.
+NO_WORD_VECTORS = """
+DROP TABLE IF EXISTS word_pairs;
+DROP TABLE IF EXISTS word_vectors;
+"""
+
 STEPS: tuple[str, ...] = (
     _FIRST,
     _PASSAGES,
@@ -296,6 +302,7 @@ STEPS: tuple[str, ...] = (
     held.TABLES,
     NO_INFERENCE,
     PINNED,
+    NO_WORD_VECTORS,
 )
 
 

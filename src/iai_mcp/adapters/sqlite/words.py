@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from threading import Lock
 
 import apsw
 import numpy as np
 
 from iai_mcp.adapters.sqlite.database import Database, cacheable
+from iai_mcp.domain.words import indexed
 from iai_mcp.ports.memories import WordHit
 from iai_mcp.ports.words import Places
 
@@ -16,6 +18,20 @@ _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 class SqliteWordIndex:
     def __init__(self, database: Database) -> None:
         self._db = database
+        # Holds no data: it only has the tokenizer. A connection serves one thread at a time.
+        self._tokenizing = apsw.Connection(":memory:")
+        self._lock = Lock()
+
+    def tokens(self, text: str) -> list[str]:
+        """The words of `text` as the index spells them, in order."""
+        with self._lock:
+            found = self._tokenizing.fts5_tokenizer(*_TOKENIZER)(
+                indexed(text).encode("utf-8", "replace"),
+                apsw.FTS5_TOKENIZE_DOCUMENT,
+                None,
+                include_offsets=False,
+            )
+        return [str(token[0]) for token in found]
 
     @contextmanager
     def looked_up(self) -> Iterator["SqliteWords"]:
@@ -103,12 +119,8 @@ def merge(db: apsw.Connection, pages: int, *, begin: bool = False) -> bool:
 
 
 def purge(db: apsw.Connection) -> None:
-    """Rewrite the index without the entries of deleted memories, and drop words that nobody said."""
+    """Rewrite the index without the entries of deleted memories."""
     db.execute("INSERT INTO words (words) VALUES ('optimize')")
-    db.execute(
-        "DELETE FROM word_vectors "
-        "WHERE NOT EXISTS (SELECT 1 FROM word_counts WHERE term = word_vectors.token)"
-    )
 
 
 def _phrase(term: str) -> str:

@@ -11,9 +11,9 @@ from iai_mcp.domain.nearness import (
     without_splinters,
     word_vectors,
 )
-from iai_mcp.domain.ranking.weights import bar_of
 from iai_mcp.ports.learned import Communities, Topics, Window
 from iai_mcp.ports.sleep import Assigned, Enough, Grouped, Page, never
+from iai_mcp.recall.score import threshold
 
 _ASSIGNED = 50  # of a page
 # Memories that topics are looked for among at once: a page's work grows with its square.
@@ -55,7 +55,7 @@ class FindTopics:
     def _grouped(self, window: Window) -> Grouped:
         if len(window.keys) < _FEWEST:
             return Grouped(window.id, {}, {})
-        vectors, floor = window.vectors, bar_of(self.space(), MEANING_FLOOR)
+        vectors, floor = window.vectors, threshold(self.space(), MEANING_FLOOR)
         if vectors is None:
             vectors = word_vectors(self.topics.opening_words(window.keys, _OPENING))
             floor = WORDS_FLOOR
