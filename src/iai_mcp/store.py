@@ -143,7 +143,8 @@ class MemoryStore:
             knobs=self.knobs.current,
             repeats=self.repeats,
             tokens=index.tokens,
-            given=lambda session: self.injections.given_to(session),
+            given=lambda session: self.injections.given_to(session),  # noqa: PLW0108 - made later
+            work=lambda *asked: self.work_recall.beside(*asked),  # noqa: PLW0108 - made later
             turn=Gate(_recalls_at_once()),
             same=SameQuestions(lambda: self.database.commits),
         )

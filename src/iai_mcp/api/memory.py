@@ -12,7 +12,7 @@ from iai_mcp.api.callers import EVERYBODY, PERSON_AND_REMOTE_HOOKS
 from iai_mcp.api.memory_views import answer_view, around_bytes, memory_view, shown_view
 from iai_mcp.api.reading import caller_of, filter_of, wants_text, wordings_of
 from iai_mcp.api.table import Json, Method
-from iai_mcp.api.text_answers import exchanges_text, timeline_text, work_lines
+from iai_mcp.api.text_answers import exchanges_text, timeline_text
 from iai_mcp.api.work_views import folded_view, with_work, work_view, work_whole_view
 from iai_mcp.domain.errors import InvalidInput, NotAllowed
 from iai_mcp.domain.instants import Instant, iso
@@ -38,7 +38,7 @@ from iai_mcp.ports.held import HeldMemory
 from iai_mcp.ports.memories import DISPUTES
 from iai_mcp.protocol.params import Params
 from iai_mcp.protocol.turn_events import is_work, lenient_instant, read_turn, read_work
-from iai_mcp.recall.render import NOTHING
+from iai_mcp.recall.render import NOTHING, work_line
 from iai_mcp.store import MemoryStore
 
 _MOST_CONTEXT = 20
@@ -108,19 +108,24 @@ def _is_number(value: object) -> bool:
 def _recall(store: MemoryStore, params: Params) -> Json:
     asked = _question(store, params)  # what is missing is said before anybody waits for a model
     kind = _kind(params)
-    as_text = wants_text(params)
+    if wants_text(params):
+        return _recalled_text(store, asked, kind)
     share = store.work_recall.share(asked, store.access.scope(asked.about, asked.caller), kind)
     if kind == "did":
-        if as_text:
-            return {"text": "\n".join(work_lines(share)) or NOTHING}
         return with_work(answer_view(Answer(hits=())), share, asked.limit)
     store.embedder.wait(store.settings.model_wait_ms / 1000)
-    if as_text:
-        lines = tuple(work_lines(share))
-        found = store.recall(replace(asked, as_text=True, work=lines))
-        return {"text": found.text, **({"stages": dict(found.stages)} if found.stages else {})}
     found = store.recall(shared_room(replace(asked, around=around_bytes), share))
     return with_work(_with_disputes(store, found, answer_view(found)), share, asked.limit)
+
+
+def _recalled_text(store: MemoryStore, asked: Question, kind: Kind) -> Json:
+    if kind == "did":
+        scope = store.access.scope(asked.about, asked.caller)
+        hits = store.work_recall.share(asked, scope, kind).hits
+        return {"text": "\n".join(work_line(h.record, h.request) for h in hits) or NOTHING}
+    store.embedder.wait(store.settings.model_wait_ms / 1000)
+    found = store.recall(replace(asked, as_text=True, work=kind == "any" and not asked.about.role))
+    return {"text": found.text, **({"stages": dict(found.stages)} if found.stages else {})}
 
 
 def _with_disputes(store: MemoryStore, found: Answer, told: Json) -> Json:

@@ -6,9 +6,9 @@ from iai_mcp.api.table import Json
 from iai_mcp.domain.evidence_lines import one_line, quoted, short_id, speaker_of
 from iai_mcp.domain.memories import Memory, Provenance
 from iai_mcp.domain.projects.identity import from_key
-from iai_mcp.domain.work import Command, Edit, Looked, Record, text_of
+from iai_mcp.domain.work import Command, Record
 from iai_mcp.memory.show import ShownExchange
-from iai_mcp.memory.work_recall import Share
+from iai_mcp.recall.render import work_line
 
 # Hosts cut answers of more than 25,000 tokens.
 LONGEST_TEXT = 80_000  # characters
@@ -16,7 +16,6 @@ _BYTES_PER_TOKEN = 4
 _LINE = 160  # characters of a turn in a timeline
 _SAMPLES = 10
 _COMMAND = 300
-_REQUEST = 80
 
 
 def exchanges_text(shown: Sequence[ShownExchange], offset: int = 0) -> str:
@@ -76,16 +75,6 @@ def work_text(asked: str, found: Json, budget: int) -> str:
             break
         kept.append(line)
     return "\n".join(kept)
-
-
-def work_lines(share: Share) -> list[str]:
-    """Work that answers a question, one line each with the request that it served."""
-    lines = []
-    for hit in share.hits:
-        asked = one_line(hit.request, _REQUEST)
-        request = f' · for "{asked}"' if asked else ""
-        lines.append(f"{_work_line(hit.record)}{request}")
-    return lines
 
 
 def _objects(found: Json) -> list[Json]:
@@ -151,20 +140,7 @@ def _part(part: Memory | Record, wanted: str) -> str:
         )
         return f"{head}\n{quoted(part.text)}"
     printed = part.done.output if isinstance(part.done, Command) and part.id == wanted else ""
-    return _work_line(part) + (f"\n{quoted(printed)}" if printed else "")
-
-
-def _work_line(record: Record) -> str:
-    head = f"[{short_id(record.id)}] {_when(record.at.text)}"
-    done = record.done
-    match done:
-        case Command():
-            ended = " (rejected)" if done.rejected else " (failed)" if done.failed else ""
-            return f"{head} · $ {one_line(done.command, _COMMAND)}{ended}"
-        case Edit():
-            return f"{head} · {done.action} {done.path} +{done.added} −{done.removed}"
-        case Looked():
-            return f"{head} · read {one_line(text_of(done), _COMMAND)}"
+    return work_line(part) + (f"\n{quoted(printed)}" if printed else "")
 
 
 def _when(text: str) -> str:

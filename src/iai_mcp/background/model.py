@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.injected_text import estimated_tokens
-from iai_mcp.engine.vectors import Vectors
-from iai_mcp.memory.recall import MeaningLeg
+from iai_mcp.engine.vectors import MeaningLeg, Vectors
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.vectors import VectorLog

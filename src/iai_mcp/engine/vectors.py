@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iai_mcp.engine.vector_index import Keys, VectorIndex, quantise
-from iai_mcp.ports.embedder import Matrix
+from iai_mcp.ports.embedder import Embedder, Matrix
 from iai_mcp.ports.vectors import Coded, CodedParts, VectorLog
 
 _TOPICS_EACH = 16  # topics are kept under key * this + their place
@@ -172,6 +172,15 @@ class Vectors:
             np.frombuffer(one.codes, np.int8).reshape(-1, self._dimensions)[:kept],
             np.frombuffer(one.scales, np.float32)[:kept],
         )
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningLeg:
+    """The vectors and the model that made them."""
+
+    embedder: Embedder
+    vectors: Vectors
+    behind: str = ""  # what to say while most memories have no vector of this model yet
 
 
 def _coded(one: Passages) -> CodedParts:

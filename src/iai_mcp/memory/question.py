@@ -41,7 +41,7 @@ class Question:
     now: datetime | None = None  # the clock of who asks, if not ours
     vector: Matrix | None = None  # the cue's, if the caller has made it
     as_text: bool = False  # the answer as one text instead of hits
-    work: tuple[str, ...] = ()  # lines about commands and edits, which come with a text
+    work: bool = False  # whether a text tells of commands and edits that fit
     # The bytes that a hit takes besides its text, where the answer is hits.
     around: Callable[["Hit"], int] | None = None
 

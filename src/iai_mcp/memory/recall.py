@@ -11,12 +11,13 @@ from iai_mcp.domain.errors import InvalidInput, PlaceSilent
 from iai_mcp.domain.evidence_lines import one_line
 from iai_mcp.domain.knobs import Knobs
 from iai_mcp.domain.memories import Memory, as_in
-from iai_mcp.engine.vectors import Vectors
+from iai_mcp.engine.vectors import MeaningLeg, Vectors
 from iai_mcp.memory.question import Answer, Around, Hit, Line, Question, SessionHits
 from iai_mcp.memory.room import Shown
 from iai_mcp.memory.same_questions import SameQuestions
 from iai_mcp.memory.scoping import Access, stands_in
-from iai_mcp.ports.embedder import Embedder, Matrix
+from iai_mcp.memory.work_recall import WorkHit
+from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.learned import Repeats
 from iai_mcp.ports.memories import DISPUTES, Memories, Scope
 from iai_mcp.ports.surroundings import Clock
@@ -35,19 +36,10 @@ _MOST_RESULTS = 100
 _SPARE = 6  # some are folded into others
 _READ_OF_EACH = 100_000  # characters
 _READ_FOR_A_LINE = 4_000
-_LINES_SHARE = 0.3  # of the budget
+_LINES_SHARE = 0.34  # of the budget
 _LISTED_COPIES, _PLACES = 5, 3
 _SIDE = 600  # characters of a neighbouring turn
 _SILENT = "project: your directory does not answer; no project was preferred"
-
-
-@dataclass(frozen=True, slots=True)
-class MeaningLeg:
-    """The vectors and the model that made them."""
-
-    embedder: Embedder
-    vectors: Vectors
-    behind: str = ""  # what to say while most memories have no vector of this model yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +55,8 @@ class Recall:
     repeats: Repeats
     tokens: Callable[[str], Sequence[str]]  # a text's words as the index spells them
     given: Callable[[str], frozenset[str]] = lambda _: frozenset()  # ids that a session was given
+    # The work to show beside results of a question, which spans name by session and time.
+    work: Callable[[Question, Scope, Query, Sequence[Scope]], Sequence[WorkHit]] | None = None
     turn: AbstractContextManager[object] = field(default_factory=nullcontext)  # waited for
     same: SameQuestions[Answer] | None = None  # callers that ask the same share one answer
 
@@ -275,9 +269,11 @@ class _Search:
             for entry, one in zip([*first, *rest, *superseded], lines, strict=True)
         }
         nexts = self._nexts(first) if close else {}
+        work = self._work(first) if self.asked.work else []
         shown: list[render.Shown] = []
         if close:
-            shown = self._shown(first, by_key, nexts, room)
+            taken = sum(len(one.encode()) + 1 for one in work)
+            shown = self._shown(first, by_key, nexts, room, taken)
         used = {one.listed.main.key for one in shown}
         listed = [one for key, one in by_key.items() if key not in used][:LINES]
         text, kept = render.answer_text(
@@ -287,7 +283,7 @@ class _Search:
             close=close,
             rows=self.found.rows,
             budget=room,
-            work=self.asked.work,
+            work=work,
         )
         more = tuple(Line(one.main.id, _line_of(one)) for one in kept)
         hits = tuple(Hit(shown=Shown(one.listed.main), score=0.0, reason="") for one in shown)
@@ -299,6 +295,7 @@ class _Search:
         listed: Mapping[int, Listed],
         nexts: Mapping[int, str],
         room: int,
+        taken: int,
     ) -> list[render.Shown]:
         turns = self._turns(first)
         disputed = self._disputes([one.memory for one in turns])
@@ -322,8 +319,7 @@ class _Search:
         def size(turn: int, span: Span) -> int:
             return len(turns[turn].turn.text[slice(*span)].encode()) + len(render.BETWEEN.encode())
 
-        work = sum(len(one.encode()) + 1 for one in self.asked.work)
-        budget = int(room * (1 - _LINES_SHARE)) - work - 120
+        budget = int(room * (1 - _LINES_SHARE)) - taken - 120
         chosen = self._chosen(first, turns, budget, size, opening)
         shown: list[render.Shown] = []
         for number, entry in enumerate(first):
@@ -343,6 +339,23 @@ class _Search:
                     )
                 )
         return shown
+
+    def _work(self, first: Sequence[Entry]) -> list[str]:
+        """Lines about commands and edits that fit the question."""
+        if self.recall.work is None:
+            return []
+        heads = self._read([entry.keys[0] for entry in first], 1)
+        nexts = self._read([one.next for one in first if one.next is not None], 1)
+        spans = []
+        for entry in first:
+            head = heads.get(entry.keys[0])
+            if head is not None and len(entry.keys) > 1:
+                after = nexts.get(entry.next) if entry.next is not None else None
+                until = after.at.micros if after is not None else None
+                session = head.provenance.session_id
+                spans.append(Scope(session_id=session, since=head.at.micros, until=until))
+        hits = self.recall.work(self.asked, self.scope, self.query, spans)
+        return [render.work_line(hit.record, hit.request) for hit in hits]
 
     def _lines(self, entries: Sequence[Entry]) -> list[Listed]:
         """The request and the conclusion of each result."""

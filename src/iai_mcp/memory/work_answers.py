@@ -19,7 +19,7 @@ from iai_mcp.domain.work_ranking import (
     rank_commands,
     weighed,
 )
-from iai_mcp.memory.recall import MeaningLeg
+from iai_mcp.engine.vectors import MeaningLeg
 from iai_mcp.memory.scoping import Access
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.works import Works

@@ -8,21 +8,24 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from iai_mcp.domain.commands import errors_in, same_command
+from iai_mcp.domain.words import words
 from iai_mcp.domain.work import Command, Edit, Looked, Record, details_of, text_of
-from iai_mcp.domain.work_ranking import covered
+from iai_mcp.domain.work_ranking import stem
 from iai_mcp.memory.question import Question
 from iai_mcp.memory.scoping import Caller
 from iai_mcp.memory.work_answers import WorkAnswers
 from iai_mcp.ports.memories import Scope
 from iai_mcp.ports.works import Works
-from iai_mcp.recall.query import parse_query
+from iai_mcp.recall.query import Query, parse_query
 from iai_mcp.recall.render import BYTES_PER_TOKEN
 
 Kind = Literal["any", "said", "did"]
 KINDS: tuple[Kind, ...] = ("any", "said", "did")
 
 _FITS, _IS_WORK = 0.5, 0.85  # shares of the words that work has to hold: to be shown, to come first
-_FIX, _EDIT = 20.0, 15.0  # scores: more than words alone reach
+_FIX, _EDIT = 2.0, 1.5  # more than words alone reach
+_WITHIN = 0.15  # for work within an exchange that is shown
+_CANDIDATES, _OF_EXCHANGE, _SPARE = 24, 60, 8
 _MOST = 3  # pieces of work in an answer that is not about work alone
 _AFTER = 3  # what was said comes so many times before what was done
 _AROUND = 480  # bytes of a hit besides: keys, ids, times, its score
@@ -84,7 +87,9 @@ class WorkRecall:
         """The work to show beside what was said, or (`did`) in its place."""
         if kind == "said" or asked.by_session or asked.about.role not in ("", "tool"):
             return Share()
-        hits = self._here_first(asked, scope)
+        query = parse_query(asked.cue, asked.wordings, now=datetime.now(UTC))
+        scope = self._here(asked, scope)
+        hits = self._hits(asked.cue, query, scope, (), asked.limit + _SPARE)
         if kind == "did":
             return Share(_within(hits, asked.limit, asked.budget))
         fitting = [hit for hit in hits if hit.fit >= _FITS]
@@ -92,53 +97,72 @@ class WorkRecall:
         first = bool(fitting) and fitting[0].fit >= _IS_WORK
         return Share(_within(fitting, most, asked.budget // 5), 0 if first else _AFTER)
 
-    def _here_first(self, asked: Question, scope: Scope) -> list[WorkHit]:
-        """Work of the caller's project; of others only where that has none, or they are asked for."""
-        if not asked.about.project and asked.caller.cwd:
-            here = replace(asked.about, project=asked.caller.cwd)
-            hits = self._hits(asked, self.answers.access.scope(here, asked.caller))
-            if hits:
-                return hits
-        return self._hits(asked, scope)
+    def beside(
+        self, asked: Question, scope: Scope, query: Query, spans: Sequence[Scope]
+    ) -> Sequence[WorkHit]:
+        """The work to show beside results: what fits the question, above all within the exchanges shown,
+        which `spans` name by session and time."""
+        hits = self._hits(asked.cue, query, self._here(asked, scope), spans, _SPARE)
+        return [hit for hit in hits if hit.fit >= _FITS][:_MOST]
 
-    def _hits(self, asked: Question, scope: Scope) -> list[WorkHit]:
+    def _here(self, asked: Question, scope: Scope) -> Scope:
+        """The caller's project, unless the question names one or the caller stands in none."""
+        if asked.about.project or not asked.caller.cwd:
+            return scope
+        here = replace(asked.about, project=asked.caller.cwd)
+        own = self.answers.access.scope(here, asked.caller)
+        return own if self.works.newest(own, ("command", "edit"), 1) else scope
+
+    def _hits(
+        self, cue: str, query: Query, scope: Scope, spans: Sequence[Scope], most: int
+    ) -> list[WorkHit]:
         """Work with words of the cue or of a wording, best first, each command and each file once."""
-        cue = asked.cue
-        scores = dict.fromkeys(self._fixes(cue, scope), _FIX)
-        for path in _PATH.findall(cue)[:2]:
-            scores |= {e.key: _EDIT for e in self.works.edits_of(path, scope, _MOST)} | scores
-        scored = [(one, scores[one.key]) for one in self.works.get(list(scores))]
-        scored += [
-            (one.shown, one.score) for one in self.answers.commands(cue, scope, asked.wordings)
+        named = self._named(cue, scope)
+        keys = list(named)
+        for wording in query.wordings:
+            found = self.works.by_words(wording.terms, scope, ("command", "edit"), _CANDIDATES)
+            keys += [hit.key for hit in found]
+        records = {one.key: one for one in self.works.get(list(dict.fromkeys(keys)))}
+        within: set[int] = set()
+        for span in spans:
+            for one in self.works.newest(
+                replace(span, not_projects=scope.not_projects), ("command",), _OF_EXCHANGE
+            ):
+                records[one.key] = one
+                within.add(one.key)
+        wanted = [frozenset(map(stem, wording.terms)) for wording in query.wordings]
+        scored = [
+            (one, self._fit(one, wanted), named.get(key, 0.0) + _WITHIN * (key in within))
+            for key, one in records.items()
         ]
-        scored += [
-            pair
-            for pair in self.answers.found(cue, scope, ("edit",), asked.wordings)
-            if pair[0].key not in scores
-        ]
-        scored.sort(key=lambda pair: (-pair[1], -pair[0].at.micros))
-        distinct = {_what(record): (record, score) for record, score in reversed(scored)}
-        best = sorted(distinct.values(), key=lambda pair: (-pair[1], -pair[0].at.micros))[:50]
-        shown = self.answers.opened([record for record, _ in best], scope)
+        scored.sort(key=lambda each: (-each[1] - each[2], -each[0].at.micros))
+        distinct: dict[tuple[str, str], tuple[Record, float, float]] = {}
+        for each in scored:
+            distinct.setdefault(_what(each[0]), each)
+        best = list(distinct.values())[:most]
+        shown = self.answers.opened([record for record, _, _ in best], scope)
         requests = self.answers.requests(shown, scope)
-        now = datetime.now(UTC)
-        terms = [one.terms for one in parse_query(cue, asked.wordings, now=now).wordings]
         return [
-            WorkHit(
-                record,
-                score,
-                requests.get(record.key, ""),
-                1.0 if record.key in scores else max(covered(record, "", own) for own in terms),
-            )
-            for record, (_, score) in zip(shown, best, strict=True)
+            WorkHit(record, fit + extra, requests.get(record.key, ""), 1.0 if extra >= 1 else fit)
+            for record, (_, fit, extra) in zip(shown, best, strict=True)
         ]
 
-    def _fixes(self, cue: str, scope: Scope) -> list[int]:
-        """The failure that the cue quotes and what fixed it, where the cue is an error message."""
-        if not errors_in(cue):
-            return []
-        fixes = self.answers.mendings(cue, scope)[:_MOST]
-        return [key for fix in fixes for key in (*fix.steps[-2:], fix.failure)]
+    def _fit(self, record: Record, wanted: Sequence[frozenset[str]]) -> float:
+        """The largest share of a wording's words that the work holds."""
+        own = {stem(word) for word in words(f"{text_of(record.done, record.note)}")}
+        return max((len(own & each) / len(each) for each in wanted if each), default=0.0)
+
+    def _named(self, cue: str, scope: Scope) -> dict[int, float]:
+        """What the cue names outright: edits of a path, the failure that an error message quotes and what
+        fixed it."""
+        named: dict[int, float] = {}
+        if errors_in(cue):
+            for fix in self.answers.mendings(cue, scope)[:_MOST]:
+                named |= dict.fromkeys((*fix.steps[-2:], fix.failure), _FIX)
+        for path in _PATH.findall(cue)[:2]:
+            for edit in self.works.edits_of(path, scope, _MOST):
+                named.setdefault(edit.key, _EDIT)
+        return named
 
     def one(self, public_id: str, project: str, caller: Caller) -> WorkHit | None:
         """The work of that id, if there is such and the caller may look into its project."""

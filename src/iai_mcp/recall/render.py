@@ -7,19 +7,21 @@ further one, each with an id that `memory_show` opens.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from iai_mcp.domain.evidence_lines import one_line, quoted, short_ids, speaker_of
+from iai_mcp.domain.evidence_lines import one_line, quoted, short_id, short_ids, speaker_of
 from iai_mcp.domain.index_lines import exchange_words
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.projects.identity import from_key
 from iai_mcp.domain.words import count
+from iai_mcp.domain.work import Command, Edit, Looked, Record, text_of
 from iai_mcp.recall.passages import Span, Valued
 
 BETWEEN = " … "
 BYTES_PER_TOKEN = 4
-_ASKED, _NEXT = 100, 140  # characters
+_ASKED, _NEXT = 90, 130  # characters
 _FEWEST_WORDS = 3  # a shorter next message ("yes", "continue") corrects nothing
-_LINE = 105  # characters of the words of a one-line result
+_LINE = 84  # characters of the words of a one-line result
 _CUE = 80
+_COMMAND, _REQUEST = 300, 60
 _MORE = "more (memory_show opens one):"
 _NO_MATCH = "No good match; the nearest are:"
 NOTHING = "Nothing is stored yet that could match."
@@ -145,7 +147,8 @@ def line(one: Listed, ids: Mapping[str, str], project: str) -> str:
     """`[id] date · who · "request" → conclusion`."""
     words = exchange_words(one.request, one.conclusion, _LINE)
     replaced = f" · superseded by [{ids.get(one.replaced_by, one.replaced_by[:8])}]"
-    return f"[{ids[one.main.id]}] {_where(one.main, project)}{replaced if one.replaced_by else ''} · {words}"
+    where = _where(one.main, project, short=True)
+    return f"[{ids[one.main.id]}] {where}{replaced if one.replaced_by else ''} · {words}"
 
 
 def block(one: Shown, ids: Mapping[str, str], project: str) -> str:
@@ -180,8 +183,11 @@ def next_message(text: str) -> str:
     return one_line(text, _NEXT) if count(text[:_NEXT]) >= _FEWEST_WORDS else ""
 
 
-def _where(memory: Memory, project: str) -> str:
-    parts = [memory.at.text[:10], speaker_of(memory)]
+def _where(memory: Memory, project: str, *, short: bool = False) -> str:
+    """When, who and in which project; `short`: who only where it is not the person or a program."""
+    whence = memory.provenance
+    named = memory.speaker or whence.agent_name or whence.member
+    parts = [memory.at.text[:10], named if short else speaker_of(memory)]
     own = from_key(memory.provenance.project).name if memory.provenance.project else ""
     if own and own != project:
         parts.append(own)
@@ -199,3 +205,18 @@ def _common_project(memories: Sequence[Memory]) -> str:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def work_line(record: Record, request: str = "") -> str:
+    """`[id] time · $ command` or the edit of a file, with the request that it served."""
+    head = f"[{short_id(record.id)}] {record.at.text[:16].replace('T', ' ')}"
+    done = record.done
+    asked = f' · for "{one_line(request, _REQUEST)}"' if request else ""
+    match done:
+        case Command():
+            ended = " (rejected)" if done.rejected else " (failed)" if done.failed else ""
+            return f"{head} · $ {one_line(done.command, _COMMAND)}{ended}{asked}"
+        case Edit():
+            return f"{head} · {done.action} {done.path} +{done.added} −{done.removed}{asked}"
+        case Looked():
+            return f"{head} · read {one_line(text_of(done), _COMMAND)}{asked}"
