@@ -36,7 +36,7 @@ _MOST_RESULTS = 100
 _SPARE = 6  # some are folded into others
 _READ_OF_EACH = 100_000  # characters
 _READ_FOR_A_LINE = 4_000
-_LINES_SHARE = 0.34  # of the budget
+_LINES_SHARE = 0.26  # of the budget
 _LISTED_COPIES, _PLACES = 5, 3
 _SIDE = 600  # characters of a neighbouring turn
 _SILENT = "project: your directory does not answer; no project was preferred"
@@ -355,7 +355,7 @@ class _Search:
                 session = head.provenance.session_id
                 spans.append(Scope(session_id=session, since=head.at.micros, until=until))
         hits = self.recall.work(self.asked, self.scope, self.query, spans)
-        return [render.work_line(hit.record, hit.request) for hit in hits]
+        return [render.work_line(hit.record) for hit in hits]
 
     def _lines(self, entries: Sequence[Entry]) -> list[Listed]:
         """The request and the conclusion of each result."""

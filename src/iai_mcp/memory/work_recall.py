@@ -22,7 +22,7 @@ from iai_mcp.recall.render import BYTES_PER_TOKEN
 Kind = Literal["any", "said", "did"]
 KINDS: tuple[Kind, ...] = ("any", "said", "did")
 
-_FITS, _IS_WORK = 0.5, 0.85  # shares of the words that work has to hold: to be shown, to come first
+_FITS, _IS_WORK = 0.6, 0.85  # shares of the words that work has to hold: to be shown, to come first
 _FIX, _EDIT = 2.0, 1.5  # more than words alone reach
 _WITHIN = 0.15  # for work within an exchange that is shown
 _CANDIDATES, _OF_EXCHANGE, _SPARE = 24, 60, 8

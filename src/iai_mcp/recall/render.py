@@ -17,9 +17,9 @@ from iai_mcp.recall.passages import Span, Valued
 
 BETWEEN = " … "
 BYTES_PER_TOKEN = 4
-_ASKED, _NEXT = 90, 130  # characters
+_ASKED, _NEXT = 70, 100  # characters
 _FEWEST_WORDS = 3  # a shorter next message ("yes", "continue") corrects nothing
-_LINE = 84  # characters of the words of a one-line result
+_LINE = 76  # characters of the words of a one-line result
 _CUE = 80
 _COMMAND, _REQUEST = 300, 60
 _MORE = "more (memory_show opens one):"
