@@ -53,6 +53,7 @@ class Reading:
         "carry",
         "deadline",
         "end",
+        "held",
         "host",
         "line",
         "path",
@@ -82,6 +83,7 @@ class Reading:
         self.skipped = 0
         self.line = start  # where the line begins that is being read
         self.calls: dict[str, Call] = {}  # tool calls that wait for their results
+        self.held: list[Event] = []  # turns whose role is not certain yet
         self.problem: str | None = None
         # Who has no time sets a moment (monotonic) to stop at; `end` and `carry` then say where.
         self.deadline: float | None = None

@@ -5,7 +5,9 @@ in and gets events like turns, with `kind`, `work` and the turn they belong to. 
 never kept: an edit has only its path, its size and the names of functions and classes.
 """
 
-from iai_mcp import regular_files
+import os
+
+from iai_mcp import paths, regular_files
 from iai_mcp.hosts.patches import Change, changes_of
 from iai_mcp.hosts.turns import Event, Record, encodable, moment_of, turn
 from iai_mcp.protocol.compact_json import loads
@@ -44,6 +46,7 @@ _OLD = ("old_string", "oldString", "old_str")
 _NEW = ("new_string", "newString", "new_str", "content", "file_text", "contents", "new_source", "code_edit")
 # fmt: on
 _LONGEST_PATH = 1024
+_EXPANDED = frozenset("$`*?[]{}\\\0")  # a shell puts something else in their place
 _LONGEST_QUERY = 300
 _LONGEST_NOTE = 300
 _MOST_PENDING = 200  # calls that wait for their results; a session has a handful
@@ -52,7 +55,7 @@ _MOST_PENDING = 200  # calls that wait for their results; a session has a handfu
 class Call:
     """A tool call as it stands in a transcript."""
 
-    __slots__ = ("cwd", "id", "input", "name", "ts")
+    __slots__ = ("cwd", "id", "input", "name", "printed", "ts")
 
     def __init__(
         self, mark: str, name: object, given: object, ts: object = None, cwd: object = None
@@ -62,6 +65,7 @@ class Call:
         self.input: Record = given if isinstance(given, dict) else {}
         self.ts = ts
         self.cwd = cwd
+        self.printed: list[str] = []  # by a command that still runs
 
     @property
     def is_work(self) -> bool:
@@ -79,9 +83,20 @@ class Result:
 
     `exit` is None if the host does not record it. `not_run`: it was refused, or never started.
     `rejection` is what the person wrote when they refused it.
+    `running` is the host's id of a process that still runs.
     """
 
-    __slots__ = ("changes", "exit", "failed", "not_run", "output", "rejection", "seconds", "ts")
+    __slots__ = (
+        "changes",
+        "exit",
+        "failed",
+        "not_run",
+        "output",
+        "rejection",
+        "running",
+        "seconds",
+        "ts",
+    )
 
     def __init__(
         self,
@@ -94,6 +109,7 @@ class Result:
         changes: "list[Change] | None" = None,
         seconds: float | None = None,
         ts: object = None,
+        running: str = "",
     ) -> None:
         self.output = output
         self.exit = exit
@@ -103,6 +119,7 @@ class Result:
         self.changes = changes
         self.seconds = seconds
         self.ts = ts
+        self.running = running
 
 
 class Setting:
@@ -170,23 +187,38 @@ def end(
         reading.carry.pop("calls", None)
     call = reading.calls.pop(call_id, None)
     if call is None and isinstance(place, int):
-        call = _read_again(reading.path, place, call_id, calls_in)
+        call = read_again(reading.path, place, call_id, calls_in)
     return call
 
 
-def _read_again(
+def place_of(reading: "Reading", call_id: object) -> int | None:
+    """Where the line of a remembered call begins."""
+    places = reading.carry.get("calls")
+    if not isinstance(places, dict) or not isinstance(call_id, str):
+        return None
+    place = places.get(call_id)
+    return place if isinstance(place, int) else None
+
+
+def read_again(
     path: str, place: int, call_id: str, calls_in: "Callable[[Record], Iterable[Call]]"
 ) -> Call | None:
+    record = record_at(path, place)
+    calls = calls_in(record) if record is not None else ()
+    return next((call for call in calls if call.id == call_id), None)
+
+
+def record_at(path: str, place: int) -> Record | None:
+    """The object in the line of a file that begins at this byte."""
     from iai_mcp.hosts.reader import LONGEST_LINE
 
     try:
         with regular_files.opened(path, links=regular_files.ANYWHERE) as file:
             file.seek(place)
             record = loads(file.readline(LONGEST_LINE).decode("utf-8", "replace"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, OverflowError):
         return None
-    calls = calls_in(record) if isinstance(record, dict) else ()
-    return next((call for call in calls if call.id == call_id), None)
+    return record if isinstance(record, dict) else None
 
 
 def events_of(call: Call, result: Result, setting: Setting) -> list[Event]:
@@ -273,7 +305,8 @@ def _command(call: Call, result: Result, setting: Setting) -> list[Event]:
     summary = encodable(" ".join(note.split())[:_LONGEST_NOTE]) if isinstance(note, str) else ""
     work: Record = {"command": command, "exit": result.exit}
     where = call.input.get("workdir") or call.input.get("directory") or call.cwd or setting.cwd
-    if isinstance(where, str) and where:
+    where = directory_of(command, where if isinstance(where, str) else "")
+    if where:
         work["cwd"] = encodable(where[:_LONGEST_PATH])
     if result.seconds is not None:
         work["seconds"] = round(result.seconds, 1)
@@ -287,6 +320,27 @@ def _command(call: Call, result: Result, setting: Setting) -> list[Event]:
             work["output"] = output
     text = f"{summary}\n{command}" if summary else command
     return [_event("command", call.id, text, work, call.ts, setting)]
+
+
+def directory_of(command: str, where: str) -> str:
+    """Where a command runs that was started in `where`: it may begin with `cd DIRECTORY &&`."""
+    rest = command.lstrip()
+    if not rest.startswith("cd "):
+        return where
+    rest = rest[3:].lstrip()
+    quote = rest[:1] if rest[:1] in ("'", '"') else ""
+    end = rest.find(quote, 1) if quote else len(rest)
+    if not quote:
+        end = min((at for at in map(rest.find, (" ", ";", "&", "\n")) if at >= 0), default=end)
+    place, after = (rest[1:end], rest[end + 1 :]) if quote else (rest[:end], rest[end:])
+    if end < 0 or not after.lstrip(" ").startswith(("&&", ";", "\n")) or set(place) & _EXPANDED:
+        return where
+    if place.startswith("~"):
+        known = place == "~" or place.startswith("~/")
+        return os.path.normpath(paths.home() + place[1:]) if known else where
+    if place.startswith("-") or not (where.startswith("/") or place.startswith("/")):
+        return where
+    return os.path.normpath(os.path.join(where, place))
 
 
 def _edits(call: Call, result: Result, setting: Setting) -> list[Event]:

@@ -4,6 +4,10 @@ Lines are `{timestamp, type, payload}`. The same words appear as a `response_ite
 saw) and as an `event_msg` (what was shown); either may be missing, and neither order is certain.
 So each side counts its words, and a turn is new when one side has said it more often than any
 turn that was given out. The identity is the words and that count: it is the same from both sides.
+
+A message of the person's is certain when an `event_msg` shows it. Codex also puts text of its own
+(skills, files) on the person's side; no event shows that. In files that show no message of a person
+at all (old versions), the items count.
 """
 
 from iai_mcp.hosts.codex import tool_calls
@@ -26,6 +30,7 @@ _SILENT_TYPES = frozenset((
 _TEXT_KINDS = ("input_text", "output_text", "text", "Text")
 _AGENTS_FILE = ("# AGENTS.md instructions", "<INSTRUCTIONS>")
 _ENVELOPE_NAME_LENGTH = 60
+_MOST_HELD = 100
 
 
 def walk(reading: Reading) -> "Iterator[Event]":
@@ -34,6 +39,8 @@ def walk(reading: Reading) -> "Iterator[Event]":
         yield from _walk_compressed(reading)
     else:
         yield from lines_of(parse)(reading)
+    yield from _release(reading)
+    yield from tool_calls.release(reading)
 
 
 def parse(record: Record, reading: Reading) -> list[Event] | None:
@@ -52,7 +59,10 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
     if kind == "response_item":
         return _item(payload, record, reading)
     if kind == "event_msg":
-        return _said(_shown(payload), "e", record, reading)
+        return [
+            *tool_calls.end_by_event(payload, record, reading),
+            *_said(_shown(payload), "e", record, reading),
+        ]
     return [] if str(kind) in _SILENT_TYPES else None
 
 
@@ -71,7 +81,9 @@ def _bare(record: Record, reading: Reading) -> list[Event] | None:
 def _item(item: Record, record: Record, reading: Reading) -> list[Event]:
     """What an item of the conversation says, or what was done by it."""
     tool_calls.begin(record, reading)
-    return tool_calls.end(item, record, reading) + _said(_answer(item), "r", record, reading)
+    released = [] if item.get("type", "message") == "message" else _release(reading)
+    done = tool_calls.end(item, record, reading)
+    return [*released, *done, *_said(_answer(item), "r", record, reading)]
 
 
 def _learn(meta: Record, reading: Reading) -> None:
@@ -149,7 +161,7 @@ def _from_harness(words: str) -> bool:
     name = head[1:_ENVELOPE_NAME_LENGTH].split(">", 1)[0].split(" ", 1)[0]
     if name in ("image", "/image"):
         return True
-    return "_" in name and is_envelopes(head, (name,))
+    return ("_" in name or name == "skill") and is_envelopes(head, (name,))
 
 
 def _said(
@@ -173,10 +185,46 @@ def _said(
     seen, key = reading.seen(), words_key(event)
     count = seen.get(side + key, 0) + 1
     seen[side + key] = count
+    event["occurrence"] = count - 1
+    if event["role"] == "user":
+        return _by_person(event, side, reading)
     if count <= seen.get(("e" if side == "r" else "r") + key, 0):
         return []  # the other side gave this turn out already
-    event["occurrence"] = count - 1
-    return [event]
+    return [*_release(reading), event]
+
+
+def _by_person(event: Event, side: str, reading: Reading) -> list[Event]:
+    """The message, if an event shows it; an item waits for that, or for the answer to it."""
+    if side == "r":
+        if not reading.carry.get("shown"):
+            reading.held.append(event)
+        return _release(reading) if len(reading.held) > _MOST_HELD else []
+    reading.carry["shown"] = True
+    reading.held.clear()
+    return _new(event, reading)
+
+
+def _release(reading: Reading) -> list[Event]:
+    """The items that waited: no event has shown any message of the person's so far."""
+    held, reading.held = reading.held, []
+    return [event for waiting in held for event in _new(waiting, reading)]
+
+
+def _new(event: Event, reading: Reading) -> list[Event]:
+    """The person's message, unless it was given out already."""
+    seen, key = reading.seen(), "g" + words_key(event)
+    count = int(str(event["occurrence"])) + 1
+    if count <= seen.get(key, 0):
+        return []
+    seen[key] = count
+    return [_by_parent(event)]
+
+
+def _by_parent(event: Event) -> Event:
+    """A sub-agent is asked by the agent that started it, not by a person."""
+    if "agent_id" in event:
+        event["role"] = "assistant"
+    return event
 
 
 def _walk_compressed(reading: Reading) -> "Iterator[Event]":

@@ -66,6 +66,6 @@ HOST = Host(
         lazy(f"{__name__}.transcript", "walk"),
         history=_history,
         is_line=_is_line,
-        document_keys=("projectHash", "messages"),
+        document_keys=("projectHash",),
     ),
 )

@@ -1,6 +1,8 @@
 """OpenCode: `~/.local/share/opencode/opencode.db` (session, message, part), before version 1.2
 JSON files below `storage/`: `session/<project>/<id>.json`, `message/<session>/`, `part/<message>/`.
 
+`opencode export` writes one session as a document: `{info, messages: [{info, parts}]}`.
+
 A turn is a text part; its id is the part's. Parts of an answer that is still being written wait:
 the id would bind to words that are not complete.
 
@@ -12,11 +14,11 @@ import os
 from iai_mcp import regular_files
 from iai_mcp.hosts import work
 from iai_mcp.hosts.patches import Change
-from iai_mcp.hosts.reader import LONGEST_LINE, NotATranscriptError, Reading, contents
+from iai_mcp.hosts.reader import LONGEST_LINE, NotATranscriptError, Reading, contents, opened
 from iai_mcp.hosts.sqlite_file import json_column, reading_rows
 from iai_mcp.hosts.turns import Event, Record, is_wrapper, text_at, turn
 from iai_mcp.hosts.work import Call, Result, Setting
-from iai_mcp.protocol.compact_json import loads
+from iai_mcp.protocol.compact_json import scan
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -24,18 +26,26 @@ if TYPE_CHECKING:
 
 _ID = "opencode"
 
+_MAGIC = b"SQLite format 3\0"
 _SESSIONS = "SELECT id, directory, parent_id FROM session ORDER BY id"
 _ONE_SESSION = "SELECT id, directory, parent_id FROM session WHERE id = ?"
 _MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
 _PARTS = "SELECT message_id, id, data FROM part WHERE session_id = ? ORDER BY id"
 
 
+# How the template of the built-in command /review begins, and where it has the person's arguments.
+_REVIEW = "You are a code reviewer. Your job is to review code changes"
+_ARGUMENTS = ("\nInput: ", "\n---\n")
+
+
 def walk(reading: Reading) -> "Iterator[Event]":
     """The turns of all sessions of a database (or the wanted one), or of one session's file."""
-    if reading.path.endswith(".json"):
-        yield from _from_files(reading)
-    else:
+    with opened(reading) as file:
+        is_database = file.read(len(_MAGIC)) == _MAGIC
+    if is_database:
         yield from _from_database(reading)
+    else:
+        yield from _from_files(reading)
 
 
 def _from_database(reading: Reading) -> "Iterator[Event]":
@@ -59,7 +69,12 @@ def _from_database(reading: Reading) -> "Iterator[Event]":
 
 
 def _from_files(reading: Reading) -> "Iterator[Event]":
-    session = loads(contents(reading).decode("utf-8", "replace"))
+    text = contents(reading).decode("utf-8", "replace")
+    # Exporting says which session it exports before it writes it.
+    session, _ = scan(text, max(text.find("{"), 0))
+    if isinstance(session, dict) and isinstance(session.get("info"), dict):
+        yield from _from_export(session, reading)
+        return
     name = text_at(session, "id")
     if name is None or "/" in name:
         raise NotATranscriptError("no session in it")
@@ -75,6 +90,30 @@ def _from_files(reading: Reading) -> "Iterator[Event]":
         if known and "/" not in known:
             parts[known] = list(_files(os.path.join(storage, "part", known), reading))
     yield from _turns(messages, parts, name, directory, text_at(session, "parentID"))
+
+
+def _from_export(document: Record, reading: Reading) -> "Iterator[Event]":
+    info, listed = document["info"], document.get("messages")
+    name = text_at(info, "id")
+    if name is None or not isinstance(listed, list):
+        raise NotATranscriptError("no session in it")
+    reading.carry["session_id"] = name
+    directory = text_at(info, "directory")
+    if directory:
+        reading.carry["cwd"] = directory
+    messages: list[Record] = []
+    parts: dict[str, list[Record]] = {}
+    for entry in listed:
+        message = entry.get("info") if isinstance(entry, dict) else None
+        of_message = entry.get("parts") if isinstance(entry, dict) else None
+        if not isinstance(message, dict) or not isinstance(of_message, list):
+            reading.skipped += 1
+            continue
+        messages.append(message)
+        known = [part for part in of_message if isinstance(part, dict)]
+        reading.skipped += len(of_message) - len(known)
+        parts[str(message.get("id"))] = known
+    yield from _turns(messages, parts, name, directory, text_at(info, "parentID"))
 
 
 def _files(directory: str, reading: Reading) -> "Iterator[Record]":
@@ -113,48 +152,60 @@ def _turns(
     cwd: object,
     parent: object,
 ) -> "Iterator[Event]":
+    """The turns of one session. One with a parent is a sub-agent's: its agent asks there, no person."""
     request = None
     for position, message in enumerate(messages):
         role = message.get("role")
         if role not in ("user", "assistant") or message.get("summary") is True:
             continue  # a summary is what compaction wrote
         last = position == len(messages) - 1
+        place = text_at(message, "path", "cwd") or cwd
+        agent = session if parent else None
+        name = message.get("agent") if parent else None
         for part in parts.get(str(message.get("id")), ()):
-            if _is_spoken(part, role) and not (last and _is_open(message, part)):
-                moment = message.get("time")
-                event = turn(
-                    _ID,
-                    str(role),
-                    str(part["text"]),
-                    ts=moment.get("created") if isinstance(moment, dict) else None,
-                    turn_id=f"{message.get('id')}/{part.get('id')}",
-                    session_id=session,
-                    cwd=text_at(message, "path", "cwd") or cwd,
-                    agent_id=session if parent else None,
-                    agent_name=message.get("agent") if parent else None,
-                )
-                if event is not None:
-                    request = event["id"] if role == "user" else request
-                    yield event
-            elif part.get("type") == "tool":
+            if part.get("type") == "tool":
                 setting = Setting(
                     _ID,
                     session_id=session,
-                    cwd=text_at(message, "path", "cwd") or cwd,
-                    agent_id=session if parent else None,
-                    agent_name=message.get("agent") if parent else None,
+                    cwd=place,
+                    agent_id=agent,
+                    agent_name=name,
                     turn=request,
                 )
                 yield from _tool_events(part, setting)
+                continue
+            words = _spoken(part, role)
+            if not words or (last and _is_open(message, part)):
+                continue
+            moment = message.get("time")
+            event = turn(
+                _ID,
+                "assistant" if parent else str(role),
+                words,
+                ts=moment.get("created") if isinstance(moment, dict) else None,
+                turn_id=f"{message.get('id')}/{part.get('id')}",
+                session_id=session,
+                cwd=place,
+                agent_id=agent,
+                agent_name=name,
+            )
+            if event is not None:
+                request = event["id"] if role == "user" else request
+                yield event
 
 
-def _is_spoken(part: Record, role: object) -> bool:
-    words = part.get("text")
-    if part.get("type") != "text" or not isinstance(words, str):
-        return False
+def _spoken(part: Record, role: object) -> str:
+    """The words of a part: typed by a person, or the assistant's."""
     if part.get("synthetic") or part.get("ignored"):
-        return False
-    return not (role == "user" and is_wrapper(words))
+        return ""
+    kind = part.get("type")
+    words = text_at(part, "text" if kind == "text" else "prompt") or ""
+    if role != "user":
+        return words if kind == "text" else ""
+    if words.startswith(_REVIEW):
+        arguments = words.partition(_ARGUMENTS[0])[2].partition(_ARGUMENTS[1])[0].strip()
+        return f"/review {arguments}" if arguments else ""
+    return words if kind == "text" and not is_wrapper(words) else ""
 
 
 def _is_open(message: Record, part: Record) -> bool:
