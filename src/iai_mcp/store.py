@@ -40,11 +40,10 @@ from iai_mcp.engine.columns import Columns
 from iai_mcp.engine.finder import Finder
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.after_failure import AfterFailure
-from iai_mcp.memory.briefing import SessionStart
 from iai_mcp.memory.calendar import Calendar
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Pin, Reinforce
-from iai_mcp.memory.conversations import Conversations
+from iai_mcp.memory.conversations import Conversations, extent
 from iai_mcp.memory.event_access import EventAccess
 from iai_mcp.memory.forget_budget import ForgetBudget
 from iai_mcp.memory.gate import Gate
@@ -60,6 +59,7 @@ from iai_mcp.memory.record_ids import RecordIds
 from iai_mcp.memory.rules import Rules
 from iai_mcp.memory.same_questions import SameQuestions
 from iai_mcp.memory.scoping import Access, Privacy
+from iai_mcp.memory.session_start import SessionStart
 from iai_mcp.memory.show import Show
 from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.memory.sleep.nights import Nights
@@ -228,25 +228,24 @@ class MemoryStore:
             self.injections,
         )
         self.session_start = SessionStart(
-            self.memories,
-            access,
-            self.model.token_counter,
-            self.injections,
-            lambda: self.knobs.current().injection_depth,
-            self.rules,
-            practice=self.work_answers.practice,
+            memories=self.memories,
+            works=self.works,
+            access=access,
+            extent=partial(extent, self.columns),
+            count_tokens=self.model.token_counter,
+            injections=self.injections,
+            depth=lambda: self.knobs.current().injection_depth,
             now=self.clock.now,
         )
         self.prompt_injection = PromptInjection(
-            self.memories,
-            self.access,
-            self.recall,
-            self.rules,
-            self.recall.finder.holding,
-            lambda: self.knobs.current().prompt_injection,
-            self.model.token_counter,
-            self.injections,
-            self.clock,
+            memories=self.memories,
+            access=access,
+            index=SqliteWordIndex(self.database),
+            exchanges=self.columns.exchanges,
+            mode=lambda: self.knobs.current().prompt_injection,
+            count_tokens=self.model.token_counter,
+            injections=self.injections,
+            clock=self.clock,
         )
         self.nights = Nights(
             lambda: self.sleep,

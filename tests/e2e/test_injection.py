@@ -47,7 +47,7 @@ def test_a_session_is_told_and_people_can_ask_why(fresh_daemon: DaemonProcess) -
     for people in (home.command("why"), home.command("why", "--project", shop)):
         assert people.returncode == 0
         assert "second-session" in people.stdout
-        assert "decision: We decided to use Postgres for the shop." in people.stdout
+        assert "what was asked: We decided to use Postgres for the shop." in people.stdout
     assert "Postgres" not in home.command("why", "third").stdout
 
 

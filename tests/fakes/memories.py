@@ -114,6 +114,16 @@ class FakeMemories:
         found = [m for m in self._in_time(scope) if before is None or _place(m) < before]
         return [_placed(memory) for memory in found[::-1][:limit]]
 
+    def notes(self, scope: Scope, limit: int) -> list[Memory]:
+        successors = {one.successor for one in self.stored.values()}
+        marked = [
+            one
+            for one in self._in_time(scope)
+            if not one.derived
+            and (one.pinned or not one.provenance.session_id or one.key in successors)
+        ]
+        return marked[::-1][:limit]
+
     def arrived(self, after: int, limit: int) -> list[Placed]:
         return [_placed(memory) for memory in self.after(after, limit)]
 

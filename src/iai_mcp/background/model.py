@@ -4,8 +4,8 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 
-from iai_mcp.domain.briefing_text import estimated_tokens
 from iai_mcp.domain.errors import IaiError
+from iai_mcp.domain.injected_text import estimated_tokens
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.engine.word_meanings import WordMeanings
 from iai_mcp.memory.recall import MeaningLeg

@@ -33,7 +33,7 @@ _LONGEST = {
 _LONGEST_ELSE = 5.0
 
 # Why a session starts that has a conversation behind it.
-_GOES_ON = ("resume", "fork")
+_GOES_ON = ("resume", "fork", "compact")
 _TOLD = (HookEvent.START, HookEvent.PROMPT, HookEvent.TOOL_FAILED, HookEvent.TOOL_USED)
 
 # A prompt can be a pasted log; beyond this it is no use to a hook.

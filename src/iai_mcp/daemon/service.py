@@ -27,8 +27,8 @@ from iai_mcp.daemon.socket_server import SocketServer
 from iai_mcp.domain import pieces
 from iai_mcp.domain.errors import IaiError, IoFailed
 from iai_mcp.domain.lifecycle import Thresholds
-from iai_mcp.memory.briefing import NewSession
 from iai_mcp.memory.scoping import Caller
+from iai_mcp.memory.session_start import NewSession
 from iai_mcp.ports.embedder import Embedder
 from iai_mcp.remote.machine import end_older_connections
 from iai_mcp.settings import Settings

@@ -208,6 +208,20 @@ def open_kin(project: str, memories: Memories, projects: Projects) -> list[str]:
     return [key for key in others if key not in closed]
 
 
+def project_scope(key: str, memories: Memories, projects: Projects) -> Scope:
+    """What belongs to a project: its own memories and those filed under its mere name.
+
+    Without a project: what belongs to none.
+    """
+    if not key:
+        return Scope(projects=("",))
+    known = memories.projects()
+    own = projects.matching(key, known)
+    own += open_kin(key, memories, projects)
+    own += [name for name in known if name == from_key(key).name and name not in own]
+    return Scope(projects=tuple(own) or (NOWHERE,))
+
+
 def stands_in(scope: Scope, memory: Memory) -> bool:
     """Whether a scope has a memory in the session that said it first.
 

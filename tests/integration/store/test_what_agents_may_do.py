@@ -297,9 +297,7 @@ def test_an_agent_dates_nothing_into_the_future(store: MemoryStore) -> None:
         agent(store, "memory_capture", text=PLANTED, ts="9999-12-31T00:00:00Z")
 
 
-def test_a_turn_dated_9999_is_not_when_it_was_last_worked_on(
-    store: MemoryStore, tmp_path: Path
-) -> None:
+def test_a_turn_dated_9999_is_not_the_newest_work(store: MemoryStore, tmp_path: Path) -> None:
     shop = str(repository(tmp_path / "shop"))
     events = [
         {"text": "let us fix the till", "ts": "2026-01-02T10:00:00Z"},
@@ -307,7 +305,8 @@ def test_a_turn_dated_9999_is_not_when_it_was_last_worked_on(
     ]
     person(store, "capture_events", session_id="s", events=events, cwd=shop)
     text = person(store, "session_start_payload", cwd=shop)["text"]
-    assert "last worked on 2026-01-02" in text
+    assert "1 message since 2026-01-02" in text
+    assert "the scales" not in text
 
 
 def test_an_agent_disputes_a_persons_words_and_both_are_found(
