@@ -102,7 +102,9 @@ def _without_turns(found: list[History], result: Imported) -> list[str]:
     if total.turns or total.unchanged or result.problems or not found:
         return []
     read_as = ", ".join(sorted({history.host for history in found}))
-    return [f"no turns found, read as {read_as}: if another program wrote it, name that with --host"]
+    return [
+        f"no turns found, read as {read_as}: if another program wrote it, name that with --host"
+    ]
 
 
 def _ask_and_tell(suggestion: str, result: Imported, lost: list[str]) -> None:
