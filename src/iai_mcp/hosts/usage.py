@@ -44,6 +44,22 @@ def attach(event: "Event", known: "Record") -> "Event":
     return event
 
 
+def spend(carry: "Record", known: "Record", request: object = None) -> None:
+    """Add what a request cost to the usage of the next answer, each request once."""
+    if request is not None:
+        if carry.get("billed") == request:
+            return
+        carry["billed"] = request
+    spent = carry.get("spent")
+    carry["spent"] = added(spent if isinstance(spent, dict) else {}, known)
+
+
+def settle(event: "Event", carry: "Record") -> "Event":
+    """The answer, with the usage of all requests since the answer before."""
+    spent = carry.pop("spent", None)
+    return attach(event, spent) if isinstance(spent, dict) else event
+
+
 def _count(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST:
         return None
