@@ -36,6 +36,7 @@ _FILES = [
     "project.py",
     "project_aliases.py",
     "regular_files.py",
+    "zstd.py",
     "adapters/__init__.py",
     "adapters/agent_runtime.py",
     "adapters/files/__init__.py",
