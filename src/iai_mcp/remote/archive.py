@@ -36,7 +36,6 @@ _FILES = [
     "project.py",
     "project_aliases.py",
     "regular_files.py",
-    "zstd.py",
     "adapters/__init__.py",
     "adapters/agent_runtime.py",
     "adapters/files/__init__.py",
