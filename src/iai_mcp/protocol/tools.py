@@ -14,7 +14,7 @@ _FLAG: Schema = {"type": "boolean"}
 _LIST: Schema = {"type": "array"}
 _ANYTHING: Schema = {"type": "object"}
 _TEXTS: Schema = {"type": "array", "items": _TEXT}
-_ROLE: Schema = {"type": "string", "enum": ["user", "assistant"]}
+_ROLE: Schema = {"type": "string", "enum": ["user", "assistant", "summary"]}
 
 
 def _object(properties: dict[str, Schema], required: tuple[str, ...] = ()) -> Schema:
