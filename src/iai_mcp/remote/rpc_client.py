@@ -10,7 +10,7 @@ from iai_mcp.remote import wire
 from iai_mcp.remote.json_fields import Fields, error_of
 
 
-class Calls:
+class RpcClient:
     """Owns the ssh process. `ended` once the other side has gone."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", name: str) -> None:

@@ -1,18 +1,20 @@
-"""What is done over there for who calls from here: one function per method of a port.
+"""Runs on the other machine: answers calls on stdin and stdout, one function per method of a port.
 
 Imports are late: every command starts this anew, and needs little of it.
 """
 
+import errno
+import json
 import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from threading import Lock
+from threading import BoundedSemaphore, Lock, Thread
 from typing import TYPE_CHECKING
 
 from iai_mcp import paths
 from iai_mcp.domain.errors import IaiError, InvalidInput, NotFound
-from iai_mcp.remote import environment
+from iai_mcp.remote import environment, wire
 from iai_mcp.remote.json_fields import Fields, data_text, error_json
 from iai_mcp.remote.wire import Json
 
@@ -415,3 +417,44 @@ METHODS: dict[str, Answer] = {
         for name in ("workplace", "prepare", "standing", "difference", "merge", "remove")
     },
 }
+
+
+_AT_ONCE = 16
+
+
+def serve(mark: str, home_id: str, machine: str) -> None:
+    os.umask(0o077)
+    # What a program or a module prints must not come between the messages.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    answers.write(f"\n{mark}{json.dumps(_greeting(home_id, machine))}\n".encode())
+    answers.flush()
+    service, turnstile = Service(), Lock()
+
+    room = BoundedSemaphore(_AT_ONCE)
+
+    def answer(message: wire.Json) -> None:
+        answered = wire.pack(service.answer(message))
+        with turnstile:
+            answers.write(answered)
+            answers.flush()
+        room.release()
+
+    Thread(target=environment.sweep, daemon=True).start()
+    try:
+        while (message := wire.receive(sys.stdin.buffer)) is not None:
+            room.acquire()
+            Thread(target=answer, args=(message,), daemon=True).start()
+    finally:
+        # Nobody hears the answers any more, and a wait may last for hours.
+        os._exit(0)
+
+
+def _greeting(home_id: str, machine: str) -> wire.Json:
+    """What we say of ourselves, or why nothing can be done here."""
+    try:
+        environment.choose(home_id, machine)
+        return hello()
+    except OSError as refused:
+        full = refused.errno in (errno.ENOSPC, errno.EDQUOT)
+        return {"refused": refused.strerror or type(refused).__name__, "full": full}
