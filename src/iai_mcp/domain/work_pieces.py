@@ -8,10 +8,9 @@ from itertools import groupby
 from iai_mcp.domain.cue.exact import quoted
 from iai_mcp.domain.cue.stop_words import stop_words
 from iai_mcp.domain.exchanges import said_within
-from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.memories import SUMMARY, Memory
 from iai_mcp.domain.words import count, words
 
-SUMMARY = "summary"  # the role of what a model wrote as a summary
 _SHORT = 12  # words: whoever says more says what the work is
 # Words of a request, without stop words: those that few others have, and all of them.
 _FEWEST_OWN, _FEWEST = 2, 3
