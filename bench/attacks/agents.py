@@ -132,7 +132,7 @@ class _Scene:
             agent.tool("memory_capture", text=f"terns: {PLANTED}", session_id="terns")
             answer = json.loads(agent.tool("memory_timeline", session_id="terns"))
         lines = str(answer["result"]["content"][0]["text"]).splitlines()
-        held = not any(line.startswith(forged) for line in lines)
+        held = int(not any(line.startswith(forged) for line in lines))
         held += not any("· you · terns" in line for line in lines)
         return Outcome("a name forges a line of an answer, or passes for the person", held, 2)
 
