@@ -77,7 +77,7 @@ def claude_code() -> dict[str, str]:
         f"{FOLDER}/hooks/hooks.json": as_json(
             {"hooks": in_arrays(hooks(PORTABLE, HOOKS.timeouts()))}
         ),
-        f"{FOLDER}/.mcp.json": as_json(servers()),
+        f"{FOLDER}/.mcp.json": as_json(servers(alwaysLoad=True)),
         f"{FOLDER}/skills/{SKILL}/SKILL.md": TEXT,
     }
 
