@@ -24,6 +24,7 @@ from iai_mcp.hosts.turns import (
     text_at,
     turn,
 )
+from iai_mcp.hosts.usage import settle, spend, total, usage
 from iai_mcp.protocol.compact_json import loads
 
 TYPE_CHECKING = False  # see compact_json
@@ -82,7 +83,10 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
         words = ""
     if kind == "assistant":
         tool_calls.begin(record, reading)
-        return _turn(record, "assistant", words, reading)
+        _spend(message, reading.carry)
+        return [
+            settle(event, reading.carry) for event in _turn(record, "assistant", words, reading)
+        ]
     done, refusal, about = tool_calls.end(record, reading)
     spoken = "\n".join(filter(None, (words, refusal)))
     return done + _turn(record, "user", spoken, reading, about)
@@ -155,6 +159,16 @@ def _cwd_of_project(folder: str) -> str | None:
         if place:
             return place
     return None
+
+
+def _spend(message: Record, carry: Record) -> None:
+    """What the request cost; all lines of one message repeat it."""
+    known = message.get("usage")
+    if isinstance(known, dict):
+        cached = known.get("cache_read_input_tokens")
+        sent = total(known.get("input_tokens"), cached, known.get("cache_creation_input_tokens"))
+        cost = usage(message.get("model"), sent, known.get("output_tokens"), cached)
+        spend(carry, cost, text_at(message, "id"))
 
 
 def _queued(record: Record, reading: Reading) -> list[Event]:

@@ -25,6 +25,7 @@ from iai_mcp.hosts.turns import (
     turn,
     words_key,
 )
+from iai_mcp.hosts.usage import settle, spend, usage
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -55,12 +56,46 @@ def walk(reading: Reading) -> "Iterator[Event]":
         yield from _walk_compressed(reading)
     else:
         yield from lines_of(parse)(reading)
+    yield from _answer_held(reading)
     yield from _release(reading)
     yield from tool_calls.release(reading)
 
 
 def parse(record: Record, reading: Reading) -> list[Event] | None:
-    """The events of one line; see the module for how the two sides are joined."""
+    """The events of one line. The latest answer is held: what it cost stands in a line behind it."""
+    events, cost = _events(record, reading), _usage(record, reading)
+    if cost:
+        spend(reading.carry, *cost)
+    if events is None or not (events or cost):
+        return events
+    earlier = _answer_held(reading)
+    if events and events[-1]["role"] == "assistant":
+        reading.answer = events.pop()
+    return [*earlier, *events]
+
+
+def _answer_held(reading: Reading) -> list[Event]:
+    """The held answer, with the usage that is known by now."""
+    answer, reading.answer = reading.answer, None
+    return [] if answer is None else [settle(answer, reading.carry)]
+
+
+def _usage(record: Record, reading: Reading) -> tuple[Record, object] | None:
+    """(what a request cost, what tells it from others), if this line says it."""
+    payload = record.get("payload")
+    info = payload.get("info") if isinstance(payload, dict) else None
+    if not isinstance(info, dict) or not isinstance(payload, dict):
+        return None
+    known, sums = info.get("last_token_usage"), info.get("total_token_usage")
+    if payload.get("type") != "token_count" or not isinstance(known, dict):
+        return None
+    cached, received = known.get("cached_input_tokens"), known.get("output_tokens")
+    cost = usage(reading.carry.get("model"), known.get("input_tokens"), received, cached)
+    return cost, sums.get("total_tokens") if isinstance(sums, dict) else None
+
+
+def _events(record: Record, reading: Reading) -> list[Event] | None:
+    """What was said and done in one line; see the module for how the two sides are joined."""
     kind, payload = record.get("type"), record.get("payload")
     if not isinstance(payload, dict):
         return _bare(record, reading)
@@ -71,6 +106,9 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
         cwd = payload.get("cwd")
         if isinstance(cwd, str) and cwd:
             reading.carry["cwd"] = cwd
+        model = payload.get("model")
+        if isinstance(model, str) and model:
+            reading.carry["model"] = model
         return []
     if kind == "compacted":
         return _compaction(payload, record, reading)
