@@ -92,6 +92,16 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
     return done + _turn(record, "user", spoken, reading, about)
 
 
+def _spend(message: Record, carry: Record) -> None:
+    """What the request cost; all lines of one message repeat it."""
+    known = message.get("usage")
+    if isinstance(known, dict):
+        cached = known.get("cache_read_input_tokens")
+        sent = total(known.get("input_tokens"), cached, known.get("cache_creation_input_tokens"))
+        cost = usage(message.get("model"), sent, known.get("output_tokens"), cached)
+        spend(carry, cost, text_at(message, "id"))
+
+
 def _compaction(record: Record, words: str, reading: Reading) -> list[Event]:
     """The summary with which a session goes on after it was compacted."""
     name = text_at(record, "uuid") or ""
@@ -159,16 +169,6 @@ def _cwd_of_project(folder: str) -> str | None:
         if place:
             return place
     return None
-
-
-def _spend(message: Record, carry: Record) -> None:
-    """What the request cost; all lines of one message repeat it."""
-    known = message.get("usage")
-    if isinstance(known, dict):
-        cached = known.get("cache_read_input_tokens")
-        sent = total(known.get("input_tokens"), cached, known.get("cache_creation_input_tokens"))
-        cost = usage(message.get("model"), sent, known.get("output_tokens"), cached)
-        spend(carry, cost, text_at(message, "id"))
 
 
 def _queued(record: Record, reading: Reading) -> list[Event]:
