@@ -10,9 +10,21 @@ A message of the person's is certain when an `event_msg` shows it. Codex also pu
 at all (old versions), the items count.
 """
 
+import os
+
+from iai_mcp.hosts import codex, summaries
 from iai_mcp.hosts.codex import tool_calls
 from iai_mcp.hosts.reader import Reading, lines_of, opened, records
-from iai_mcp.hosts.turns import Event, Record, is_envelopes, is_wrapper, text_at, turn, words_key
+from iai_mcp.hosts.turns import (
+    Event,
+    Record,
+    digest,
+    is_envelopes,
+    is_wrapper,
+    text_at,
+    turn,
+    words_key,
+)
 from iai_mcp.hosts.usage import settle, spend, usage
 
 TYPE_CHECKING = False  # see compact_json
@@ -24,7 +36,7 @@ _ID = "codex"
 
 # fmt: off
 _SILENT_TYPES = frozenset((
-    "compacted", "ghost_snapshot", "inter_agent_communication", "session_state", "state",
+    "ghost_snapshot", "inter_agent_communication", "session_state", "state",
     "token_usage_record", "turn_context", "world_state",
 ))
 # fmt: on
@@ -32,10 +44,14 @@ _TEXT_KINDS = ("input_text", "output_text", "text", "Text")
 _AGENTS_FILE = ("# AGENTS.md instructions", "<INSTRUCTIONS>")
 _ENVELOPE_NAME_LENGTH = 60
 _MOST_HELD = 100
+_NEWEST_SUMMARIES = 16  # each session that ends has one; the others were captured before
 
 
 def walk(reading: Reading) -> "Iterator[Event]":
     """The turns of a rollout, compressed or not."""
+    if reading.path.endswith(".md"):
+        yield from _memory_file(reading)
+        return
     if reading.path.endswith(".zst"):
         yield from _walk_compressed(reading)
     else:
@@ -94,6 +110,8 @@ def _events(record: Record, reading: Reading) -> list[Event] | None:
         if isinstance(model, str) and model:
             reading.carry["model"] = model
         return []
+    if kind == "compacted":
+        return _compaction(payload, record, reading)
     if kind == "response_item":
         return _item(payload, record, reading)
     if kind == "event_msg":
@@ -102,6 +120,64 @@ def _events(record: Record, reading: Reading) -> list[Event] | None:
             *_said(_shown(payload), "e", record, reading),
         ]
     return [] if str(kind) in _SILENT_TYPES else None
+
+
+def _compaction(payload: Record, record: Record, reading: Reading) -> list[Event]:
+    """The summary with which a session goes on after it was compacted; some are encrypted and so blank."""
+    carry = reading.carry
+    return summaries.summary(
+        _ID,
+        summaries.COMPACTION,
+        text_at(payload, "message") or "",
+        ts=record.get("timestamp"),
+        cwd=carry.get("cwd"),
+        branch=carry.get("branch"),
+    )
+
+
+def _memory_file(reading: Reading) -> "Iterator[Event]":
+    """Codex's notes are about all projects: only sections that name a directory have a place here."""
+    sections = summaries.file_sections(reading.path)
+    whole = _directory_in(sections[0]) if sections and "rollout_summaries" in reading.path else ""
+    for text in sections:
+        cwd = _directory_in(text) or whole
+        if cwd:
+            mark = digest(f"{cwd}\0{text}".encode("utf-8", "replace"), 16)
+            yield from summaries.summary(
+                _ID,
+                "codex-memory",
+                text,
+                identity=f"{_ID} memory {mark}",
+                ts=os.stat(reading.path).st_mtime,
+                cwd=cwd,
+            )
+
+
+def _directory_in(text: str) -> str:
+    """The directory that notes name as `cwd=/home/ann/shop` or `cwd: /home/ann/shop`."""
+    for mark in ("cwd=", "cwd: "):
+        _, found, rest = text.partition(mark)
+        place = rest.split("\n", 1)[0]
+        for end in (",", ";", ")", "`"):
+            place = place.split(end, 1)[0]
+        if found and place.startswith("/"):
+            return place.strip()
+    return ""
+
+
+def related(_path: str) -> list[str]:
+    """Codex's notes: its handbook, and the newest summaries of sessions."""
+    notes = os.path.join(codex.folder(), "memories")
+    handbook = os.path.join(notes, "MEMORY.md")
+    try:
+        with os.scandir(os.path.join(notes, "rollout_summaries")) as entries:
+            stamped = [
+                (one.stat().st_mtime, one.path) for one in entries if one.name.endswith(".md")
+            ]
+    except OSError:
+        stamped = []
+    newest = [path for _, path in sorted(stamped)[-_NEWEST_SUMMARIES:]]
+    return [*newest, *([handbook] if os.path.exists(handbook) else [])]
 
 
 def _bare(record: Record, reading: Reading) -> list[Event] | None:
