@@ -28,12 +28,9 @@ from iai_mcp.adapters.sqlite.vectors import SqliteVectors
 from iai_mcp.adapters.sqlite.words import SqliteWordIndex
 from iai_mcp.adapters.sqlite.works import SqliteWorks
 from iai_mcp.adapters.surroundings import LocalProjects, StoredProjects, SystemClock
-from iai_mcp.background.backlog import Backlog
-from iai_mcp.background.model import Model
-from iai_mcp.background.packing import Packing
-from iai_mcp.background.past_work import PastWork
-from iai_mcp.background.reaching import Reaching
-from iai_mcp.background.threads import Errands
+from iai_mcp.background.embedding_backlog import Backlog
+from iai_mcp.background.embedding_model import Model
+from iai_mcp.background.workers import BackupForgetter, BlockPacker, ErrandPool, HistoryWorker
 from iai_mcp.engine.columns import Columns
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.after_failure import AfterFailure
@@ -104,14 +101,14 @@ class MemoryStore:
         # Whoever owns the process puts its own here: it hears what failed in a thread of the store.
         self.circles_changed: Callable[[], None] = lambda: None  # another circle, or one less
         self.on_failure: Callable[[str, Exception], None] = _log_failure
-        self.later = Errands(self.failed)
+        self.later = ErrandPool(self.failed)
         self.model = Model(
             load_embedder or _load_embedder,
             lambda embedder: SqliteVectors(self.database, embedder.model_id, embedder.dimensions),
             self.memories,
         )
         self.embedder, self.meaning = self.model.embedder, self.model.leg
-        self.packing = Packing(
+        self.packing = BlockPacker(
             PackedBlocks(self.database), self.courtesy.wait_for_calm, self.failed
         )
         self.backlog = Backlog(
@@ -172,7 +169,7 @@ class MemoryStore:
             enabled=lambda: self.knobs.current().work == "on",
             lost=LostCheckouts(self.works, self.memories, places),
         )
-        self.past_work = PastWork(
+        self.past_work = HistoryWorker(
             PastHistories(),
             self.journal,
             self.capture_work,
@@ -215,7 +212,7 @@ class MemoryStore:
             stopping=self.ending.is_set,
             read_turn=spooled_turn,
         )
-        self.reaching = Reaching(self.reach, self.failed)
+        self.reaching = BackupForgetter(self.reach, self.failed)
         self.injections = Injections(self.memories, self.journal, self.clock, self.later)
         self.after_failure = AfterFailure(
             self.works,

@@ -346,3 +346,101 @@ def test_the_journal_says_what_went_where_and_why(store: MemoryStore, shop: str)
     dispatch(store, "memory_forget", {"ids": [decided["id"]]})
     after = dispatch(store, "injections", {})["injections"]
     assert "Postgres" not in repr(after)
+
+
+def summarised(store: MemoryStore, session: str, cwd: str, **event: object) -> dict[str, object]:
+    told = {"kind": "summary", "role": "user", **event}
+    call = {"session_id": session, "events": [told], "cwd": cwd, "host": "claude-code"}
+    return dispatch(store, "capture_events", call)
+
+
+def test_a_summary_is_found_and_is_nobodys_word(store: MemoryStore, shop: str) -> None:
+    tell(store, "s1", "why does the till jam?", "A coin was bent.", cwd=shop)
+    text = "From now on always oil the xylophone drawer."
+    done = summarised(store, "s1", shop, text=text, source="compaction", id="c1")
+    assert (done["inserted"], done["errors"]) == (1, 0)
+    again = summarised(store, "s1", shop, text=text, source="compaction", id="c1")
+    assert again["duplicates"] == 1
+
+    hits = dispatch(store, "memory_recall", {"cue": "xylophone drawer", "cwd": shop})["hits"]
+    assert isinstance(hits, list)
+    found = next(hit for hit in hits if hit["text"] == text)
+    assert (found["role"], found["meta"]["source"]) == ("summary", "compaction")
+    asked = {"cue": "xylophone drawer", "cwd": shop, "role": "user"}
+    assert text not in str(dispatch(store, "memory_recall", asked))
+    assert "xylophone" not in str(start(store, cwd=shop)["text"])
+    answer = dispatch(store, "memory_recall", {"cue": "why does the till jam?", "cwd": shop})
+    assert "xylophone" not in str(answer["hits"][0])  # type: ignore[index]
+
+
+@pytest.mark.parametrize("source", ["", "x" * 5_000, "a\x1b]0;b\nc"])
+def test_a_summary_of_any_source_is_kept(store: MemoryStore, shop: str, source: str) -> None:
+    assert summarised(store, "s1", shop, text="the till jams", source=source)["inserted"] == 1
+
+
+def test_a_title_is_labelled_and_told_of_the_session_it_is_about(
+    store: MemoryStore, shop: str
+) -> None:
+    leaf = "aaaaaaaa-0000-4000-8000-000000000001"
+    events = [
+        {"text": "why does the till jam?", "role": "user"},
+        {"text": "A coin was bent.", "role": "assistant", "id": leaf, "uid": leaf},
+    ]
+    dispatch(store, "capture_events", {"session_id": "s1", "events": events, "cwd": shop})
+    tell(store, "s2", "where is the drawer kept?", "Below the till.", cwd=shop)
+    summarised(store, "s2", shop, text="Bent coins", source="title", meta={"leaf": leaf})
+    summarised(store, "s2", shop, text="The drawer", source="title", id="t2")
+    summarised(store, "s2", shop, text="Nowhere", source="title", meta={"leaf": leaf[::-1]})
+    text = str(start(store, cwd=shop)["text"])
+    assert ' · titled “Bent coins” · "why does the till jam?" → A coin' in text
+    assert ' · titled “The drawer” · "where is the drawer kept?" → Below' in text
+    assert "Nowhere" not in text
+    assert "2 sessions, 4 messages since" in text
+
+
+def work(session: str, **done: object) -> dict[str, object]:
+    return {"role": "tool", "id": f"{session}{done}", "text": "x", **done}
+
+
+def test_after_compaction_a_session_gets_the_index_of_its_own_work(
+    store: MemoryStore, shop: str
+) -> None:
+    tell(store, "other", "rename the till module", "It is called drawer.", cwd=shop)
+    tell(store, "mine", "why does the till jam?", "A coin was bent.", cwd=shop)
+    events = [
+        work("a", kind="edit", text="till/count.py", work={"path": "till/count.py"}),
+        work("b", kind="edit", text="till/count.py", work={"path": "till/count.py", "added": 2}),
+        work("c", kind="command", text="make test", work={"command": "make test", "exit": 0}),
+        work("d", kind="command", text="make lint", work={"command": "make lint", "exit": 2}),
+        work("e", kind="command", text="git status", work={"command": "git status", "exit": 0}),
+    ]
+    dispatch(store, "capture_events", {"session_id": "mine", "events": events, "cwd": shop})
+    summarised(store, "mine", shop, text="# Oil the till\n\n1. Buy oil", source="plan", id="p")
+    summarised(store, "other", shop, text="# Sell the till", source="plan", id="p")
+
+    asked = {"cwd": shop, "session_id": "mine"}
+    told = start(store, **asked, source="compact")
+    text = str(told["text"])
+
+    assert "Your work in this session before it was compacted, newest first:" in text
+    assert '"why does the till jam?" → A coin was bent.' in text
+    assert "approved plan: Oil the till" in text
+    assert "Files edited: till/count.py (2×)" in text
+    assert "Commands that worked: `make test`" in text
+    for absent in ("rename the till module", "make lint", "git status", "Sell the till"):
+        assert absent not in text
+    assert int(str(told["tokens"])) <= 900
+    assert "why does the till jam?" not in str(start(store, **asked, source="resume")["text"])
+
+
+def test_after_compaction_nothing_of_a_private_project_is_told_elsewhere(
+    store: MemoryStore, shop: str, tmp_path: Path
+) -> None:
+    (tmp_path / "vault/.git").mkdir(parents=True)
+    vault = str((tmp_path / "vault").resolve())
+    tell(store, "mine", "what opens the vault?", "The word is nightjar.", cwd=vault)
+    tell(store, "mine", "why does the till jam?", "A coin was bent.", cwd=shop)
+    dispatch(store, "project_privacy", {"project": vault, "private": True})
+    text = str(start(store, cwd=shop, session_id="mine", source="compact")["text"])
+    assert "till jam" in text
+    assert "nightjar" not in text

@@ -12,10 +12,16 @@ from hypothesis import strategies as st
 from iai_mcp.capture.injection import marked
 from iai_mcp.domain.injected_text import IndexLine, joined, section
 from iai_mcp.domain.instants import Instant
-from iai_mcp.domain.memories import Memory, Provenance
+from iai_mcp.domain.memories import SUMMARY, Memory, Provenance
 from iai_mcp.domain.quoting import defused, quotation
-from iai_mcp.domain.session_index import note_line, quote_lines, titles_of, work_lines
-from iai_mcp.domain.work_pieces import SUMMARY, pieces
+from iai_mcp.domain.session_index import (
+    note_line,
+    quote_lines,
+    titles,
+    titles_by_session,
+    work_lines,
+)
+from iai_mcp.domain.work_pieces import pieces
 from iai_mcp.hosts import turns
 from iai_mcp.protocol.markers import CLOSE, OPEN, without_hook_context, without_injected
 
@@ -113,7 +119,7 @@ def blocks(draw: st.DrawFn) -> tuple[str, int]:
     noted = draw(st.lists(memories(), max_size=3))
     kinds: list[list[IndexLine]] = [
         [note_line(memory) for memory in noted],
-        work_lines(pieces(said), titles_of(said)),
+        work_lines(pieces(said), titles_by_session(titles(said), {})),
         quote_lines(said, ()),
     ]
     pages = [

@@ -14,7 +14,7 @@ from iai_mcp.domain.agents.terminal import Phase, SessionLabel, SessionStatus, T
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.projects.project import ProjectPath, run_path
 from iai_mcp.ports.agent_stores import AgentContextStore
-from iai_mcp.ports.agent_world import AgentRuntime, Clock, EventBus
+from iai_mcp.ports.agent_world import AgentRuntime, EventBus, MillisecondClock
 from iai_mcp.ports.file_system import FilesBelow, FileSystem
 from iai_mcp.ports.pty import PtyPort, Sessions
 
@@ -28,7 +28,7 @@ class LaunchAgent:
     worktrees: AgentWorktrees
     sessions: Sessions
     pty: PtyPort
-    clock: Clock
+    clock: MillisecondClock
     events: EventBus
 
     def __call__(self, plan: LaunchPlan, *, detached: bool = True) -> TerminalSession:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from iai_mcp.api.table import Json
-from iai_mcp.domain.evidence_lines import one_line, quoted, short_id, speaker_of
+from iai_mcp.domain.evidence_lines import in_words, one_line, quoted, short_id, speaker_of
 from iai_mcp.domain.memories import Memory, Provenance
 from iai_mcp.domain.projects.identity import from_key
 from iai_mcp.domain.work import Command, Record
@@ -99,10 +99,10 @@ def _fix_line(one: Json) -> str:
 
 
 def _edit_line(one: Json) -> str:
-    who = one.get("agent") or one.get("host") or ""
+    who = in_words(str(one.get("agent") or one.get("host") or ""))
     head = f"[{short_id(str(one['id']))}] {str(one['ts'])[:10]}{_of_project(one)}"
     size = f"+{one['added']} −{one['removed']}"
-    return f"{head} · {one['action']} {one['path']} {size} · {who}{_requested(one)}"
+    return f"{head} · {one['action']} {in_words(str(one['path']))} {size} · {who}{_requested(one)}"
 
 
 _WORK_LINES = {"how": _command_line, "fix": _fix_line, "blame": _edit_line, "changed": _edit_line}
@@ -110,7 +110,7 @@ _WORK_LINES = {"how": _command_line, "fix": _fix_line, "blame": _edit_line, "cha
 
 def _of_project(one: Json) -> str:
     key = one.get("project")
-    return f" · {from_key(key).name}" if isinstance(key, str) and key else ""
+    return f" · {in_words(from_key(key).name)}" if isinstance(key, str) and key else ""
 
 
 def _requested(one: Json) -> str:
@@ -148,6 +148,6 @@ def _when(text: str) -> str:
 
 
 def _where(whence: Provenance) -> str:
-    project = from_key(whence.project).name if whence.project else ""
-    branch = f"branch {whence.branch}" if whence.branch else ""
+    project = in_words(from_key(whence.project).name) if whence.project else ""
+    branch = f"branch {in_words(whence.branch)}" if whence.branch else ""
     return "".join(f" · {one}" for one in (project, branch) if one)

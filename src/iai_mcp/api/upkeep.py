@@ -82,13 +82,13 @@ def _session_exit(store: MemoryStore, params: Params) -> Json:
 
 def _doctor(store: MemoryStore, params: Params) -> Json:
     # Late: it knows all programs and their files, and whoever calls first would wait for that.
-    from iai_mcp.checks import examination
+    from iai_mcp.checks import all_checks
 
     if params.flag("hosts_only"):
-        return {"checks": [asdict(check) for check in examination.of_hosts()]}
-    checks = [*examination.of_store(store)]
+        return {"checks": [asdict(check) for check in all_checks.of_hosts()]}
+    checks = [*all_checks.of_store(store)]
     if not params.flag("store_only"):
-        checks = [*examination.of_machine(), *checks]
+        checks = [*all_checks.of_machine(), *checks]
     if store.access.owners_view(caller_of(params)).not_projects:
         # They count what is private, and name places.
         checks = [replace(check, detail="", fix="") for check in checks]

@@ -1,8 +1,8 @@
-"""Examining another machine: can it be reached, does it hold what runs there, does memory come home."""
+"""Checks of another machine: is it reachable, can our program run there, does memory come back."""
 
 from collections.abc import Callable
 
-from iai_mcp.checks.verdict import Check, examined, failed, passed, warned
+from iai_mcp.checks.result import Check, examined, failed, passed, warned
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.projects.project import RemoteRef
 from iai_mcp.hosts.catalogue import PROFILES
@@ -59,9 +59,9 @@ class _Examination:
         return warned("disk", f"only {free >> 20} MB are free there", "free some space over there")
 
     def programs(self) -> Check:
-        from iai_mcp.remote.ports import FarRuntime
+        from iai_mcp.remote.ports import RemoteRuntime
 
-        found = [p.name for p in PROFILES if FarRuntime(self.machine).find(p) is not None]
+        found = [p.name for p in PROFILES if RemoteRuntime(self.machine).find(p) is not None]
         if found:
             return passed("programs", f"found by the login shell there: {', '.join(found)}")
         return warned("programs", "no agent program is on the PATH of the login shell there",

@@ -43,9 +43,9 @@ def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
         raise
     if attach:
         from iai_mcp.cli import session_attach
-        from iai_mcp.remote import all_machines
+        from iai_mcp.remote import all_sessions
 
-        return session_attach.attach(all_machines.record_of(session.id, workspace.machine))
+        return session_attach.attach(all_sessions.record_of(session.id, workspace.machine))
     text = (
         f"{plan.agent.name} runs in session {session.id}\n"
         f"see it with: iai-mcp session attach {session.id}"

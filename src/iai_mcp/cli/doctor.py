@@ -15,8 +15,8 @@ from pathlib import Path
 
 from iai_mcp import paths
 from iai_mcp.adapters.original_store import DIRECTORY
-from iai_mcp.checks import examination
-from iai_mcp.checks.verdict import Check, failed
+from iai_mcp.checks import all_checks
+from iai_mcp.checks.result import Check, failed
 from iai_mcp.cli import memory_access, output
 from iai_mcp.client import connection
 from iai_mcp.concurrency import cleanup_stale_socket
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _of_everything() -> list[Check]:
-    return [*examination.of_machine(), *_of_store()]
+    return [*all_checks.of_machine(), *_of_store()]
 
 
 def _of_project(named: str) -> list[Check]:

@@ -10,8 +10,7 @@ from iai_mcp.adapters.journal_import import AgentNews
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.core import dispatch
 from iai_mcp.daemon import control, http_service, mcp_session
-from iai_mcp.daemon.circles import follow_circles
-from iai_mcp.daemon.drain import SpoolDrain
+from iai_mcp.daemon.background_tasks import SpoolDrain, follow_circles, follow_machines
 from iai_mcp.daemon.handover import Estate, Heir
 from iai_mcp.daemon.hibernation import (
     hear_signals,
@@ -22,7 +21,6 @@ from iai_mcp.daemon.hibernation import (
     remote_listening,
 )
 from iai_mcp.daemon.lifecycle_loop import LifecycleLoop
-from iai_mcp.daemon.machines import follow_machines
 from iai_mcp.daemon.socket_server import SocketServer
 from iai_mcp.domain import pieces
 from iai_mcp.domain.errors import IaiError, IoFailed

@@ -9,14 +9,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from iai_mcp.domain.evidence_lines import short_id
 from iai_mcp.domain.index_lines import WIDTH, exchange_words, plain
 from iai_mcp.domain.injected_text import IndexLine, Source
-from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.memories import SUMMARY, Memory
 from iai_mcp.domain.practice import Habit
 from iai_mcp.domain.quoting import in_line
 from iai_mcp.domain.shown_text import shortened
 from iai_mcp.domain.standing_quotes import asks_to_remember, standing_quotes
 from iai_mcp.domain.telling import is_looking
 from iai_mcp.domain.work import Command, Edit, Record
-from iai_mcp.domain.work_pieces import SUMMARY, Piece, spoken_by_person
+from iai_mcp.domain.work_pieces import Piece, spoken_by_person
 
 TITLE, PLAN = "title", "plan"  # sources of summaries
 
@@ -93,13 +93,28 @@ def _work_line(piece: Piece, title: Memory | None, words: str) -> IndexLine:
     return IndexLine(line, tuple(sources))
 
 
-def titles_of(memories: Iterable[Memory]) -> dict[str, Memory]:
-    """The latest title of each session, by its id. Memories come newest first."""
-    found: dict[str, Memory] = {}
-    for memory in memories:
-        if memory.role == SUMMARY and memory.meta.get("source") == TITLE:
-            found.setdefault(memory.provenance.session_id, memory)
-    return found
+def titles(memories: Iterable[Memory]) -> list[Memory]:
+    """The titles of sessions among these."""
+    return [one for one in memories if one.role == SUMMARY and one.meta.get("source") == TITLE]
+
+
+def leaf_of(title: Memory) -> str:
+    """The host's id of a turn of the session that a title is about; "" where that is its own session."""
+    leaf = title.meta.get("leaf")
+    return leaf if isinstance(leaf, str) else ""
+
+
+def titles_by_session(
+    found: Iterable[Memory], session_of_leaf: Mapping[str, str]
+) -> dict[str, Memory]:
+    """The latest title of each session, by its id. Titles come newest first."""
+    known: dict[str, Memory] = {}
+    for title in found:
+        leaf = leaf_of(title)
+        session = session_of_leaf.get(leaf, "") if leaf else title.provenance.session_id
+        if session:
+            known.setdefault(session, title)
+    return known
 
 
 def at_most_of_each_session(found: Iterable[Piece], most: int) -> list[Piece]:

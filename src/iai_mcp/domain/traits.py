@@ -6,6 +6,7 @@ from enum import IntEnum
 from itertools import islice
 
 from iai_mcp.domain.exchanges import said_within
+from iai_mcp.domain.memories import SUMMARY
 from iai_mcp.domain.passages import passages
 from iai_mcp.domain.standing import Standing, StandingWish, may_state_a_wish, standing_wish
 from iai_mcp.domain.words import indexed_pieces, words
@@ -75,7 +76,7 @@ def traits_of(text: str, role: str, meta: str = "") -> Traits:
         length=length,
         asks=text.rstrip().endswith(_QUESTION_MARKS),
         standing=standing or (Standing.PREFERENCE if kinds else None),
-        spoken=role != "assistant",
+        spoken=role not in ("assistant", SUMMARY),
         within=bool(meta) and said_within(role, json.loads(meta)),
     )
 

@@ -8,10 +8,9 @@ from itertools import groupby
 from iai_mcp.domain.cue.exact import exact_parts
 from iai_mcp.domain.cue.stop_words import stop_words
 from iai_mcp.domain.exchanges import said_within
-from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.memories import SUMMARY, Memory
 from iai_mcp.domain.words import count, words
 
-SUMMARY = "summary"  # the role of what a model wrote as a summary
 _SHORT = 12  # words: whoever says more says what the work is
 # Words of a request, without stop words: those that few others have, and all of them.
 _FEWEST_OWN, _FEWEST = 2, 3
@@ -62,13 +61,19 @@ def spoken_by_person(memory: Memory) -> bool:
 
 def pieces(turns: Iterable[Memory]) -> list[Piece]:
     """The work that these turns tell, newest first. Turns may come in any order."""
-    said = [one for one in turns if one.role != SUMMARY and one.provenance.session_id]
+    said = [one for one in turns if _is_turn(one)]
     said.sort(key=lambda one: (one.provenance.session_id, one.at.micros, one.key))
     is_bare = bare_request(one.text for one in said if begins(one))
     found: list[Piece] = []
     for _, session in groupby(said, key=lambda one: one.provenance.session_id):
         found += _of_session(list(session), is_bare)
     return sorted(found, key=lambda piece: (-piece.last.at.micros, -piece.last.key))
+
+
+def _is_turn(memory: Memory) -> bool:
+    """Whether it was said in a session: a summary was not, nor was a note that an agent's tool added."""
+    whence = memory.provenance
+    return bool(whence.session_id) and memory.role != SUMMARY and not whence.captured_by
 
 
 def begins(memory: Memory) -> bool:

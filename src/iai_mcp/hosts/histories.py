@@ -11,7 +11,9 @@ from iai_mcp.hosts import readable
 from iai_mcp.hosts.transcripts import detect
 
 # What a directory is searched for when a person names one.
-_ENDINGS = (".jsonl", ".jsonl.zst", ".json", ".db", ".vscdb")
+_ENDINGS = (".jsonl", ".jsonl.zst", ".json", ".db", ".vscdb", ".aider.chat.history.md")
+# Of other endings there are too many files: these count where a host keeps them.
+_IN_PLACE = "/.specstory/history/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,9 @@ def _files(path: Path) -> Iterator[Path]:
         return
     for folder, _, names in os.walk(path):
         for name in sorted(names):
-            if name.endswith(_ENDINGS):
+            if name.endswith(_ENDINGS) or (
+                name.endswith(".md") and f"{folder}/".endswith(_IN_PLACE)
+            ):
                 yield Path(folder, name)
 
 

@@ -49,6 +49,7 @@ class Reading:
 
     __slots__ = (
         "_walk",
+        "answer",
         "calls",
         "carry",
         "deadline",
@@ -83,6 +84,7 @@ class Reading:
         self.skipped = 0
         self.line = start  # where the line begins that is being read
         self.calls: dict[str, Call] = {}  # tool calls that wait for their results
+        self.answer: Event | None = None  # the latest answer, while its usage may follow
         self.held: list[Event] = []  # turns whose role is not certain yet
         self.problem: str | None = None
         # Who has no time sets a moment (monotonic) to stop at; `end` and `carry` then say where.

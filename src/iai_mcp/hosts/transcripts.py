@@ -88,8 +88,9 @@ def _all() -> "Iterator[tuple[str, Transcript]]":
 
 def _by_content(head: bytes, path: str) -> str | None:
     # One host after the other, and no more of them imported than it takes.
-    for host, kept in _all() if not head.startswith(b"{") else ():
-        if kept.magic is not None and head.startswith(kept.magic):
+    opening = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    for host, kept in _all() if not opening.startswith(b"{") else ():
+        if kept.magic is not None and opening.startswith(kept.magic):
             return host
     text = head.decode("utf-8-sig", "replace")
     if path.endswith(".json"):

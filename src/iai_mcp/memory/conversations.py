@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.memories import SUMMARY, Memory
 from iai_mcp.engine.columns import Columns, View
 from iai_mcp.memory.scoping import Access, Caller, Filter
 from iai_mcp.ports.memories import Memories, Scope
@@ -40,6 +40,7 @@ def extent(columns: Columns, scope: Scope) -> Extent:
     """Counted over the columns: nothing is read."""
     view = columns.current()
     rows = np.flatnonzero(columns.within(view, replace(scope, until=None)))
+    rows = rows[view.role[rows] != columns.number("role", SUMMARY)]
     # A clock that was ahead tells no time.
     rows = rows if scope.until is None else rows[view.at[rows] < scope.until]
     sessions = np.unique(view.session[rows])

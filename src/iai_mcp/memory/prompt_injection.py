@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from iai_mcp.domain import session_index
 from iai_mcp.domain.injected_text import CountTokens, InjectedText, section
-from iai_mcp.domain.memories import Memory, is_from
+from iai_mcp.domain.memories import SUMMARY, Memory, is_from
 from iai_mcp.domain.prompt_match import Agreement, Mode, Prompt, agreement, rarity, read_prompt
-from iai_mcp.domain.work_pieces import SUMMARY, Piece, begins
+from iai_mcp.domain.work_pieces import Piece, begins
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.scoping import Access, Caller, project_scope
 from iai_mcp.ports.memories import Memories, Scope

@@ -14,7 +14,7 @@ from iai_mcp.domain.injected_text import (
     joined,
     section,
 )
-from iai_mcp.domain.memories import Memory, is_from
+from iai_mcp.domain.memories import Memory, is_from, turn_identity
 from iai_mcp.domain.practice import practice
 from iai_mcp.domain.projects.identity import from_key
 from iai_mcp.domain.quoting import in_line
@@ -121,7 +121,7 @@ class _Index:
         turns = self._newest(self.scope, _RECENT, _READ_OF_EACH)
         turns = [one for one in turns if one.id not in noted and not is_from(one, self.own)]
         recent = session_index.at_most_of_each_session(pieces(turns), _PIECES_OF_A_SESSION)
-        titles = session_index.titles_of(turns)
+        titles = self._titles(turns)
         return self._made(
             notes,
             prompts,
@@ -208,6 +208,23 @@ class _Index:
     def _prompts(self) -> list[Memory]:
         found = self._newest(replace(self.scope, role="user"), _PROMPTS, LONGEST_PROMPT + 1)
         return [one for one in found if not is_from(one, self.own)]
+
+    def _titles(self, turns: Sequence[Memory]) -> dict[str, Memory]:
+        """The title of each session. Those that name a turn are about the session which has it."""
+        found = session_index.titles(turns)
+        salt, memories = self.start.memories.salt, self.start.memories
+        ids = {
+            leaf: str(UUID(bytes=turn_identity(salt, "", uid=leaf)))
+            for one in found
+            if (leaf := session_index.leaf_of(one))
+        }
+        known = {one.id: one for one in memories.find(list(ids.values()), 1)} if ids else {}
+        sessions = {
+            leaf: known[public].provenance.session_id
+            for leaf, public in ids.items()
+            if public in known and self.scope.opens(known[public].provenance.project)
+        }
+        return session_index.titles_by_session(found, sessions)
 
     def _practice(self) -> list[IndexLine]:
         """How the project is tested, built and run: each command with the request that last had it run."""

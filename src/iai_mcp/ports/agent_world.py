@@ -65,7 +65,7 @@ class EventBus(Protocol):
         ...
 
 
-class Clock(Protocol):
+class MillisecondClock(Protocol):
     def now_ms(self) -> int:
         """Milliseconds since 1970, UTC."""
         ...

@@ -7,7 +7,14 @@ further one, each with an id that `memory_show` opens.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from iai_mcp.domain.evidence_lines import one_line, quoted, short_id, short_ids, speaker_of
+from iai_mcp.domain.evidence_lines import (
+    in_words,
+    one_line,
+    quoted,
+    short_id,
+    short_ids,
+    speaker_of,
+)
 from iai_mcp.domain.index_lines import exchange_words
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.projects.identity import from_key
@@ -217,6 +224,8 @@ def work_line(record: Record, request: str = "") -> str:
             ended = " (rejected)" if done.rejected else " (failed)" if done.failed else ""
             return f"{head} · $ {one_line(done.command, _COMMAND)}{ended}{asked}"
         case Edit():
-            return f"{head} · {done.action} {done.path} +{done.added} −{done.removed}{asked}"
+            return (
+                f"{head} · {done.action} {in_words(done.path)} +{done.added} −{done.removed}{asked}"
+            )
         case Looked():
             return f"{head} · read {one_line(text_of(done), _COMMAND)}{asked}"

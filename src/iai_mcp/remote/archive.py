@@ -45,7 +45,6 @@ _FILES = [
     "adapters/bounded_stat.py",
     "adapters/journal_reader.py",
     "adapters/spool_drain.py",
-    "adapters/spooled_file.py",
 ]
 _MAIN = b"from iai_mcp.remote.__main__ import main\n\nmain()\n"
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)

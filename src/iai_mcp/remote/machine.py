@@ -34,7 +34,7 @@ from iai_mcp.domain.errors import (
 from iai_mcp.domain.projects.project import RemoteRef
 from iai_mcp.remote import archive, wire
 from iai_mcp.remote.json_fields import Fields
-from iai_mcp.remote.rpc_client import Calls
+from iai_mcp.remote.rpc_client import RpcClient
 from iai_mcp.terminal import layout
 
 CONNECT_SECONDS = 15.0
@@ -103,10 +103,10 @@ class Machine:
         self.remote = remote
         self.name = remote.machine + (f":{remote.port}" if remote.port else "")
         self._ssh = ssh
-        self._calls: Calls | None = None
+        self._calls: RpcClient | None = None
         self._hello: Fields | None = None
         self._opening: subprocess.Popen[bytes] | None = None
-        self._turnstile = Lock()
+        self._lock = Lock()
 
     @classmethod
     def of(cls, remote: RemoteRef) -> "Machine":
@@ -163,7 +163,7 @@ class Machine:
 
     def close(self) -> None:
         """End what this process has over there; the connection stays open for others."""
-        with self._turnstile:
+        with self._lock:
             if self._calls is not None:
                 self._calls.close()
                 self._calls = None
@@ -183,16 +183,16 @@ class Machine:
         """Whether the shared connection is open, as far as this side knows; costs a system call."""
         return _answers(self._control())
 
-    def _drop(self, calls: Calls) -> None:
-        with self._turnstile:
+    def _drop(self, calls: RpcClient) -> None:
+        with self._lock:
             calls.close()
             if self._calls is calls:
                 self._calls = None
 
-    def _connected(self, patience: float) -> Calls:
+    def _connected(self, patience: float) -> RpcClient:
         deadline = time.monotonic() + min(patience, CONNECT_SECONDS)
         # Another thread may be at it, with more patience.
-        if not self._turnstile.acquire(timeout=max(0.0, min(patience, CONNECT_SECONDS))):
+        if not self._lock.acquire(timeout=max(0.0, min(patience, CONNECT_SECONDS))):
             raise TimedOut(f"{self.name} does not answer")
         try:
             if self._calls is not None and self._calls.ended:
@@ -205,7 +205,7 @@ class Machine:
                     self._lead_memory_home(self._hello.text("socket"), deadline)
             return self._calls
         finally:
-            self._turnstile.release()
+            self._lock.release()
 
     # The connection that all our processes share.
 
@@ -307,7 +307,7 @@ class Machine:
 
     # The process of ours over there.
 
-    def _begin(self, deadline: float) -> tuple[Calls, Fields]:
+    def _begin(self, deadline: float) -> tuple[RpcClient, Fields]:
         mark, ours = os.urandom(8).hex(), archive.current()
         line = (
             _START.replace("DIGEST", ours.digest)
@@ -330,7 +330,7 @@ class Machine:
         mark: str,
         ours: archive.Archive,
         deadline: float,
-    ) -> tuple[Calls, Fields]:
+    ) -> tuple[RpcClient, Fields]:
         assert process.stdin is not None and process.stdout is not None  # noqa: S101 - pipes
         heard = _Marked(process.stdout.fileno(), mark)
         said = self._heard(heard, deadline)
@@ -348,7 +348,7 @@ class Machine:
         if "refused" in said.all():
             kind = DiskFull if said.flag("full") else RemoteFailed
             raise kind(f"{self.name} could not take what runs there ({said.text('refused')})")
-        return Calls(process, self.name), said
+        return RpcClient(process, self.name), said
 
     def _heard(self, heard: "_Marked", deadline: float) -> Fields:
         try:

@@ -16,7 +16,7 @@ from iai_mcp.remote.wire import Json
 
 
 @dataclass(frozen=True, slots=True)
-class FarFiles:
+class RemoteFiles:
     """`FileSystem` below `root` over there; see `LocalFileSystem` for `own`."""
 
     machine: Machine
@@ -64,7 +64,7 @@ class FarFiles:
         return self.machine.call(f"files.{method}", None, **asked)
 
 
-class FarRuntime(LocalRuntime):
+class RemoteRuntime(LocalRuntime):
     """What is pure stays here; programs are found over there, as the person's login shell would."""
 
     def __init__(self, machine: Machine) -> None:
@@ -90,7 +90,7 @@ class FarRuntime(LocalRuntime):
 
 
 @dataclass(frozen=True, slots=True)
-class FarWorktrees:
+class RemoteWorktrees:
     machine: Machine
 
     def workplace(self, project: ProjectPath, path: str) -> str:

@@ -13,10 +13,10 @@ from iai_mcp.remote import serialization
 from iai_mcp.remote.json_fields import Fields, data_text
 from iai_mcp.remote.machine import Machine
 from iai_mcp.terminal import frames as wire
-from iai_mcp.terminal.connection import Connection
+from iai_mcp.terminal.connection import HolderConnection
 
 
-class FarConnection(Connection):
+class RemoteConnection(HolderConnection):
     """A holder over there, spoken with through an ssh process of its own."""
 
     def __init__(self, machine: Machine, session_id: str) -> None:
@@ -34,7 +34,7 @@ class FarConnection(Connection):
         self._process.wait()
 
 
-class FarPty:
+class RemotePty:
     """See `HolderPty`: what it does here, this does there."""
 
     def __init__(self, machine: Machine) -> None:
@@ -90,7 +90,7 @@ class _Stream:
         self._session = session_id
         self._callback = callback
         self._stopped = threading.Event()
-        self._connection = FarConnection(machine, session_id)
+        self._connection = RemoteConnection(machine, session_id)
         self._position = self._connection.attach(wire.WHOLE).position
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -150,7 +150,7 @@ class _Stream:
         if ended is not None:
             self._heard(ended[1])
             return False
-        self._connection = FarConnection(self._machine, self._session)
+        self._connection = RemoteConnection(self._machine, self._session)
         self._position = self._connection.resume(self._position).position
         return True
 

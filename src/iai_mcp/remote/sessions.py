@@ -17,7 +17,7 @@ _LONG = 10**9  # seconds: who waits without a limit
 _ANSWER = 15.0  # seconds for the answer itself
 
 
-class FarSessions:
+class RemoteSessions:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._name = str(machine.remote)
@@ -89,9 +89,9 @@ class FarSessions:
         return Fields({"data": data}).data("data")
 
     def kill(self, record: SessionRecord) -> int | None:
-        from iai_mcp.remote.pty import FarPty
+        from iai_mcp.remote.pty import RemotePty
 
-        return FarPty(self._machine).kill(record.id)
+        return RemotePty(self._machine).kill(record.id)
 
     def wait(self, record: SessionRecord, until: str, timeout: float | None) -> SessionRecord:
         """See `sessions.wait`; a connection that breaks meanwhile is made anew."""

@@ -9,7 +9,7 @@ import os
 
 from iai_mcp.domain.agents.agent import is_agent_id
 from iai_mcp.terminal import layout, records
-from iai_mcp.terminal.holder.status import Journal, now_ms
+from iai_mcp.terminal.holder.status import SessionJournal, now_ms
 
 
 class LossWatch:
@@ -54,7 +54,7 @@ def _note(record: records.SessionRecord) -> bool:
         if records.saved_status(directory) in (None, "exited", "lost"):
             return False
         agent = record.label.agent_id or ""
-        journal = Journal(directory, agent if is_agent_id(agent) else "")
+        journal = SessionJournal(directory, agent if is_agent_id(agent) else "")
         at = now_ms()
         for name, number in (("holder", record.holder), ("child", record.child), ("ended", at)):
             if number is not None:

@@ -12,7 +12,7 @@ from iai_mcp.domain.errors import IaiError, InvalidInput, NotFound, TimedOut
 from iai_mcp.terminal.records import SessionRecord, read_all
 
 if TYPE_CHECKING:
-    from iai_mcp.terminal.output import Preview
+    from iai_mcp.terminal.output import OutputPreview
     from iai_mcp.terminal.text_input import Delivery
 
 _AT_ONCE = 16  # deliveries of one broadcast
@@ -125,7 +125,7 @@ def listed(records: Sequence[SessionRecord]) -> list[Listed]:
     return result
 
 
-def _last_words(answer: "Preview") -> str:
+def _last_words(answer: "OutputPreview") -> str:
     """What the agent said last; of one whose hooks told nothing of that, its terminal's last line.
 
     An agent at rest shows its program's hints there: they say nothing.
@@ -204,11 +204,11 @@ def wait(record: SessionRecord, until: str, timeout: float | None) -> SessionRec
 def _reached(record: SessionRecord, until: str, timeout: float | None) -> SessionRecord:
     """The session once its status is `until`, or once it has ended."""
     from iai_mcp.terminal import frames as wire
-    from iai_mcp.terminal.connection import Connection, HolderState
+    from iai_mcp.terminal.connection import HolderConnection, HolderState
 
     deadline = time.monotonic() + (timeout if timeout is not None else _LONG)
     try:
-        with Connection(record.socket) as connection:
+        with HolderConnection(record.socket) as connection:
             connection.send(wire.WATCH)
             while (frame := connection.receive(deadline)) is not None:
                 if frame[0] == wire.STATUS:

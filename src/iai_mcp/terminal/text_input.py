@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from iai_mcp.domain.errors import Busy, InvalidInput, NotFound
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal import layout
-from iai_mcp.terminal.connection import Connection, HolderState
+from iai_mcp.terminal.connection import HolderConnection, HolderState
 from iai_mcp.terminal.records import SessionRecord
 
 _PASTE_BEGIN, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
@@ -61,7 +61,7 @@ def deliver(
     if not record.alive:
         raise NotFound(f"session '{record.id}' has ended: nobody reads what is sent to it")
     turn = _turn(record.id, time.monotonic() + timeout)
-    with turn, Connection(record.socket, timeout) as connection:
+    with turn, HolderConnection(record.socket, timeout) as connection:
         state = _ready(connection, record)
         deadline = time.monotonic() + timeout
         body = _body(text, state)
@@ -92,7 +92,7 @@ def await_prompt(record: SessionRecord, timeout: float) -> None:
     if not _tells_its_start(record.label.host):
         return
     deadline = time.monotonic() + timeout
-    with Connection(record.socket, timeout) as connection:
+    with HolderConnection(record.socket, timeout) as connection:
         while not _reads_messages(connection.state()):
             if time.monotonic() > deadline:
                 raise Busy(
@@ -150,7 +150,7 @@ def _turn(session_id: str, deadline: float) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _ready(connection: Connection, record: SessionRecord) -> HolderState:
+def _ready(connection: HolderConnection, record: SessionRecord) -> HolderState:
     """The state once the program has settled after its start."""
     state = connection.state()
     known = record.label.host is not None
@@ -166,7 +166,7 @@ def _ready(connection: Connection, record: SessionRecord) -> HolderState:
     return state
 
 
-def _let_it_settle(connection: Connection, before: HolderState) -> None:
+def _let_it_settle(connection: HolderConnection, before: HolderState) -> None:
     """Until the program has drawn something since `before`, and then nothing for a moment."""
     typed = time.monotonic()
     limit = _PASTE_REACTION_LIMIT if before.paste else _REACTION_LIMIT

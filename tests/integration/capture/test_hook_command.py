@@ -11,9 +11,9 @@ import pytest
 from tests.integration.capture.conftest import Machine, lines_of, turn
 from tests.integration.capture.listener import Listener, params, silent, stored
 
-from iai_mcp.adapters.spooled_file import SpooledFile
+from iai_mcp.adapters.spool_drain import SpooledFile
 from iai_mcp.capture import delivery, transcript_progress, write_deferred_captures
-from iai_mcp.daemon.drain import SpoolDrain
+from iai_mcp.daemon.background_tasks import SpoolDrain
 
 # The contract's limit for the process; tests leave room for a machine that is busy otherwise.
 LIMIT = 0.8

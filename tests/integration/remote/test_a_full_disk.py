@@ -13,8 +13,8 @@ from iai_mcp.domain.agents.terminal import TerminalSize
 from iai_mcp.domain.errors import DiskFull
 from iai_mcp.domain.projects.project import RemoteRef
 from iai_mcp.remote.machine import Machine
-from iai_mcp.remote.ports import FarFiles
-from iai_mcp.remote.pty import FarPty
+from iai_mcp.remote.ports import RemoteFiles
+from iai_mcp.remote.pty import RemotePty
 
 pytestmark = needs_root
 
@@ -82,7 +82,7 @@ def test_a_disk_that_fills_up_is_told_and_all_is_well_when_it_has_room_again(
     machine: Machine, small: SmallHome
 ) -> None:
     small.holds(50_000)
-    files, pty = FarFiles(machine, str(small.path)), FarPty(machine)
+    files, pty = RemoteFiles(machine, str(small.path)), RemotePty(machine)
     files.write("kept", b"before")
     spec = SpawnSpec("cat", (), str(small.path))
     running = pty.spawn(spec, TerminalSize())

@@ -18,8 +18,8 @@ from iai_mcp.domain.agents.launch import SpawnSpec
 from iai_mcp.domain.agents.terminal import TerminalSize
 from iai_mcp.domain.projects.project import RemoteRef
 from iai_mcp.remote.machine import Machine
-from iai_mcp.remote.ports import FarFiles
-from iai_mcp.remote.pty import FarPty
+from iai_mcp.remote.ports import RemoteFiles
+from iai_mcp.remote.pty import RemotePty
 
 
 def _who_may_log_in() -> pwd.struct_passwd | None:
@@ -63,8 +63,10 @@ def test_a_session_runs_as_who_was_logged_in_and_only_they_can_look(
     with theirs(account) as running:
         machine = Machine(remote, ssh=("ssh", "-F", str(running.config)))
         try:
-            FarFiles(machine, str(running.home)).write("mine", b"x")
-            session = FarPty(machine).spawn(SpawnSpec("cat", (), str(running.home)), TerminalSize())
+            RemoteFiles(machine, str(running.home)).write("mine", b"x")
+            session = RemotePty(machine).spawn(
+                SpawnSpec("cat", (), str(running.home)), TerminalSize()
+            )
             socket = Path(str(machine.call("pty.socket", session=session)))
             forwarded = Path(machine.hello().text("socket"))
             machine.close()
@@ -76,7 +78,7 @@ def test_a_session_runs_as_who_was_logged_in_and_only_they_can_look(
             assert forwarded.stat().st_mode & 0o077 == 0
             assert (running.home / ".iai-mcp/far").stat().st_mode & 0o077 == 0
             assert machine.hello().flag("memory")
-            FarPty(machine).kill(session)
+            RemotePty(machine).kill(session)
         finally:
             machine.disconnect()
 
@@ -119,7 +121,7 @@ def test_any_login_shell_and_a_banner_will_do(
         ssh = ("ssh", "-F", str(running.config))
         machine = Machine(RemoteRef.parse(f"ssh://{newcomer.pw_name}@far"), ssh=ssh)
         try:
-            pty, heard = FarPty(machine), bytearray()
+            pty, heard = RemotePty(machine), bytearray()
             spec = SpawnSpec("sh", ("-c", "echo the heron is $HERON; cat"), str(running.home))
             session = pty.spawn(spec, TerminalSize())
             stop = pty.subscribe_output(session, heard.extend)

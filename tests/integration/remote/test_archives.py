@@ -17,7 +17,7 @@ from iai_mcp.domain.agents.launch import SpawnSpec
 from iai_mcp.domain.agents.terminal import TerminalSize
 from iai_mcp.remote import archive
 from iai_mcp.remote.machine import Machine
-from iai_mcp.remote.pty import FarPty
+from iai_mcp.remote.pty import RemotePty
 
 LONG_AGO = time.time() - 86_400
 
@@ -25,7 +25,7 @@ LONG_AGO = time.time() - 86_400
 def test_an_archive_that_no_session_uses_goes_and_one_in_use_stays(
     far: Machine, far_machine: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = FarPty(far).spawn(SpawnSpec("cat", (), str(tmp_path)), TerminalSize())
+    session = RemotePty(far).spawn(SpawnSpec("cat", (), str(tmp_path)), TerminalSize())
     first = place(far_machine)
     upgraded = upgrade(far, tmp_path, monkeypatch)
     second = place(far_machine)
@@ -34,9 +34,9 @@ def test_an_archive_that_no_session_uses_goes_and_one_in_use_stays(
 
     assert upgraded.read() == (second / "far.pyz").read_bytes()
     assert first.is_dir()
-    assert [one.id for one in FarPty(far).all() if one.status.alive] == [session]
+    assert [one.id for one in RemotePty(far).all() if one.status.alive] == [session]
 
-    FarPty(far).kill(session)
+    RemotePty(far).kill(session)
     os.utime(first, (LONG_AGO, LONG_AGO))
     again(far)
     deadline = time.monotonic() + 20

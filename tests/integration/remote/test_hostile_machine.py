@@ -14,11 +14,11 @@ import pytest
 from iai_mcp.domain.agents.profile import AgentProfile, parse_injection
 from iai_mcp.domain.errors import InvalidInput, NotFound, RemoteFailed, TimedOut
 from iai_mcp.domain.projects.project import RemoteRef
-from iai_mcp.remote import all_machines
-from iai_mcp.remote.contact import Contact
+from iai_mcp.remote import all_sessions
 from iai_mcp.remote.machine import Machine
-from iai_mcp.remote.ports import FarRuntime
-from iai_mcp.remote.sessions import FarSessions
+from iai_mcp.remote.machine_sync import MachineSync
+from iai_mcp.remote.ports import RemoteRuntime
+from iai_mcp.remote.sessions import RemoteSessions
 
 # In place of `ssh`: the connection opens at once, and what answers over there is `DOES`.
 _SSH = """
@@ -120,7 +120,7 @@ def test_a_forwarding_that_is_never_answered_takes_no_more_patience_than_there_i
     began = time.monotonic()
 
     with contextlib.suppress(TimedOut):
-        FarSessions(machine).listed(1.5)
+        RemoteSessions(machine).listed(1.5)
 
     assert time.monotonic() - began < 4
     with pytest.raises(ProcessLookupError):  # and nobody is left who waits for it
@@ -153,19 +153,19 @@ def test_a_session_from_beyond_all_time_is_refused_before_a_list_has_to_show_it(
     machine = hostile(f"hello()\nanswer([{row!r}])")
 
     with pytest.raises(InvalidInput, match="the other side sent no"):
-        FarSessions(machine).listed()
+        RemoteSessions(machine).listed()
 
 
 def test_a_session_that_the_machine_denies_is_not_found(hostile: Hostile) -> None:
     with pytest.raises(NotFound):
-        FarSessions(hostile("hello()\nanswer([])")).find("abcd")
+        RemoteSessions(hostile("hello()\nanswer([])")).find("abcd")
 
 
 def test_a_program_that_nobody_asked_for_is_not_told(hostile: Hostile) -> None:
     found = [{"profile_id": one, "installed": True} for one in ("claude-code", "other")]
     asked = AgentProfile("claude-code", "C", "claude", parse_injection("convention_file:X.md"))
 
-    detected = FarRuntime(hostile(f"hello()\nanswer({found!r})")).detect([asked])
+    detected = RemoteRuntime(hostile(f"hello()\nanswer({found!r})")).detect([asked])
 
     assert [each.profile_id for each in detected] == ["claude-code"]
 
@@ -179,12 +179,12 @@ def test_contact_goes_on_after_something_could_not_be_written_here(
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     remote = RemoteRef.parse("ssh://contacted")
-    memo = Path(all_machines._memo(remote))
+    memo = Path(all_sessions._memo(remote))
     memo.mkdir(parents=True)  # so that the list can not be written
     waits = iter((True, True, False))
     with socket.socket(socket.AF_UNIX) as control:  # the connection that everybody shares
         control.bind(Machine.of(remote)._control())
         control.listen(100)
-        Contact(remote, lambda _seconds: next(waits), lambda _machine, _read: None).keep()
+        MachineSync(remote, lambda _seconds: next(waits), lambda _machine, _read: None).keep()
 
     assert next(waits, None) is None

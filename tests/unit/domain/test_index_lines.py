@@ -49,6 +49,10 @@ def test_what_is_not_known_leaves_no_gap() -> None:
             "已将任务队列迁移到 Postgres。下一步是删除旧的配置文件。",
             "已将任务队列迁移到 Postgres。 下一步是删除旧的配置文件。",
         ),
+        (
+            'It says "the lock is held by nobody." That took an hour (all in all). More.',
+            'It says "the lock is held by nobody." That took an hour (all in all).',
+        ),
         ("Done.", "Done."),
         ("", ""),
         ("```\nonly code\n```", ""),

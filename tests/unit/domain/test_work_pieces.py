@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from iai_mcp.domain.instants import from_micros
-from iai_mcp.domain.memories import Memory, Provenance
-from iai_mcp.domain.work_pieces import SUMMARY, bare_request, pieces, spoken_by_person
+from iai_mcp.domain.memories import SUMMARY, Memory, Provenance
+from iai_mcp.domain.work_pieces import bare_request, pieces, spoken_by_person
 
 
 def turns(*said: str, session: str = "s", start: int = 0, **more: object) -> list[Memory]:

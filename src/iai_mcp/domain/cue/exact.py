@@ -39,6 +39,7 @@ _IDENTIFIER = re.compile(
 _NUMBER = re.compile(r"(?<![\w.,:/-])\d{3,20}(?![\w%]|[.,:/-]\d)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WORDY = re.compile(r"[A-Za-z]+-[A-Za-z]+|[A-Z]{2,5}s")  # well-known, PRs
+_LONGEST = 500  # characters: a longer name is none, and looking for it takes seconds
 _TRAILING = ".,;:!?)]}'\""
 
 
@@ -61,7 +62,7 @@ def _trimmed(name: str) -> str:
 
 def _telling(name: str) -> bool:
     """A word of the letters a to f is no commit; "and/or", a plain hyphen and "PRs" name nothing."""
-    if len(name) < 2 or not any(char.isalnum() for char in name):
+    if not 2 <= len(name) <= _LONGEST or not any(char.isalnum() for char in name):
         return False
     if re.fullmatch(r"[a-f]{7,40}", name):
         return False

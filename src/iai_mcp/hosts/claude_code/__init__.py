@@ -15,7 +15,11 @@ def folder() -> str:
 
 def _history() -> tuple[str, ...]:
     projects = os.path.join(folder(), "projects")
-    return (f"{projects}/*/*.jsonl", f"{projects}/*/*/subagents/**/*.jsonl")
+    return (
+        f"{projects}/*/*.jsonl",
+        f"{projects}/*/*/subagents/**/*.jsonl",
+        f"{projects}/*/memory/*.md",
+    )
 
 
 def _is_line(record: "Record") -> bool:

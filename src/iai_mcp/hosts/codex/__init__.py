@@ -22,11 +22,13 @@ def folder() -> str:
 
 
 def _history() -> tuple[str, ...]:
-    return tuple(
+    sessions = tuple(
         f"{folder()}/{kept}/**/rollout-*.{ending}"
         for kept in ("sessions", "archived_sessions")
         for ending in ("jsonl", "jsonl.zst", "json")
     )
+    notes = f"{folder()}/memories"
+    return (*sessions, f"{notes}/MEMORY.md", f"{notes}/rollout_summaries/*.md")
 
 
 def _is_line(record: "Record") -> bool:
@@ -71,6 +73,7 @@ HOST = Host(
     transcript=Transcript(
         lazy(f"{__name__}.transcript", "walk"),
         appends=True,
+        related=lazy(f"{__name__}.transcript", "related"),
         history=_history,
         magic=b"\x28\xb5\x2f\xfd",  # Zstandard's
         is_line=_is_line,

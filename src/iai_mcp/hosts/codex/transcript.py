@@ -10,9 +10,22 @@ A message of the person's is certain when an `event_msg` shows it. Codex also pu
 at all (old versions), the items count.
 """
 
+import os
+
+from iai_mcp.hosts import codex, summaries
 from iai_mcp.hosts.codex import tool_calls
 from iai_mcp.hosts.reader import Reading, lines_of, opened, records
-from iai_mcp.hosts.turns import Event, Record, is_envelopes, is_wrapper, text_at, turn, words_key
+from iai_mcp.hosts.turns import (
+    Event,
+    Record,
+    digest,
+    is_envelopes,
+    is_wrapper,
+    text_at,
+    turn,
+    words_key,
+)
+from iai_mcp.hosts.usage import settle, spend, usage
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -23,7 +36,7 @@ _ID = "codex"
 
 # fmt: off
 _SILENT_TYPES = frozenset((
-    "compacted", "ghost_snapshot", "inter_agent_communication", "session_state", "state",
+    "ghost_snapshot", "inter_agent_communication", "session_state", "state",
     "token_usage_record", "turn_context", "world_state",
 ))
 # fmt: on
@@ -31,20 +44,58 @@ _TEXT_KINDS = ("input_text", "output_text", "text", "Text")
 _AGENTS_FILE = ("# AGENTS.md instructions", "<INSTRUCTIONS>")
 _ENVELOPE_NAME_LENGTH = 60
 _MOST_HELD = 100
+_NEWEST_SUMMARIES = 16  # each session that ends has one; the others were captured before
 
 
 def walk(reading: Reading) -> "Iterator[Event]":
     """The turns of a rollout, compressed or not."""
+    if reading.path.endswith(".md"):
+        yield from _memory_file(reading)
+        return
     if reading.path.endswith(".zst"):
         yield from _walk_compressed(reading)
     else:
         yield from lines_of(parse)(reading)
+    yield from _answer_held(reading)
     yield from _release(reading)
     yield from tool_calls.release(reading)
 
 
 def parse(record: Record, reading: Reading) -> list[Event] | None:
-    """The events of one line; see the module for how the two sides are joined."""
+    """The events of one line. The latest answer is held: what it cost stands in a line behind it."""
+    events, cost = _events(record, reading), _usage(record, reading)
+    if cost:
+        spend(reading.carry, *cost)
+    if events is None or not (events or cost):
+        return events
+    earlier = _answer_held(reading)
+    if events and events[-1]["role"] == "assistant":
+        reading.answer = events.pop()
+    return [*earlier, *events]
+
+
+def _answer_held(reading: Reading) -> list[Event]:
+    """The held answer, with the usage that is known by now."""
+    answer, reading.answer = reading.answer, None
+    return [] if answer is None else [settle(answer, reading.carry)]
+
+
+def _usage(record: Record, reading: Reading) -> tuple[Record, object] | None:
+    """(what a request cost, what tells it from others), if this line says it."""
+    payload = record.get("payload")
+    info = payload.get("info") if isinstance(payload, dict) else None
+    if not isinstance(info, dict) or not isinstance(payload, dict):
+        return None
+    known, sums = info.get("last_token_usage"), info.get("total_token_usage")
+    if payload.get("type") != "token_count" or not isinstance(known, dict):
+        return None
+    cached, received = known.get("cached_input_tokens"), known.get("output_tokens")
+    cost = usage(reading.carry.get("model"), known.get("input_tokens"), received, cached)
+    return cost, sums.get("total_tokens") if isinstance(sums, dict) else None
+
+
+def _events(record: Record, reading: Reading) -> list[Event] | None:
+    """What was said and done in one line; see the module for how the two sides are joined."""
     kind, payload = record.get("type"), record.get("payload")
     if not isinstance(payload, dict):
         return _bare(record, reading)
@@ -55,7 +106,12 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
         cwd = payload.get("cwd")
         if isinstance(cwd, str) and cwd:
             reading.carry["cwd"] = cwd
+        model = payload.get("model")
+        if isinstance(model, str) and model:
+            reading.carry["model"] = model
         return []
+    if kind == "compacted":
+        return _compaction(payload, record, reading)
     if kind == "response_item":
         return _item(payload, record, reading)
     if kind == "event_msg":
@@ -64,6 +120,64 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
             *_said(_shown(payload), "e", record, reading),
         ]
     return [] if str(kind) in _SILENT_TYPES else None
+
+
+def _compaction(payload: Record, record: Record, reading: Reading) -> list[Event]:
+    """The summary with which a session goes on after it was compacted; some are encrypted and so blank."""
+    carry = reading.carry
+    return summaries.summary(
+        _ID,
+        summaries.COMPACTION,
+        text_at(payload, "message") or "",
+        ts=record.get("timestamp"),
+        cwd=carry.get("cwd"),
+        branch=carry.get("branch"),
+    )
+
+
+def _memory_file(reading: Reading) -> "Iterator[Event]":
+    """Codex's notes are about all projects: only sections that name a directory have a place here."""
+    sections = summaries.file_sections(reading.path)
+    whole = _directory_in(sections[0]) if sections and "rollout_summaries" in reading.path else ""
+    for text in sections:
+        cwd = _directory_in(text) or whole
+        if cwd:
+            mark = digest(f"{cwd}\0{text}".encode("utf-8", "replace"), 16)
+            yield from summaries.summary(
+                _ID,
+                "codex-memory",
+                text,
+                identity=f"{_ID} memory {mark}",
+                ts=os.stat(reading.path).st_mtime,
+                cwd=cwd,
+            )
+
+
+def _directory_in(text: str) -> str:
+    """The directory that notes name as `cwd=/home/ann/shop` or `cwd: /home/ann/shop`."""
+    for mark in ("cwd=", "cwd: "):
+        _, found, rest = text.partition(mark)
+        place = rest.split("\n", 1)[0]
+        for end in (",", ";", ")", "`"):
+            place = place.split(end, 1)[0]
+        if found and place.startswith("/"):
+            return place.strip()
+    return ""
+
+
+def related(_path: str) -> list[str]:
+    """Codex's notes: its handbook, and the newest summaries of sessions."""
+    notes = os.path.join(codex.folder(), "memories")
+    handbook = os.path.join(notes, "MEMORY.md")
+    try:
+        with os.scandir(os.path.join(notes, "rollout_summaries")) as entries:
+            stamped = [
+                (one.stat().st_mtime, one.path) for one in entries if one.name.endswith(".md")
+            ]
+    except OSError:
+        stamped = []
+    newest = [path for _, path in sorted(stamped)[-_NEWEST_SUMMARIES:]]
+    return [*newest, *([handbook] if os.path.exists(handbook) else [])]
 
 
 def _bare(record: Record, reading: Reading) -> list[Event] | None:
@@ -228,13 +342,10 @@ def _by_parent(event: Event) -> Event:
 
 
 def _walk_compressed(reading: Reading) -> "Iterator[Event]":
-    import io
-
-    import zstandard  # late: only a cold rollout needs it
+    from iai_mcp import zstd  # late: only a cold rollout needs it
 
     with opened(reading) as file:
-        stream = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-        plain: BinaryIO = io.BufferedReader(stream)
+        plain: BinaryIO = zstd.ZstdFile(file)  # type: ignore[assignment] # it has its methods
         try:
             for record in records(reading, plain):
                 events = parse(record, reading)
@@ -242,5 +353,5 @@ def _walk_compressed(reading: Reading) -> "Iterator[Event]":
                     reading.skipped += 1
                 else:
                     yield from events
-        except zstandard.ZstdError:
+        except (zstd.ZstdError, EOFError):
             reading.skipped += 1  # cut short: what came before the damage is kept

@@ -10,6 +10,7 @@ import os
 from iai_mcp.hosts import background, work
 from iai_mcp.hosts.reader import Reading, lines_of, name_of
 from iai_mcp.hosts.turns import Event, Record, count_occurrence, is_wrapper, text_at, turn
+from iai_mcp.hosts.usage import settle, spend, usage
 from iai_mcp.hosts.work import Call, Result, Setting
 
 TYPE_CHECKING = False  # see compact_json
@@ -47,6 +48,7 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
         return None
     if kind.startswith("session."):
         _learn(data, reading)
+        spend(reading.carry, _usage(data))
         return []
     if kind.startswith("tool."):
         return _tool_events(kind, record, data, reading)
@@ -69,11 +71,21 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
     )
     if event is None:
         return []
+    if role == "assistant":
+        settle(event, carry)
     if "id" not in event:
         event["occurrence"] = count_occurrence(reading.seen(), event)
     elif role == "user":
         carry["request"] = event["id"]
     return [event]
+
+
+def _usage(data: Record) -> Record:
+    known = data.get("usage")
+    if not isinstance(known, dict):
+        return {}
+    cached = known.get("cacheReadTokens")
+    return usage(known.get("model"), known.get("inputTokens"), known.get("outputTokens"), cached)
 
 
 def _learn(data: Record, reading: Reading) -> None:

@@ -12,6 +12,7 @@ from iai_mcp import regular_files
 from iai_mcp.hosts.gemini import tool_calls
 from iai_mcp.hosts.reader import NotATranscriptError, Reading, document, name_of, opened, records
 from iai_mcp.hosts.turns import Event, Record, count_occurrence, is_wrapper, turn, words_key
+from iai_mcp.hosts.usage import settle, spend, total, usage
 from iai_mcp.protocol.markers import without_hook_context, without_injected
 
 TYPE_CHECKING = False  # see compact_json
@@ -99,6 +100,9 @@ class _Chat:
         carry = self._reading.carry
         for message in self._messages.values():
             event = self._event(message)
+            spend(carry, _usage(message))
+            if event is not None and event["role"] == "assistant":
+                settle(event, carry)
             if event is not None:
                 if "id" not in event:
                     event["occurrence"] = count_occurrence(self._reading.seen(), event)
@@ -164,6 +168,14 @@ class _Chat:
         first = rest.lstrip().split("\n", 1)[0]
         if heading and first.startswith("- "):
             self._reading.carry.setdefault("cwd", first.removeprefix("- ").strip())
+
+
+def _usage(message: Record) -> Record:
+    tokens = message.get("tokens")
+    if not isinstance(tokens, dict):
+        return {}
+    received = total(tokens.get("output"), tokens.get("thoughts"))
+    return usage(message.get("model"), tokens.get("input"), received, tokens.get("cached"))
 
 
 def _spoken(message: Record) -> tuple[str | None, str]:

@@ -17,6 +17,7 @@ from iai_mcp.hosts.patches import Change
 from iai_mcp.hosts.reader import LONGEST_LINE, NotATranscriptError, Reading, contents, opened
 from iai_mcp.hosts.sqlite_file import json_column, reading_rows
 from iai_mcp.hosts.turns import Event, Record, is_wrapper, text_at, turn
+from iai_mcp.hosts.usage import settle, spend, total, usage
 from iai_mcp.hosts.work import Call, Result, Setting
 from iai_mcp.protocol.compact_json import scan
 
@@ -154,12 +155,15 @@ def _turns(
 ) -> "Iterator[Event]":
     """The turns of one session. One with a parent is a sub-agent's: its agent asks there, no person."""
     request = None
+    carry: Record = {}
     for position, message in enumerate(messages):
         role = message.get("role")
         if role not in ("user", "assistant") or message.get("summary") is True:
             continue  # a summary is what compaction wrote
         last = position == len(messages) - 1
         place = text_at(message, "path", "cwd") or cwd
+        if role == "assistant":
+            spend(carry, _usage(message))
         agent = session if parent else None
         name = message.get("agent") if parent else None
         for part in parts.get(str(message.get("id")), ()):
@@ -191,7 +195,19 @@ def _turns(
             )
             if event is not None:
                 request = event["id"] if role == "user" else request
-                yield event
+                yield settle(event, carry) if role == "assistant" else event
+
+
+def _usage(message: Record) -> Record:
+    tokens = message.get("tokens")
+    known = tokens if isinstance(tokens, dict) else {}
+    cache = known.get("cache")
+    cached = cache.get("read") if isinstance(cache, dict) else None
+    written = cache.get("write") if isinstance(cache, dict) else None
+    received = total(known.get("output"), known.get("reasoning"))
+    return usage(
+        message.get("modelID"), total(known.get("input"), cached, written), received, cached
+    )
 
 
 def _spoken(part: Record, role: object) -> str:

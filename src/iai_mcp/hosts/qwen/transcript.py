@@ -10,6 +10,7 @@ from iai_mcp.hosts.gemini.tool_calls import result_of
 from iai_mcp.hosts.gemini.transcript import parts_text
 from iai_mcp.hosts.reader import Reading, lines_of
 from iai_mcp.hosts.turns import Event, Record, count_occurrence, is_wrapper, text_at, turn
+from iai_mcp.hosts.usage import settle, spend, total, usage
 from iai_mcp.hosts.work import Call, Setting
 
 TYPE_CHECKING = False  # see compact_json
@@ -39,6 +40,7 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
         return []
     if kind == "assistant":
         _begin_calls(record, reading)
+        spend(carry, _usage(record))
     return _turn(record, message, carry, reading)
 
 
@@ -60,11 +62,22 @@ def _turn(record: Record, message: Record, carry: Record, reading: Reading) -> l
     )
     if event is None:
         return []
+    if kind == "assistant":
+        settle(event, carry)
     if "id" not in event:
         event["occurrence"] = count_occurrence(reading.seen(), event)
     elif kind == "user":
         carry["request"] = event["id"]
     return [event]
+
+
+def _usage(record: Record) -> Record:
+    known = record.get("usageMetadata")
+    if not isinstance(known, dict):
+        return {}
+    received = total(known.get("candidatesTokenCount"), known.get("thoughtsTokenCount"))
+    cached = known.get("cachedContentTokenCount")
+    return usage(record.get("model"), known.get("promptTokenCount"), received, cached)
 
 
 def _words(record: Record, message: Record) -> str:

@@ -15,9 +15,9 @@ def main() -> None:
     order = startup.read_order()
     startup.leave_launcher()
     from iai_mcp.terminal.holder.loop import Holder
-    from iai_mcp.terminal.holder.status import Journal, now_ms
+    from iai_mcp.terminal.holder.status import SessionJournal, now_ms
 
-    journal = Journal(order.directory, order.agent)
+    journal = SessionJournal(order.directory, order.agent)
     try:
         journal.take_lock()
         listener = startup.listen(order.socket_path)

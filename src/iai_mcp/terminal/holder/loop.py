@@ -15,8 +15,8 @@ from iai_mcp.terminal.holder import output, requests, termination
 from iai_mcp.terminal.holder.c_modules import signal, socket
 from iai_mcp.terminal.holder.clients import Client
 from iai_mcp.terminal.holder.output import Modes, Ring
-from iai_mcp.terminal.holder.startup import Order
-from iai_mcp.terminal.holder.status import QUIET, SILENT_START, Journal, Status, rang
+from iai_mcp.terminal.holder.startup import SpawnRequest
+from iai_mcp.terminal.holder.status import QUIET, SILENT_START, SessionJournal, Status, rang
 
 _READS = 16  # reads of the terminal between two looks at the clients
 _FULL_READ = 2048  # the kernel gives 4095 bytes at once while there are so many
@@ -38,8 +38,8 @@ class Holder:
 
     def __init__(
         self,
-        order: Order,
-        journal: Journal,
+        order: SpawnRequest,
+        journal: SessionJournal,
         terminal: tuple[int, int, str],
         listener: "socket.socket",
     ) -> None:

@@ -20,7 +20,7 @@ class LaunchError(Exception):
     """The program was not executed: which step failed, and the system's error number."""
 
 
-class Order:
+class SpawnRequest:
     """What to start, and where its files are. Fields are separated by NUL, which none can hold."""
 
     __slots__ = (
@@ -60,7 +60,7 @@ def _counted(fields: list[bytes]) -> tuple[list[bytes], list[bytes]]:
     return fields[1 : 1 + count], fields[1 + count :]
 
 
-def read_order() -> Order:
+def read_order() -> SpawnRequest:
     """The order on stdin: its length in a line of its own, then the order."""
     size = b""
     while not size.endswith(b"\n"):
@@ -76,7 +76,7 @@ def read_order() -> Order:
             sys.exit("the session's order was cut off")
         parts.append(part)
         missing -= len(part)
-    return Order(b"".join(parts))
+    return SpawnRequest(b"".join(parts))
 
 
 def leave_launcher() -> None:
@@ -107,7 +107,7 @@ def listen(path: str) -> "socket.socket":
     return listener
 
 
-def start_program(order: Order) -> tuple[int, int, str]:
+def start_program(order: SpawnRequest) -> tuple[int, int, str]:
     """Run the program in a new terminal: its pid, the master side, the name of the other side.
 
     Raises:
@@ -140,7 +140,7 @@ def _expect_utf8(slave: int) -> None:
     termios.tcsetattr(slave, termios.TCSANOW, attributes)
 
 
-def _become_program(order: Order, slave: int, report: int) -> None:
+def _become_program(order: SpawnRequest, slave: int, report: int) -> None:
     """In the new process: take the terminal, forget our signal settings, execute."""
     step = "terminal"
     try:

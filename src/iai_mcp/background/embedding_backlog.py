@@ -1,16 +1,20 @@
-"""Bringing memories up to date beside the calls: traits, repetitions, rows in memory, vectors."""
+"""Background task: updates memories after they were stored: traits, repetitions, columns, vectors."""
 
+import contextlib
+import os
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
-from iai_mcp.background.crew import Crew
-from iai_mcp.background.model import Model
-from iai_mcp.background.threads import Worker
+import numpy as np
+
+from iai_mcp.background.embedding_model import Model
+from iai_mcp.background.workers import Worker
 from iai_mcp.engine.columns import Columns
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.embedding import EmbedBacklog, Left
-from iai_mcp.ports.embedder import Embedder
+from iai_mcp.ports.embedder import Embedder, Matrix
 from iai_mcp.ports.memories import Memories
 
 _RENEWED_AT_ONCE = 200
@@ -20,7 +24,7 @@ _FIRSTS = 4  # memories that get a first vector while one gets its passages
 _SMOOTH = 0.1  # how much the last page counts in the estimate of the rest
 
 
-class Making:
+class ModelBacklog:
     """The backlog of one model, with those who work on it and how fast they are."""
 
     def __init__(
@@ -31,7 +35,7 @@ class Making:
         spare: Callable[[int], int],
     ) -> None:
         self.vectors = vectors
-        self.crew = Crew(embedder, spare)
+        self.crew = EmbeddingThreads(embedder, spare)
         self.backlog = EmbedBacklog(memories, self.crew, vectors)
         self._paces: dict[bool, float] = {}  # seconds for a memory: its first vector, or the rest
 
@@ -78,8 +82,8 @@ class Backlog(Worker):
         self._page = page
         self._spare = spare
         self._calm = calm
-        self._turnstile = threading.Lock()
-        self._making: Making | None = None
+        self._lock = threading.Lock()
+        self._making: ModelBacklog | None = None
         model.ready = self.wake
 
     def work(self) -> None:
@@ -91,7 +95,7 @@ class Backlog(Worker):
 
     def page(self, limit: int = 0) -> int:
         """Embed a few; how many there were. One caller at a time: two would embed the same ones."""
-        with self._turnstile:
+        with self._lock:
             self._columns.catch_up()  # else the next recall would have all of it to read
             renewed = self._memories.renew(_RENEWED_AT_ONCE)
             if renewed:
@@ -126,9 +130,87 @@ class Backlog(Worker):
         if isinstance(embedder, str) or vectors is None:
             return 0
         if self._making is None:
-            self._making = Making(self._memories, embedder, vectors, self._spare)
+            self._making = ModelBacklog(self._memories, embedder, vectors, self._spare)
         making = self._making
         making.backlog.look()
         if not making.backlog.lacking:
             self._model.behind = False
         return making.page(limit or self._page, alone=limit > 0)
+
+
+# Characters in a share that one thread takes: some two hundred milliseconds, after which it gives back
+# what it held, and few enough that all end at about the same time.
+_SHARE = 4_096
+# Beside anything else that wants the processor. Not lower: whoever has the interpreter while others get
+# the processor keeps them all waiting.
+_NICE = 10
+
+
+class EmbeddingThreads:
+    """`embed` of an embedder, on as many threads as `spare` says; it is told how many are at work."""
+
+    def __init__(self, embedder: Embedder, spare: Callable[[int], int]) -> None:
+        self._embedder = embedder
+        self._spare = spare
+        self.hands = 1
+
+    def look_around(self) -> int:
+        """How many threads embed from now on."""
+        self.hands = max(1, self._spare(self.hands))
+        return self.hands
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Raises:
+        What the embedder raised; the other threads stop after their share.
+        """
+        rows = np.empty((len(texts), self._embedder.dimensions), np.float32)
+        waiting = list(_shares(texts, self.hands))
+        shares = iter(waiting)
+        failures: list[BaseException] = []
+        lock = threading.Lock()
+
+        def work() -> None:
+            _step_back()
+            while not failures:
+                with lock:
+                    share = next(shares, None)
+                if share is None:
+                    return
+                try:
+                    rows[share] = self._embedder.embed([texts[place] for place in share])
+                except BaseException as failed:  # noqa: BLE001 - handed on to who asked
+                    failures.append(failed)
+
+        wanted = min(self.hands, len(waiting))
+        threads = [threading.Thread(target=work, name="embed-hand") for _ in range(wanted)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if failures:
+            raise failures[0]
+        return rows
+
+
+def _shares(texts: Sequence[str], hands: int) -> Iterator[list[int]]:
+    """The places of the texts, like lengths together, the longest first: short shares are left for
+    the end, when somebody waits for the last of them.
+    """
+    most = min(_SHARE, sum(map(len, texts)) // (2 * hands) + 1)
+    share: list[int] = []
+    size = 0
+    for place in sorted(range(len(texts)), key=lambda place: -len(texts[place])):
+        share.append(place)
+        size += len(texts[place])
+        if size >= most:
+            yield share
+            share, size = [], 0
+    if share:
+        yield share
+
+
+def _step_back() -> None:
+    """Let others have the processor before this thread. Only Linux has threads of several ranks."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)

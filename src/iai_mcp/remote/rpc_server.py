@@ -1,18 +1,20 @@
-"""What is done over there for who calls from here: one function per method of a port.
+"""Runs on the other machine: answers calls on stdin and stdout, one function per method of a port.
 
 Imports are late: every command starts this anew, and needs little of it.
 """
 
+import errno
+import json
 import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from threading import Lock
+from threading import BoundedSemaphore, Lock, Thread
 from typing import TYPE_CHECKING
 
 from iai_mcp import paths
 from iai_mcp.domain.errors import IaiError, InvalidInput, NotFound
-from iai_mcp.remote import environment
+from iai_mcp.remote import environment, wire
 from iai_mcp.remote.json_fields import Fields, data_text, error_json
 from iai_mcp.remote.wire import Json
 
@@ -33,7 +35,7 @@ class Service:
         self._locks: dict[int, AbstractContextManager[None]] = {}
         self._spool: SpoolPass | None = None
         self._losses: LossWatch | None = None
-        self._turnstile = Lock()
+        self._lock = Lock()
 
     def answer(self, message: Json) -> Json:
         """The answer to one call; what is refused is an answer too."""
@@ -54,7 +56,7 @@ class Service:
     @property
     def pty(self) -> "HolderPty":
         """One for all calls: it holds the programs that are to end with this connection."""
-        with self._turnstile:
+        with self._lock:
             if self._pty is None:
                 from iai_mcp.terminal.pty import HolderPty
 
@@ -64,7 +66,7 @@ class Service:
     @property
     def losses(self) -> "LossWatch":
         """One for all calls: it remembers what it has seen end."""
-        with self._turnstile:
+        with self._lock:
             if self._losses is None:
                 from iai_mcp.terminal.session_loss import LossWatch
 
@@ -73,7 +75,7 @@ class Service:
 
     def spool(self) -> "SpoolPass":
         """The way home for what is in the spool: over the forwarded socket, as hooks would go."""
-        with self._turnstile:
+        with self._lock:
             if self._spool is None:
                 from iai_mcp.adapters.spool_drain import SpoolPass
 
@@ -83,13 +85,13 @@ class Service:
     def lock(self, files: "LocalFileSystem", path: str) -> int:
         held = files.locked(path)
         held.__enter__()
-        with self._turnstile:
+        with self._lock:
             token = max(self._locks, default=0) + 1
             self._locks[token] = held
         return token
 
     def unlock(self, token: int) -> None:
-        with self._turnstile:
+        with self._lock:
             held = self._locks.pop(token, None)
         if held is not None:
             held.__exit__(None, None, None)
@@ -415,3 +417,44 @@ METHODS: dict[str, Answer] = {
         for name in ("workplace", "prepare", "standing", "difference", "merge", "remove")
     },
 }
+
+
+_AT_ONCE = 16
+
+
+def serve(mark: str, home_id: str, machine: str) -> None:
+    os.umask(0o077)
+    # What a program or a module prints must not come between the messages.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    answers.write(f"\n{mark}{json.dumps(_greeting(home_id, machine))}\n".encode())
+    answers.flush()
+    service, turnstile = Service(), Lock()
+
+    room = BoundedSemaphore(_AT_ONCE)
+
+    def answer(message: wire.Json) -> None:
+        answered = wire.pack(service.answer(message))
+        with turnstile:
+            answers.write(answered)
+            answers.flush()
+        room.release()
+
+    Thread(target=environment.sweep, daemon=True).start()
+    try:
+        while (message := wire.receive(sys.stdin.buffer)) is not None:
+            room.acquire()
+            Thread(target=answer, args=(message,), daemon=True).start()
+    finally:
+        # Nobody hears the answers any more, and a wait may last for hours.
+        os._exit(0)
+
+
+def _greeting(home_id: str, machine: str) -> wire.Json:
+    """What we say of ourselves, or why nothing can be done here."""
+    try:
+        environment.choose(home_id, machine)
+        return hello()
+    except OSError as refused:
+        full = refused.errno in (errno.ENOSPC, errno.EDQUOT)
+        return {"refused": refused.strerror or type(refused).__name__, "full": full}

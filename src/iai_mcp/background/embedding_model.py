@@ -1,4 +1,4 @@
-"""The model and its vectors, loaded once in the background; until then words answer alone."""
+"""Loads the embedding model and its vectors once, in the background. Until then, words alone find memories."""
 
 import logging
 import threading

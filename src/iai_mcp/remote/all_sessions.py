@@ -1,7 +1,7 @@
-"""Terminal sessions here and on the machines of the person's projects, together.
+"""Terminal sessions on this machine and on the machines of the person's remote projects.
 
-A machine that does not answer delays nobody: after a second its sessions are told from what was known
-of them last, as `unreachable`. Who has no project elsewhere pays one look at a small file.
+A machine that does not answer within a second delays nobody: its sessions are listed as they were
+known last, as `unreachable`. Without a remote project this costs reading one small file.
 """
 
 import json
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from iai_mcp.domain.projects.project import RemoteRef
     from iai_mcp.ports.pty import PtyPort
     from iai_mcp.remote.machine import Machine
-    from iai_mcp.remote.sessions import FarSessions
-    from iai_mcp.terminal.connection import Connection
+    from iai_mcp.remote.sessions import RemoteSessions
+    from iai_mcp.terminal.connection import HolderConnection
     from iai_mcp.terminal.text_input import Delivery
 
 _PATIENCE_SECONDS = 0.9  # a list is there within a second, whoever is away
 
 
-class Everywhere:
+class AllSessions:
     """All sessions, or those of one project. `problems` are the machines that did not answer."""
 
     def __init__(self, project: str | None = None, cwd: str | None = None) -> None:
@@ -109,12 +109,12 @@ class Everywhere:
 
     def _on(self, remote: "RemoteRef") -> list[Listed]:
         from iai_mcp.remote.machine import Machine
-        from iai_mcp.remote.sessions import FarSessions
+        from iai_mcp.remote.sessions import RemoteSessions
 
         # Who asks for one project waits for its machine; who asks for all waits for none.
         patience = None if self._project else _PATIENCE_SECONDS
         try:
-            rows = FarSessions(Machine.of(remote)).listed(patience)
+            rows = RemoteSessions(Machine.of(remote)).listed(patience)
         except IaiError as away:
             self.problems[str(remote)] = away.message
             return _known(remote)
@@ -173,9 +173,9 @@ def pty(record: SessionRecord) -> "PtyPort":
         from iai_mcp.terminal.pty import HolderPty
 
         return HolderPty()
-    from iai_mcp.remote.pty import FarPty
+    from iai_mcp.remote.pty import RemotePty
 
-    return FarPty(machine_of(record))
+    return RemotePty(machine_of(record))
 
 
 def record_of(session_id: str, machine: "Machine | None") -> SessionRecord:
@@ -184,24 +184,24 @@ def record_of(session_id: str, machine: "Machine | None") -> SessionRecord:
         from iai_mcp.terminal.pty import find
 
         return find(session_id)
-    from iai_mcp.remote.sessions import FarSessions
+    from iai_mcp.remote.sessions import RemoteSessions
 
-    return FarSessions(machine).find(session_id)
+    return RemoteSessions(machine).find(session_id)
 
 
-def connected(record: SessionRecord) -> "Connection":
+def connected(record: SessionRecord) -> "HolderConnection":
     """With the holder of a session that runs, wherever that is.
 
     Raises:
         NotFound: it has ended.
     """
     if record.machine is None:
-        from iai_mcp.terminal.connection import Connection
+        from iai_mcp.terminal.connection import HolderConnection
 
-        return Connection(record.socket)
-    from iai_mcp.remote.pty import FarConnection
+        return HolderConnection(record.socket)
+    from iai_mcp.remote.pty import RemoteConnection
 
-    return FarConnection(machine_of(record), record.id)
+    return RemoteConnection(machine_of(record), record.id)
 
 
 def machine_of(record: SessionRecord) -> "Machine":
@@ -226,22 +226,16 @@ def prune(project: str | None, cwd: str | None = None, *, days: float = 0.0) -> 
         return sessions.prune(project, cwd, days=days)
     from iai_mcp.domain.projects.project import RemoteRef
     from iai_mcp.remote.machine import Machine
-    from iai_mcp.remote.sessions import FarSessions
+    from iai_mcp.remote.sessions import RemoteSessions
 
     remote, path = RemoteRef.split(project or "")
-    return FarSessions(Machine.of(remote)).prune(path or None, days)
+    return RemoteSessions(Machine.of(remote)).prune(path or None, days)
 
 
-def _agents(records: Sequence[SessionRecord]) -> list[SessionAgent]:
-    from iai_mcp.remote.session_agents import agents_of
+def _far_of(record: SessionRecord) -> "RemoteSessions":
+    from iai_mcp.remote.sessions import RemoteSessions
 
-    return agents_of(records)
-
-
-def _far_of(record: SessionRecord) -> "FarSessions":
-    from iai_mcp.remote.sessions import FarSessions
-
-    return FarSessions(machine_of(record))
+    return RemoteSessions(machine_of(record))
 
 
 def _path_of(project: str | None) -> str | None:
@@ -294,3 +288,48 @@ def _known(remote: "RemoteRef") -> list[Listed]:
         ]
     except (OSError, ValueError, IaiError):
         return []
+
+
+def _agents(records: Sequence[SessionRecord]) -> list[SessionAgent]:
+    """Every agent of these projects. One that is in no manifest has the name of its last session."""
+    owned = [record for record in records if record.label.agent_id]
+    manifests = {record.label.project: record for record in owned}
+    known = [agent for record in manifests.values() for agent in _manifest(record)]
+    ids = {(agent.project, agent.id) for agent in known}
+    gone = {
+        (record.label.project, record.label.agent_id): record
+        for record in owned
+        if (record.label.project, record.label.agent_id) not in ids
+    }
+    return known + [
+        SessionAgent(agent_id or "", "", record.label.agent_name or "", project)
+        for (project, agent_id), record in gone.items()
+    ]
+
+
+def _manifest(record: SessionRecord) -> list[SessionAgent]:
+    """Nothing where the manifest can not be read: its sessions are still found by id and name."""
+    place = record.label.project
+    if not place or record.status == "unreachable":
+        return []
+    # Late: this module travels to other machines, and the reader of manifests does not.
+    from functools import partial
+
+    from iai_mcp.adapters.bounded_stat import look_at
+    from iai_mcp.adapters.files.agent_contexts import FileAgentContextStore
+    from iai_mcp.adapters.files.local import LocalFileSystem
+    from iai_mcp.domain.projects.project import ProjectPath
+
+    try:
+        project = ProjectPath(place)
+        if record.machine is None:
+            store = FileAgentContextStore(LocalFileSystem)
+            entries = look_at(place, lambda: store.load_manifest(project)).entries
+        else:
+            from iai_mcp.remote.ports import RemoteFiles
+
+            far = FileAgentContextStore(partial(RemoteFiles, machine_of(record)))
+            entries = far.load_manifest(project).entries
+    except IaiError:
+        return []
+    return [SessionAgent(agent.id, agent.slug, agent.name, place) for agent in entries]

@@ -1,10 +1,10 @@
-"""The whole examination, in the order people read it."""
+"""All checks of `doctor`, in the order people read them."""
 
 from collections.abc import Callable
 from functools import partial
 
 from iai_mcp.checks import hosts, machine, memory
-from iai_mcp.checks.verdict import Check, examined
+from iai_mcp.checks.result import Check, examined
 from iai_mcp.store import MemoryStore
 
 _MACHINE: tuple[Callable[[], Check], ...] = (

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.projects.project import RemoteRef
-from iai_mcp.remote import all_machines
+from iai_mcp.remote import all_sessions
 from iai_mcp.remote.machine import Machine
-from iai_mcp.remote.sessions import FarSessions
+from iai_mcp.remote.sessions import RemoteSessions
 
 _DRAIN_EVERY = 1.0
 _LIST_EVERY = 10.0
@@ -23,7 +23,7 @@ _PATIENCE = 30.0
 TakeNews = Callable[[str, Callable[[str], tuple[bytes, str]]], None]
 
 
-class Contact:
+class MachineSync:
     def __init__(
         self, remote: RemoteRef, wait: Callable[[float], bool], take_news: TakeNews
     ) -> None:
@@ -42,7 +42,7 @@ class Contact:
         """Until `wait` says no."""
         pause = _DRAIN_EVERY
         while self._rested(pause):
-            if not self._machine.is_connected() and not all_machines.is_expected_to_run(
+            if not self._machine.is_connected() and not all_sessions.is_expected_to_run(
                 self._remote
             ):
                 self._machine.close()
@@ -67,13 +67,13 @@ class Contact:
 
     def _once(self) -> None:
         self._machine.call("memory.drain", _PATIENCE)
-        sessions = FarSessions(self._machine)
+        sessions = RemoteSessions(self._machine)
         self._take_news(str(self._remote), lambda place: sessions.news(place, _PATIENCE))
         now = time.monotonic()
         if now - self._listed_at < _LIST_EVERY:
             return
         rows = sessions.listed(_PATIENCE)
-        all_machines.remember(self._remote, rows)
+        all_sessions.remember(self._remote, rows)
         self._listed_at = now
         if any(row.record.alive for row in rows):
             self._in_use_at = now

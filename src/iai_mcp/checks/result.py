@@ -1,4 +1,4 @@
-"""A verdict and how it is reached without ever raising."""
+"""The result of a check: passed, warned or failed. A check that raises becomes a failed one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
