@@ -1,35 +1,40 @@
-"""Ask what was said before, by any agent, in any session.
+"""Search what was said and done before, by any agent, in any session.
 
 iai-mcp recall which port does postgres use
+iai-mcp recall "why did we drop redis?" --also "moved the queue to Postgres" --also "SKIP LOCKED"
 iai-mcp recall "the deploy script" --project . --since "last week"
-iai-mcp recall flaky test --context 2 --k 5
-iai-mcp recall flaky test --explain       why each was found, in numbers
-iai-mcp recall flaky test --full          whole turns instead of the pieces that matched
+iai-mcp recall flaky test --explain       what each stage did, and why each result came
+iai-mcp recall flaky test --full --json   whole turns, for programs
 
-Each hit has a number: 'iai-mcp show 2' opens it in its conversation, 'iai-mcp pin 2' keeps it, 'iai-mcp
-forget 2' removes it. The numbers are those of the last recall in the same terminal.
+--also gives another wording, best in the words of the likely answer: it finds about twice as much.
+Each result begins with its id: 'iai-mcp show ID' opens it, 'iai-mcp pin ID' keeps it, 'iai-mcp forget ID'
+removes it. A number from 1 on names a result of the last recall in the same terminal.
 """
 
 import argparse
 import os
-from collections.abc import Callable
+import re
 
 from iai_mcp.cli import last_recall, memory_access, output, times
 from iai_mcp.domain.shown_text import shown_line
 from iai_mcp.project import from_argument
 
 _FILTERS = ("session_id", "agent", "host", "role", "kind", "from", "since", "until", "as_of")
-
-
 _NOTHING = (
     "nothing is remembered yet: 'iai-mcp up' turns memory on, "
     "'iai-mcp import' brings in the history that your agents have"
 )
+_RESULT = re.compile(r"^\[([0-9a-f]{8,36})\]", re.MULTILINE)
+_LABEL = re.compile(r"^(?:> asked: |next: |more \(memory_show|No good match;)")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("cue", nargs="+", help="what you want to know, in your own words")
-    parser.add_argument("-k", "--k", type=int, default=5, help="at most this many (default 5)")
+    parser.add_argument(
+        "--also", action="append", default=[], metavar="WORDING",
+        help="another wording, best in the words of the likely answer; up to 6",
+    )  # fmt: skip
+    parser.add_argument("-k", "--k", type=int, help="at most this many results with text")
     parser.add_argument(
         "--budget-tokens", type=int, default=1500, help="at most this much of an answer"
     )
@@ -42,10 +47,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", metavar="MEMBER", help="only what this member told, or: me")
     times.add(parser, "--since", "not before this time")
     times.add(parser, "--until", "before this time")
-    times.add(parser, "--as-of", "answer as it would have been then")
-    parser.add_argument("--context", type=int, help="show this many turns around each hit")
-    parser.add_argument("--full", action="store_true", help="whole turns, not excerpts")
-    parser.add_argument("--explain", action="store_true", help="show what each score is made of")
+    times.add(parser, "--as-of", "search the memory as it was then")
+    parser.add_argument("--context", type=int, help="with --json: this many turns around each hit")
+    parser.add_argument("--full", action="store_true", help="with --json: whole turns")
+    parser.add_argument("--explain", action="store_true", help="show what each stage did")
     parser.add_argument("--json", action="store_true", help="one JSON object for programs")
 
 
@@ -53,85 +58,53 @@ def run(arguments: argparse.Namespace) -> int:
     cwd = os.getcwd()
     params: dict[str, object] = {
         "cue": " ".join(arguments.cue),
-        "k": arguments.k,
         "budget_tokens": arguments.budget_tokens,
         "cwd": cwd,
         "explain": arguments.explain,
-        "full": arguments.full,
+        "format": "json" if arguments.json else "text",
     }
     params |= {name: value for name in _FILTERS if (value := getattr(arguments, name))}
+    if arguments.also:
+        params["wordings"] = arguments.also
+    if arguments.k is not None:
+        params["k"] = arguments.k
     if arguments.project:
         params["project"] = from_argument(arguments.project, cwd)
-    if arguments.context:
-        params["context"] = arguments.context
+    if arguments.json:
+        params |= {"full": arguments.full, "context": arguments.context or 0}
     result = memory_access.call("memory_recall", params, looks=True)
-    narrowed = any(name in params for name in (*_FILTERS, "project"))
-    nothing = "nothing that fits is remembered" if narrowed else _NOTHING
-    if not arguments.json and not memory_access.nothing_is_kept():
-        last_recall.keep([str(hit["id"]) for hit in _shown(result)])
-    output.emit(
-        result, told(result, nothing, _marker(" ".join(arguments.cue))), as_json=arguments.json
-    )
+    if memory_access.nothing_is_kept():
+        output.emit(result, _NOTHING, as_json=arguments.json)
+        return 0
+    text = str(result.get("text", ""))
+    if not arguments.json:
+        last_recall.keep([match[1] for match in _RESULT.finditer(text)])
+    output.emit(result, coloured(text) + _stages(result), as_json=arguments.json)
     return 0
 
 
-def told(
-    result: dict[str, object], nothing: str = _NOTHING, mark: Callable[[str], str] = str
-) -> str:
-    """The hits as people read them: a number, when, where, who, and the words."""
-    parts = [hit_text(hit, number, mark) for number, hit in enumerate(_shown(result), 1)]
-    outdated = len(_list(result, "anti_hits"))
-    if outdated:
-        parts.insert(len(parts) - outdated, output.paint("no longer true:", "yellow"))
-    if not parts:
-        parts = [nothing]
-    elif result.get("note"):
-        parts.insert(0, output.paint(str(result["note"]), "yellow"))
-    degraded = result.get("degraded")
-    if isinstance(degraded, list) and degraded:
-        parts.append(output.paint("degraded: " + "; ".join(map(str, degraded)), "yellow"))
-    return "\n\n".join(parts)
+def coloured(text: str) -> str:
+    """An answer with its ids and labels in colour where a terminal shows it."""
+    return "\n".join(_coloured_line(line) for line in text.split("\n"))
 
 
-def _shown(result: dict[str, object]) -> list[dict[str, object]]:
-    """In the order in which they are numbered."""
-    return [*_list(result, "hits"), *_list(result, "anti_hits")]
+def _coloured_line(line: str) -> str:
+    line = shown_line(line)
+    if match := _RESULT.match(line):
+        return output.paint(match[0], "bold") + line[match.end() :]
+    return output.paint(line, "dim") if _LABEL.match(line) else line
 
 
-def _list(result: dict[str, object], name: str) -> list[dict[str, object]]:
-    found = result.get(name)
-    return found if isinstance(found, list) else []
+def _stages(result: dict[str, object]) -> str:
+    """What each stage did, a line each."""
+    stages = result.get("stages")
+    if not isinstance(stages, dict):
+        return ""
+    return "\n\n" + "\n".join(f"{name}: {shown_line(str(did))}" for name, did in stages.items())
 
 
-def _marker(cue: str) -> Callable[[str], str]:
-    """Marks the cue's words where a terminal shows them in colour."""
-    if output.paint("", "bold") == "":
-        return str
-    from iai_mcp.domain.cue.stop_words import stop_words  # late: only for people's eyes
-    from iai_mcp.domain.cue_matching import CueMatcher
-    from iai_mcp.domain.words import index_terms, words
-
-    said = words(cue)
-    telling = [word for word in said if word not in stop_words(said)] or said
-    matcher = CueMatcher.of_terms(term for word in telling for term in index_terms(word))
-
-    def mark(text: str) -> str:
-        pieces, at = [], 0
-        for found in matcher.occurrences(text):
-            if found.start >= at:
-                pieces += [
-                    text[at : found.start],
-                    output.paint(text[found.start : found.end], "bold"),
-                ]
-                at = found.end
-        return "".join([*pieces, text[at:]])
-
-    return mark
-
-
-def hit_text(
-    hit: dict[str, object], number: int | None = None, mark: Callable[[str], str] = str
-) -> str:
+def hit_text(hit: dict[str, object]) -> str:
+    """A stored turn as people read it: when, where, who, and the words."""
     where = " · ".join(
         str(part)
         for part in (
@@ -145,10 +118,9 @@ def hit_text(
         if part
     )
     superseded = output.paint(" (superseded)", "yellow") if hit.get("valid_to") else ""
-    count = output.paint(f"{number} ", "bold") if number else ""
-    said = [f"{count}{output.paint(shown_line(where), 'dim')}{superseded}"]
-    said += [*_asked(hit), *_around(hit, "before"), mark(str(hit.get("text")))]
-    said += [*_rest(hit, number), *_elsewhere(hit), *_around(hit, "after")]
+    said = [f"{output.paint(shown_line(where), 'dim')}{superseded}"]
+    said += [*_asked(hit), *_around(hit, "before"), str(hit.get("text"))]
+    said += [*_rest(hit), *_elsewhere(hit), *_around(hit, "after")]
     return "\n".join([*said, *_explained(hit)])
 
 
@@ -187,13 +159,13 @@ def _place(place: dict[str, object]) -> str:
     )
 
 
-def _rest(hit: dict[str, object], number: int | None) -> list[str]:
+def _rest(hit: dict[str, object]) -> list[str]:
     """Where the whole is, of what is too long to be shown here."""
     if not hit.get("excerpt"):
         return []
     size = hit.get("characters")
     whole = f"{size:,} characters in all" if isinstance(size, int) else "there is more of it"
-    return [output.paint(f"({whole}: iai-mcp show {number or hit.get('id')})", "dim")]
+    return [output.paint(f"({whole}: iai-mcp show {hit.get('id')})", "dim")]
 
 
 def _around(hit: dict[str, object], side: str) -> list[str]:

@@ -38,6 +38,7 @@ _READ_OF_EACH = 100_000  # characters
 _READ_FOR_A_LINE = 4_000
 _LINES_SHARE = 0.26  # of the budget
 _LISTED_COPIES, _PLACES = 5, 3
+_NAMED = 0.005  # a smaller part of a score is left out
 _SIDE = 600  # characters of a neighbouring turn
 _SILENT = "project: your directory does not answer; no project was preferred"
 
@@ -609,6 +610,13 @@ class _Told:
 
     memory: Memory
     turn: Turn
+
+
+def _why(entry: Entry) -> str:
+    """The parts of a score, largest first."""
+    parts = sorted(entry.parts.items(), key=lambda part: -abs(part[1]))
+    shown = ", ".join(f"{name} {value:+.2f}" for name, value in parts if abs(value) >= _NAMED)
+    return f"score {entry.score:.2f}: {shown}"
 
 
 def _line_of(one: Listed) -> str:

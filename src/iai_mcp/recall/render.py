@@ -53,6 +53,7 @@ class Shown:
     next: str = ""
     also: tuple[str, ...] = ()  # days on which the same was said elsewhere
     disputed_by: tuple[str, ...] = ()  # ids of what contradicts it
+    why: str = ""  # what its score is made of, where that was asked for
 
 
 def choose(
@@ -172,6 +173,7 @@ def block(one: Shown, ids: Mapping[str, str], project: str) -> str:
         head += f" · also {', '.join(one.also)}"
     asked = request_of(one)
     lines = [head, *([f"> asked: {asked}"] if asked else [])]
+    lines += [f"({one.why})"] if one.why else []
     lines += [quoted(text) for _, text in one.turns]
     if one.next:
         lines.append(f'next: "{one.next}"')
