@@ -131,7 +131,8 @@ class _Search:
         resolved = self._resolved()
         most = self._results()
         first, rest = resolved.entries[:most], resolved.entries[most:]
-        close = is_close(self.found, self.ranked, self.query)
+        by_meaning = self.vectors is not None and self.embedded is not None
+        close = is_close(self.ranked, self.query, by_meaning=by_meaning)
         room = self.asked.budget * BYTES_PER_TOKEN
         if self.asked.as_text:
             answer = self._as_text(first, rest, resolved.superseded, close, room)

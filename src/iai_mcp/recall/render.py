@@ -174,7 +174,7 @@ def block(one: Shown, ids: Mapping[str, str], project: str) -> str:
     asked = request_of(one)
     lines = [head, *([f"> asked: {asked}"] if asked else [])]
     lines += [f"({one.why})"] if one.why else []
-    lines += [quoted(text) for _, text in one.turns]
+    lines.append("\n… ".join(quoted(text) for _, text in one.turns))
     if one.next:
         lines.append(f'next: "{one.next}"')
     return "\n".join(lines)
