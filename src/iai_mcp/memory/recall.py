@@ -162,6 +162,8 @@ class _Search:
 
     def _entries(self, places: Sequence[int]) -> list[Entry]:
         found, ranked = self.found, self.ranked
+        if not len(places):
+            return self._latest()
         heads = found.heads[places].tolist()
         exchanges = self.recall.finder.exchanges(heads, self.scope)
         known = self._read(found.best[places].tolist(), _READ_FOR_A_LINE)
