@@ -132,7 +132,7 @@ class _Search:
         most = self._results()
         first, rest = resolved.entries[:most], resolved.entries[most:]
         by_meaning = self.vectors is not None and self.embedded is not None
-        close = is_close(self.ranked, self.query, by_meaning=by_meaning)
+        close = is_close(self.ranked, by_meaning=by_meaning)
         room = self.asked.budget * BYTES_PER_TOKEN
         if self.asked.as_text:
             answer = self._as_text(first, rest, resolved.superseded, close, room)
