@@ -162,6 +162,8 @@ class _Search:
 
     def _entries(self, places: Sequence[int]) -> list[Entry]:
         found, ranked = self.found, self.ranked
+        if not len(places):
+            return self._latest()
         heads = found.heads[places].tolist()
         exchanges = self.recall.finder.exchanges(heads, self.scope)
         best = found.best[places].tolist()
