@@ -136,8 +136,10 @@ def _show(chosen: Sequence[Host], *, with_files: bool, args: argparse.Namespace)
 
 def _change(chosen: Sequence[Host], args: argparse.Namespace) -> int:
     installing = args.action == "install"
-    plan = registry.plan_install if installing else registry.plan_remove
-    planned = [plan(host) for host in chosen]
+    planned = [
+        registry.plan_install(host) if installing else registry.plan_remove(host, chosen)
+        for host in chosen
+    ]
     if args.dry_run:
         _report(planned, args, dry=True)
         return 1 if any(outcome.error for outcome in planned) else 0

@@ -11,7 +11,7 @@ from iai_mcp.domain.errors import IaiError, NotFound
 from iai_mcp.hosts import commands, every, find
 from iai_mcp.hosts.config_files import edits, receipts
 from iai_mcp.hosts.config_files.edits import Edit
-from iai_mcp.hosts.config_files.entries import ConfigFile
+from iai_mcp.hosts.config_files.entries import ConfigFile, OwnFile
 from iai_mcp.hosts.host import Host
 
 
@@ -69,9 +69,12 @@ def status(host: Host) -> str:
     if host.has_plugin():
         return "twice" if installed_commands(host) else "plugin"
     try:
-        states = {edits.state(wanted) for wanted in files(host)}
+        states = {edits.state(wanted) for wanted in files(host) if not _is_shared(wanted)}
+        shared = {edits.state(wanted) for wanted in files(host) if _is_shared(wanted)}
     except IaiError:
         return "broken"
+    if states == {"installed"} and shared - states:
+        return "outdated"  # from before there was a skill
     if len(states) == 1:
         return states.pop()
     return "outdated" if "outdated" in states else "partly"
@@ -90,9 +93,9 @@ def plan_install(host: Host) -> Outcome:
     return _planned(host, install=True)
 
 
-def plan_remove(host: Host) -> Outcome:
-    """What removing would do; nothing is written."""
-    return _planned(host, install=False)
+def plan_remove(host: Host, chosen: Sequence[Host] = ()) -> Outcome:
+    """What removing would do, one after the other where several are `chosen`; nothing is written."""
+    return _planned(host, install=False, gone=chosen[: chosen.index(host)] if chosen else ())
 
 
 def install(chosen: Sequence[Host]) -> list[Outcome]:
@@ -107,12 +110,36 @@ def remove(chosen: Sequence[Host]) -> list[Outcome]:
         return [_done(host, install=False) for host in chosen]
 
 
-def _planned(host: Host, *, install: bool) -> Outcome:
+def _needed(host: Host, *, install: bool, gone: Sequence[Host] = ()) -> tuple[ConfigFile, ...]:
+    """The host's files; those to remove without what other connected hosts need."""
+    if install:
+        return files(host)
+    others = [other for other in hosts() if other is not host and other not in gone]
+    needed = {wanted.path for other in others if _is_connected(other) for wanted in files(other)}
+    return tuple(
+        wanted for wanted in files(host) if not (_is_shared(wanted) and wanted.path in needed)
+    )
+
+
+def _is_shared(wanted: ConfigFile) -> bool:
+    return isinstance(wanted, OwnFile) and wanted.shared
+
+
+def _is_connected(host: Host) -> bool:
+    """Whether anything of ours is in the files that are this host's alone."""
+    own = [wanted for wanted in files(host) if not _is_shared(wanted)]
+    try:
+        return any(edits.state(wanted) != "absent" for wanted in own)
+    except IaiError:
+        return True
+
+
+def _planned(host: Host, *, install: bool, gone: Sequence[Host] = ()) -> Outcome:
     if install and host.has_plugin():
         return Outcome(host)  # the plugin does all of it
     plan = edits.plan_install if install else edits.plan_remove
     try:
-        return Outcome(host, tuple(plan(wanted) for wanted in files(host)))
+        return Outcome(host, tuple(map(plan, _needed(host, install=install, gone=gone))))
     except IaiError as error:
         return Outcome(host, error=error)
 
@@ -122,7 +149,7 @@ def _done(host: Host, *, install: bool) -> Outcome:
     if planned.error is not None or not planned.edits:
         return planned
     do = edits.install if install else edits.remove
-    wanted_files = files(host)
+    wanted_files = _needed(host, install=install)
     done: list[Edit] = []
     try:
         # Backwards when removing: the folders were made for the first file and go with it.

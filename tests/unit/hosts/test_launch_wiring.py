@@ -167,7 +167,9 @@ def test_claude_code_gets_settings_servers_and_the_project_by_flags() -> None:
         *("--add-dir", "/home/ann/shop", "--session-id", "5e55-10", "--", "go"),
     )
     assert wiring.env == {"DISABLE_AUTOUPDATER": "1"}
-    assert json.loads(files(wiring)["claude-mcp.json"]) == {"mcpServers": {"iai-mcp": SERVER}}
+    assert json.loads(files(wiring)["claude-mcp.json"]) == {
+        "mcpServers": {"iai-mcp": SERVER | {"alwaysLoad": True}}
+    }
     hook = settings["hooks"]["SessionStart"][0]["hooks"][0]
     assert [hook["command"], *hook["args"]] == [*MEMORY.hook, "claude-code", "SessionStart"]
     assert {"Stop", "SessionEnd", "Notification", "PermissionRequest"} <= set(settings["hooks"])

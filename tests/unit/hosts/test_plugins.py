@@ -51,10 +51,10 @@ def test_a_plugin_has_a_manifest_hooks_the_server_and_a_skill(
     ((name, server),) = servers["mcpServers"].items()
     assert (name, server["command"], server["args"]) == ("iai-mcp", "iai-mcp", ["mcp"])
     head, _, body = (
-        made[f"{root}skills/recall/SKILL.md"].decode().removeprefix("---\n").partition("---\n")
+        made[f"{root}skills/iai-mcp/SKILL.md"].decode().removeprefix("---\n").partition("---\n")
     )
     fields = dict(line.partition(": ")[::2] for line in head.splitlines())
-    assert fields["name"] == "recall"
+    assert fields["name"] == "iai-mcp"
     assert len(fields["description"]) <= 1024
     assert "memory_recall" in body
 

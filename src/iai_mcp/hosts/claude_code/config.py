@@ -25,6 +25,7 @@ from iai_mcp.hosts.launch import (
     mcp_servers,
     session_arguments,
 )
+from iai_mcp.hosts.skill import skill_in
 from iai_mcp.paths import home
 
 # Reading our own memory is what the person asked for by launching; nothing that writes is here.
@@ -39,7 +40,12 @@ def files(commands: Commands) -> tuple[ConfigFile, ...]:
     settings = os.path.join(folder(), "settings.json")
     return (
         JsonFile(settings, hooks=Hooks(("hooks",), hooks(commands, HOOKS.timeouts()))),
-        JsonFile(_global_file(), entries=(server_entry(commands, "mcpServers", type="stdio"),)),
+        # Without alwaysLoad the model sees our tools' names only, until it searches for tools.
+        JsonFile(
+            _global_file(),
+            entries=(server_entry(commands, "mcpServers", type="stdio", alwaysLoad=True),),
+        ),
+        skill_in(folder(), "skills"),
     )
 
 
@@ -91,7 +97,7 @@ def _wire(launch: Invocation) -> LaunchWiring:
         env={"DISABLE_AUTOUPDATER": "1"},
         files=(
             json_file(_SETTINGS, {"hooks": ours, "permissions": {"allow": allowed}}),
-            json_file(_SERVERS, mcp_servers(launch.memory)),
+            json_file(_SERVERS, mcp_servers(launch.memory, alwaysLoad=True)),
         ),
     )
 

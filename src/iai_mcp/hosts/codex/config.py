@@ -14,7 +14,9 @@ from iai_mcp.domain.agents.profile import AgentProfile, ConventionFile
 from iai_mcp.hosts.codex import HOOKS, HOST, folder
 from iai_mcp.hosts.commands import SERVER, Commands, hook_groups, server_entry
 from iai_mcp.hosts.config_files.entries import ConfigFile, Hooks, JsonFile, TomlFile
+from iai_mcp.hosts.host import in_home
 from iai_mcp.hosts.launch import Launchable, after_options, commands_of, session_arguments
+from iai_mcp.hosts.skill import skill_in
 
 # Under this name Codex keeps the trust in hooks that came by `-c`.
 _FLAGS = "/<session-flags>/config.toml"
@@ -27,6 +29,7 @@ def files(commands: Commands) -> tuple[ConfigFile, ...]:
         TomlFile(
             os.path.join(folder(), "config.toml"), entries=(server_entry(commands, "mcp_servers"),)
         ),
+        skill_in(in_home(".agents"), "skills"),
     )
 
 

@@ -44,10 +44,11 @@ class TomlFile:
 
 @dataclass(frozen=True, slots=True)
 class OwnFile:
-    """A file that is wholly ours (a plugin)."""
+    """A file that is wholly ours (a plugin). A `shared` one stays while another host needs it."""
 
     path: str
     text: str
+    shared: bool = False
 
 
 ConfigFile: TypeAlias = JsonFile | TomlFile | OwnFile

@@ -16,6 +16,9 @@ _OUR_COMMAND = re.compile(
 # The variables that we write into entries; any other one there is the person's own.
 OUR_VARIABLES = ("IAI_MCP_STORE", "IAI_DAEMON_SOCKET_PATH")
 
+# What of an entry a person may set otherwise than we do.
+_CHOICES = ("alwaysLoad",)
+
 
 def is_our_hook(value: Json) -> bool:
     """Whether this is a single hook that runs us, in any of the hosts' notations."""
@@ -92,7 +95,8 @@ def merged(existing: Json, wanted: Mapping[str, Json]) -> dict[str, Json]:
     if not isinstance(existing, dict):
         return dict(wanted)
     result = dict(existing)
-    result.update(wanted)
+    chosen = {key: existing[key] for key in _CHOICES if isinstance(existing.get(key), bool)}
+    result.update({**wanted, **chosen})
     for key in ("env", "environment"):
         theirs = existing.get(key)
         if isinstance(theirs, dict):

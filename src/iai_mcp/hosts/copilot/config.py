@@ -9,7 +9,9 @@ from iai_mcp.hosts.commands import Commands, server_entry
 from iai_mcp.hosts.config_files.entries import ConfigFile, Hooks, JsonFile
 from iai_mcp.hosts.config_files.jsonc import Json
 from iai_mcp.hosts.copilot import HOOKS, HOST, folder
+from iai_mcp.hosts.host import in_home
 from iai_mcp.hosts.launch import Launchable, json_file, mcp_servers
+from iai_mcp.hosts.skill import skill_in
 
 _SERVERS = "copilot-mcp.json"
 
@@ -20,6 +22,7 @@ def files(commands: Commands) -> tuple[ConfigFile, ...]:
     return (
         JsonFile(os.path.join(folder(), "settings.json"), hooks=Hooks(("hooks",), items)),
         JsonFile(os.path.join(folder(), "mcp-config.json"), entries=(server,)),
+        skill_in(in_home(".agents"), "skills"),
     )
 
 

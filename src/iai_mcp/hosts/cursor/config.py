@@ -18,6 +18,7 @@ from iai_mcp.hosts.launch import (
     mcp_servers,
     session_arguments,
 )
+from iai_mcp.hosts.skill import skill_in
 
 
 def files(commands: Commands) -> tuple[ConfigFile, ...]:
@@ -26,6 +27,7 @@ def files(commands: Commands) -> tuple[ConfigFile, ...]:
     return (
         JsonFile(hooks_file(), hooks=hooks, frame={"version": 1}),
         JsonFile(os.path.join(folder(), "mcp.json"), entries=(server,)),
+        skill_in(folder(), "skills"),
     )
 
 

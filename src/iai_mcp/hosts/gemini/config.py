@@ -9,6 +9,7 @@ from iai_mcp.domain.agents.profile import AgentProfile, ConventionFile
 from iai_mcp.hosts.commands import Commands, hook_groups, server_entry
 from iai_mcp.hosts.config_files.entries import ConfigFile, Hooks, JsonFile
 from iai_mcp.hosts.gemini import HOOKS, HOST, folder
+from iai_mcp.hosts.host import in_home
 from iai_mcp.hosts.launch import (
     Launchable,
     grouped_hooks,
@@ -17,6 +18,7 @@ from iai_mcp.hosts.launch import (
     one_of_a_list,
     session_arguments,
 )
+from iai_mcp.hosts.skill import skill_in
 
 _TRUST = "gemini-trust.json"
 
@@ -26,7 +28,10 @@ def files(commands: Commands) -> tuple[ConfigFile, ...]:
         ("hooks",), hook_groups(commands, HOST.id, HOOKS.timeouts(), HOOKS.matchers, name="iai-mcp")
     )
     path = os.path.join(folder(), "settings.json")
-    return (JsonFile(path, entries=(server_entry(commands, "mcpServers"),), hooks=hooks),)
+    return (
+        JsonFile(path, entries=(server_entry(commands, "mcpServers"),), hooks=hooks),
+        skill_in(in_home(".agents"), "skills"),
+    )
 
 
 def launch() -> Launchable:

@@ -10,8 +10,10 @@ from iai_mcp.domain.agents.profile import AgentProfile, ConventionFile
 from iai_mcp.hosts.commands import SERVER, Commands
 from iai_mcp.hosts.config_files.entries import ConfigFile, Entry, JsonFile, OwnFile
 from iai_mcp.hosts.config_files.jsonc import Json
+from iai_mcp.hosts.host import in_home
 from iai_mcp.hosts.launch import Launchable, commands_of, session_arguments
 from iai_mcp.hosts.opencode import HOST, folder
+from iai_mcp.hosts.skill import skill_in
 
 _PLUGIN = "opencode-plugin.js"
 
@@ -63,6 +65,7 @@ def files(commands: Commands) -> tuple[ConfigFile, ...]:
     return (
         OwnFile(os.path.join(folder(), "plugins", "iai-mcp.js"), _plugin(commands)),
         JsonFile(_settings(), entries=(Entry(("mcp", SERVER), server),)),
+        skill_in(in_home(".agents"), "skills"),
     )
 
 

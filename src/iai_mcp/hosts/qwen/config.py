@@ -16,12 +16,16 @@ from iai_mcp.hosts.launch import (
     session_arguments,
 )
 from iai_mcp.hosts.qwen import HOOKS, HOST, folder
+from iai_mcp.hosts.skill import skill_in
 
 
 def files(commands: Commands) -> tuple[ConfigFile, ...]:
     hooks = Hooks(("hooks",), hook_groups(commands, HOST.id, HOOKS.timeouts(), name="iai-mcp"))
     path = os.path.join(folder(), "settings.json")
-    return (JsonFile(path, entries=(server_entry(commands, "mcpServers"),), hooks=hooks),)
+    return (
+        JsonFile(path, entries=(server_entry(commands, "mcpServers"),), hooks=hooks),
+        skill_in(folder(), "skills"),
+    )
 
 
 def launch() -> Launchable:
