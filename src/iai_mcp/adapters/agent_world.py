@@ -33,10 +33,10 @@ class JournalEventBus:
         self._user_data = user_data
         self._clock = clock
         self._subscribers: dict[object, Callable[[AgentEvent], None]] = {}
-        self._turnstile = Lock()
+        self._lock = Lock()
 
     def publish(self, event: AgentEvent) -> None:
-        with self._turnstile:
+        with self._lock:
             listeners = list(self._subscribers.values())
         for listener in listeners:
             listener(event)
@@ -44,11 +44,11 @@ class JournalEventBus:
 
     def subscribe(self, callback: Callable[[AgentEvent], None]) -> Callable[[], None]:
         token = object()
-        with self._turnstile:
+        with self._lock:
             self._subscribers[token] = callback
 
         def stop() -> None:
-            with self._turnstile:
+            with self._lock:
                 self._subscribers.pop(token, None)
 
         return stop

@@ -34,7 +34,7 @@ class KeptCopies:
         self._db = database
         self._directory = directory
         # A backup that is being made is rewritten after that, never missed in between.
-        self._turnstile = Lock()
+        self._lock = Lock()
 
     def count(self) -> int:
         return len(self._backups()) + len(stores_set_aside(self._directory))
@@ -56,7 +56,7 @@ class KeptCopies:
             IaiError: it could not be made; those that are there stay.
         """
         folder = self._directory / BACKUPS
-        with self._turnstile:
+        with self._lock:
             try:
                 paths.private_dir(str(folder))
                 self._tidy()
@@ -71,7 +71,7 @@ class KeptCopies:
         rewritten = 0
         logs = (*logs_left(self._directory), *write_ahead.copies(self._db.path))
         not_reached = [f"{log}: a log without its store can not be read" for log in logs]
-        with self._turnstile:
+        with self._lock:
             self._tidy()
             for path in (*self._backups(), *stores_set_aside(self._directory)):
                 if stopping():

@@ -36,7 +36,7 @@ class AgentNews:
     def __init__(self, directory: Path, journal: Journal) -> None:
         self._path = directory / NAME
         self._journal = journal
-        self._turnstile = Lock()
+        self._lock = Lock()
         self._seen: tuple[int, int, int] | None = None
 
     def waiting(self) -> bool:
@@ -48,7 +48,7 @@ class AgentNews:
 
         What can not be read or written now is there the next time.
         """
-        with self._turnstile:
+        with self._lock:
             standing = self._standing()
             if standing == self._seen:
                 return 0

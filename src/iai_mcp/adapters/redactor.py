@@ -26,7 +26,7 @@ class FileRedactor:
 
     def __init__(self, path: Callable[[], str] = user_file) -> None:
         self._path = path
-        self._turnstile = Lock()
+        self._lock = Lock()
         self._seen: tuple[str, int, int] | None = None
         self._user = UserPatterns()
 
@@ -44,7 +44,7 @@ class FileRedactor:
             seen = (path, found.st_mtime_ns, found.st_size)
         except OSError:
             seen = None
-        with self._turnstile:
+        with self._lock:
             if seen != self._seen:
                 self._seen = seen
                 self._user = UserPatterns() if seen is None else _read(path)

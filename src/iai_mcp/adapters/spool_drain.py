@@ -192,7 +192,7 @@ class SpoolPass:
     deliver: Deliver
     spool_dir: str | None = None
     stopping: threading.Event = field(default_factory=threading.Event)
-    _turnstile: threading.Lock = field(default_factory=threading.Lock)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
     _attempts: dict[str, int] = field(default_factory=dict)
     _retry_in: float = 0.0
     retry_at: float = 0.0
@@ -208,7 +208,7 @@ class SpoolPass:
         """One pass. Safe to call from several threads: the second waits."""
         done = Drained()
         directory = self.directory()
-        with self._turnstile:
+        with self._lock:
             files = self._waiting(directory)
             for position, path in enumerate(files):
                 if self.stopping.is_set():

@@ -84,7 +84,7 @@ class Backlog(Worker):
         self._page = page
         self._spare = spare
         self._calm = calm
-        self._turnstile = threading.Lock()
+        self._lock = threading.Lock()
         self._making: ModelBacklog | None = None
         model.ready = self.wake
 
@@ -97,7 +97,7 @@ class Backlog(Worker):
 
     def page(self, limit: int = 0) -> int:
         """Embed a few; how many there were. One caller at a time: two would embed the same ones."""
-        with self._turnstile:
+        with self._lock:
             self._columns.catch_up()  # else the next recall would have all of it to read
             renewed = self._memories.renew(_RENEWED_AT_ONCE)
             if renewed:

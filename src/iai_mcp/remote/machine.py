@@ -106,7 +106,7 @@ class Machine:
         self._calls: RpcClient | None = None
         self._hello: Fields | None = None
         self._opening: subprocess.Popen[bytes] | None = None
-        self._turnstile = Lock()
+        self._lock = Lock()
 
     @classmethod
     def of(cls, remote: RemoteRef) -> "Machine":
@@ -163,7 +163,7 @@ class Machine:
 
     def close(self) -> None:
         """End what this process has over there; the connection stays open for others."""
-        with self._turnstile:
+        with self._lock:
             if self._calls is not None:
                 self._calls.close()
                 self._calls = None
@@ -184,7 +184,7 @@ class Machine:
         return _answers(self._control())
 
     def _drop(self, calls: RpcClient) -> None:
-        with self._turnstile:
+        with self._lock:
             calls.close()
             if self._calls is calls:
                 self._calls = None
@@ -192,7 +192,7 @@ class Machine:
     def _connected(self, patience: float) -> RpcClient:
         deadline = time.monotonic() + min(patience, CONNECT_SECONDS)
         # Another thread may be at it, with more patience.
-        if not self._turnstile.acquire(timeout=max(0.0, min(patience, CONNECT_SECONDS))):
+        if not self._lock.acquire(timeout=max(0.0, min(patience, CONNECT_SECONDS))):
             raise TimedOut(f"{self.name} does not answer")
         try:
             if self._calls is not None and self._calls.ended:
@@ -205,7 +205,7 @@ class Machine:
                     self._lead_memory_home(self._hello.text("socket"), deadline)
             return self._calls
         finally:
-            self._turnstile.release()
+            self._lock.release()
 
     # The connection that all our processes share.
 

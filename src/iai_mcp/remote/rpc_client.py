@@ -20,7 +20,7 @@ class RpcClient:
         self._next = 0
         self._answers: dict[int, wire.Json | None] = {}
         self._changed = Condition()
-        self._turnstile = Lock()
+        self._lock = Lock()
         self._reader = Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -70,14 +70,14 @@ class RpcClient:
 
     def _sent(self, data: bytes, deadline: float) -> bool:
         """Whether the other side took it in time. Who does not read is waited for like who is silent."""
-        if not self._turnstile.acquire(timeout=max(0.0, deadline - time.monotonic())):
+        if not self._lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
             return False
         try:
             return wire.send(cast("BinaryIO", self._process.stdin).fileno(), data, deadline)
         except (OSError, ValueError) as gone:
             raise ConnectionError(self._name) from gone
         finally:
-            self._turnstile.release()
+            self._lock.release()
 
     def _read(self) -> None:
         """Until the other side ends, or says something else."""

@@ -35,7 +35,7 @@ class Service:
         self._locks: dict[int, AbstractContextManager[None]] = {}
         self._spool: SpoolPass | None = None
         self._losses: LossWatch | None = None
-        self._turnstile = Lock()
+        self._lock = Lock()
 
     def answer(self, message: Json) -> Json:
         """The answer to one call; what is refused is an answer too."""
@@ -56,7 +56,7 @@ class Service:
     @property
     def pty(self) -> "HolderPty":
         """One for all calls: it holds the programs that are to end with this connection."""
-        with self._turnstile:
+        with self._lock:
             if self._pty is None:
                 from iai_mcp.terminal.pty import HolderPty
 
@@ -66,7 +66,7 @@ class Service:
     @property
     def losses(self) -> "LossWatch":
         """One for all calls: it remembers what it has seen end."""
-        with self._turnstile:
+        with self._lock:
             if self._losses is None:
                 from iai_mcp.terminal.session_loss import LossWatch
 
@@ -75,7 +75,7 @@ class Service:
 
     def spool(self) -> "SpoolPass":
         """The way home for what is in the spool: over the forwarded socket, as hooks would go."""
-        with self._turnstile:
+        with self._lock:
             if self._spool is None:
                 from iai_mcp.adapters.spool_drain import SpoolPass
 
@@ -85,13 +85,13 @@ class Service:
     def lock(self, files: "LocalFileSystem", path: str) -> int:
         held = files.locked(path)
         held.__enter__()
-        with self._turnstile:
+        with self._lock:
             token = max(self._locks, default=0) + 1
             self._locks[token] = held
         return token
 
     def unlock(self, token: int) -> None:
-        with self._turnstile:
+        with self._lock:
             held = self._locks.pop(token, None)
         if held is not None:
             held.__exit__(None, None, None)

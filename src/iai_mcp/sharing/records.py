@@ -13,8 +13,7 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import zstandard
-
+from iai_mcp import zstd
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.shared_events import Event, Hello, decoded, encoded
 from iai_mcp.sharing.keys import DeviceKeys, NotForUs, decrypt, derived, encrypt_once, is_signed
@@ -54,7 +53,7 @@ def seal(
     """One record; `header` is asked with the salt of this sealing."""
     salt = os.urandom(_SALT_BYTES)
     told = header(salt.hex())
-    body = zstandard.ZstdCompressor(level=_LEVEL).compress(encoded(events))
+    body = zstd.compress(encoded(events), level=_LEVEL)
     start = _written(told)
     sealed = encrypt_once(_record_key(epoch_key, told), body, start)
     return start + sealed + keys.sign(start + sealed)
@@ -146,11 +145,13 @@ def _checked(raw: dict[str, object]) -> Header:
 
 
 def _unpacked(body: bytes) -> bytes:
-    reader = zstandard.ZstdDecompressor().stream_reader(body)
+    reader = zstd.ZstdDecompressor()
     try:
-        data = reader.read(_LARGEST_BODY + 1)
-    except zstandard.ZstdError as broken:
+        data = reader.decompress(body, max_length=_LARGEST_BODY + 1)
+    except zstd.ZstdError as broken:
         raise BadRecord("its body is damaged") from broken
     if len(data) > _LARGEST_BODY:
         raise BadRecord("its body is larger than any that is written")
+    if not reader.eof:
+        raise BadRecord("its body is cut short")
     return data

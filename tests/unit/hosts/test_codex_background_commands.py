@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-import zstandard
 from tests.support.answers import Json
 
+from iai_mcp import zstd
 from iai_mcp.hosts.transcripts import open_transcript
 
 META = {
@@ -108,7 +108,7 @@ def test_the_end_arrives_in_a_later_reading_and_no_output_is_kept_between(rollou
 
 def test_the_end_arrives_in_a_compressed_file(tmp_path: Path) -> None:
     path = tmp_path / "rollout-1.jsonl.zst"
-    path.write_bytes(zstandard.ZstdCompressor().compress(lines(*STARTED, *ENDED).encode()))
+    path.write_bytes(zstd.compress(lines(*STARTED, *ENDED).encode()))
 
     assert [event["work"]["exit"] for event in commands(path)] == [1]
 

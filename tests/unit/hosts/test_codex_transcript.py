@@ -4,8 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-import zstandard
-
+from iai_mcp import zstd
 from iai_mcp.hosts.transcripts import open_transcript, read_turns
 
 
@@ -161,7 +160,7 @@ def test_files_of_early_versions_have_bare_items(tmp_path: Path) -> None:
 
 def test_cold_files_are_compressed_and_cut_ones_give_what_they_have(tmp_path: Path) -> None:
     lines = text_of(META, *(item("user", f"turn {n} {'y' * 999}") for n in range(400)))
-    packed = zstandard.ZstdCompressor().compress(lines.encode())
+    packed = zstd.compress(lines.encode())
     whole, cut = tmp_path / "rollout-1.jsonl.zst", tmp_path / "rollout-2.jsonl.zst"
     whole.write_bytes(packed)
     cut.write_bytes(packed[: len(packed) // 2])

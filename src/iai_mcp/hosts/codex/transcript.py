@@ -336,13 +336,10 @@ def _new(event: Event, reading: Reading) -> list[Event]:
 
 
 def _walk_compressed(reading: Reading) -> "Iterator[Event]":
-    import io
-
-    import zstandard  # late: only a cold rollout needs it
+    from iai_mcp import zstd  # late: only a cold rollout needs it
 
     with opened(reading) as file:
-        stream = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-        plain: BinaryIO = io.BufferedReader(stream)
+        plain: BinaryIO = zstd.ZstdFile(file)  # type: ignore[assignment] # it has its methods
         try:
             for record in records(reading, plain):
                 events = parse(record, reading)
@@ -350,5 +347,5 @@ def _walk_compressed(reading: Reading) -> "Iterator[Event]":
                     reading.skipped += 1
                 else:
                     yield from events
-        except zstandard.ZstdError:
+        except (zstd.ZstdError, EOFError):
             reading.skipped += 1  # cut short: what came before the damage is kept
