@@ -23,6 +23,7 @@ from iai_mcp.ports.memories import DISPUTES, Memories, Scope
 from iai_mcp.ports.surroundings import Clock
 from iai_mcp.recall import render
 from iai_mcp.recall.candidates import NONE, Candidates, Finder
+from iai_mcp.recall.folding import folded
 from iai_mcp.recall.passages import Span, Turn, valued
 from iai_mcp.recall.query import Query, parse_query
 from iai_mcp.recall.reasons import told
@@ -39,6 +40,7 @@ _READ_FOR_A_LINE = 4_000
 _LINES_SHARE = 0.26  # of the budget
 _LISTED_COPIES, _PLACES = 5, 3
 _NAMED = 0.005  # a smaller part of a score is left out
+_AROUND_SESSION = 80  # bytes of a session's keys and score in an answer
 _SIDE = 600  # characters of a neighbouring turn
 _SILENT = "project: your directory does not answer; no project was preferred"
 
@@ -148,17 +150,39 @@ class _Search:
         return min(self.asked.limit, _MOST_RESULTS)
 
     def _resolved(self) -> Resolved:
-        most = self._results() + LINES + _SPARE
-        entries = self._entries(self.ranked.places[:most].tolist())
-        successors = self._successors([entry.main for entry in entries])
+        entries = self._distinct_entries()
+        turns = self._superseded_turns(entries)
+        successors = self._successors([*(entry.main for entry in entries), *turns.values()])
         return resolve(
             entries,
             successors,
+            turns=turns,
             as_of=self.asked.about.as_of,
             fold=self.asked.fold,
             folds=self.recall.repeats.folds_of([entry.main.key for entry in entries]),
             given=self.recall.given,
         )
+
+    def _distinct_entries(self) -> list[Entry]:
+        """Enough entries for the answer, however many copies of one text are among them."""
+        most = self._results() + LINES
+        places = self.ranked.places.tolist()
+        entries = self._entries(places[: most + _SPARE])
+        for start in range(most + _SPARE, len(places), most):
+            if (
+                not self.asked.fold
+                or len(folded(one.gist or one.main.text for one in entries)) >= most
+            ):
+                break
+            entries += self._entries(places[start : start + most])
+        return entries
+
+    def _superseded_turns(self, entries: Sequence[Entry]) -> dict[int, Memory]:
+        """The turns of longer exchanges that something superseded, by key."""
+        keys = [key for entry in entries if len(entry.keys) > 1 for key in entry.keys]
+        as_of = self.asked.about.as_of
+        old = [k for k, m in self._read(keys, 1).items() if successor_of(m, as_of) is not None]
+        return self._read(old, _READ_FOR_A_LINE)
 
     def _entries(self, places: Sequence[int]) -> list[Entry]:
         found, ranked = self.found, self.ranked
@@ -427,7 +451,7 @@ class _Search:
         room: int,
     ) -> Answer:
         turns = self._turns(first)
-        around = self.asked.around or (lambda _: 0)
+        around = self._around_hit
         drafts = [self._hit(first[one.turn.entry], one.memory) for one in turns]
         old = tuple(self._old(entry) for entry in superseded[:_LISTED_COPIES])
         left = room - sum(around(hit) + _bytes(hit.memory.text) for hit in old) - 200
@@ -439,7 +463,8 @@ class _Search:
             hits = self._cut(first, turns, drafts, (left - lines_room) // share, around)
         hits = hits[: self.asked.limit]
         if self.asked.context:
-            hits = self._with_neighbours(hits, left // 2)
+            hits, taken = self._with_neighbours(hits, left // 2)
+            left -= taken
         used = {hit.memory.key for hit in hits}
         shown = {entry.main.key for entry in first if used & set(entry.keys)}
         left -= sum(around(hit) + _bytes(hit.memory.text) for hit in hits)
@@ -459,6 +484,15 @@ class _Search:
             more=tuple(more),
         )
 
+    def _around_hit(self, hit: Hit) -> int:
+        """The bytes that a hit takes besides its text."""
+        taken = self.asked.around(hit) if self.asked.around else 0
+        if not self.asked.by_session:
+            return taken
+        whence = hit.memory.provenance
+        listed = len(hit.memory.id) + _bytes(whence.session_id) + _bytes(whence.project)
+        return taken + listed + _AROUND_SESSION
+
     def _cut(
         self,
         first: Sequence[Entry],
@@ -467,7 +501,8 @@ class _Search:
         room: int,
         around: Callable[[Hit], int],
     ) -> list[Hit]:
-        """Hits with the passages that fit; the turns of one result stand together, in the order said."""
+        """Hits with the passages that fit. The turns of one result stand together, the one with the best
+        passage first."""
         chosen = self._chosen(
             first,
             turns,
@@ -476,8 +511,8 @@ class _Search:
             lambda turn: around(drafts[turn]),
         )
         hits = []
-        for turn in sorted(chosen):
-            memory = turns[turn].memory
+        for turn in sorted(chosen, key=lambda turn: turns[turn].turn.entry):
+            memory = drafts[turn].memory
             text = joined(memory.text, chosen[turn])
             whole = text.strip() == memory.text.strip() and len(memory.text) < _READ_OF_EACH
             shown = Shown(memory) if whole else Shown(replace(memory, text=text), len(memory.text))
@@ -570,8 +605,9 @@ class _Search:
         )
         return listed, elsewhere[:_PLACES]
 
-    def _with_neighbours(self, hits: Sequence[Hit], room: int) -> list[Hit]:
-        """The hits with the turns around them, as far as they fit."""
+    def _with_neighbours(self, hits: Sequence[Hit], room: int) -> tuple[list[Hit], int]:
+        """The hits with the turns around them, as far as they fit, and the bytes that these take."""
+        left = room
         around = self.asked.around or (lambda _: 0)
         with_sides = []
         for hit in hits:
@@ -581,15 +617,16 @@ class _Search:
                 for memory in turns:
                     if not self.scope.opens(memory.provenance.project):
                         continue
-                    room -= around(Hit(shown=Shown(memory), score=0.0, reason="")) + _bytes(
+                    cost = around(Hit(shown=Shown(memory), score=0.0, reason="")) + _bytes(
                         memory.text
                     )
-                    if room >= 0:
+                    if cost <= left:
+                        left -= cost
                         side.append(
                             Shown(memory, len(memory.text) if len(memory.text) >= _SIDE else None)
                         )
             with_sides.append(replace(hit, around=Around(tuple(kept[0][::-1]), tuple(kept[1]))))
-        return with_sides
+        return with_sides, room - left
 
     def _stages(self, resolved: Resolved) -> dict[str, object]:
         """What each stage did, for `--explain`."""
