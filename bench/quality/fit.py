@@ -20,6 +20,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+from iai_mcp.domain.ranking.candidates import Candidates
+from iai_mcp.domain.ranking.features import Asked, CosineScale, features
+from iai_mcp.domain.ranking.scoring import EXACT, FEATURES, REASONS
 from numpy.typing import NDArray
 
 from bench.quality import datasets
@@ -27,9 +30,6 @@ from bench.quality.datasets import Conversation, Question
 from bench.quality.metrics import Outcome, ranks, share
 from bench.quality.run import OWN
 from bench.scratch import needed_model
-from iai_mcp.domain.ranking.candidates import Candidates
-from iai_mcp.domain.ranking.features import Asked, CosineScale, features
-from iai_mcp.domain.ranking.scoring import EXACT, FEATURES, REASONS
 
 Floats = NDArray[np.float64]
 FOLDS = 5
