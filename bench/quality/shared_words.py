@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import apsw
 
 from bench.quality.datasets import Conversation
-from iai_mcp.domain.cue.analysis import read
 from iai_mcp.domain.words import indexed
+from iai_mcp.recall.query import parse_query
 
 
 def sharing_none(talk: Conversation) -> frozenset[str]:
@@ -22,7 +22,8 @@ def sharing_none(talk: Conversation) -> frozenset[str]:
     speakers = sorted({turn.speaker for turn in talk.turns} - {""})
     found: set[str] = set()
     for asked in talk.questions:
-        terms = read(asked.cue, datetime.now(UTC), speakers).terms
+        query_of_cue = parse_query(asked.cue, now=datetime.now(UTC), speakers=speakers)
+        terms = query_of_cue.wordings[0].terms
         query = " OR ".join(f'"{term}"' for term in terms)
         holding = {row[0] for row in db.execute("SELECT rowid FROM t WHERE t MATCH ?", (query,))}
         said = (talk.turns[row] for row in holding)
