@@ -26,7 +26,6 @@ from iai_mcp.domain import (
     words,
 )
 from iai_mcp.domain.agents import lookup
-from iai_mcp.domain.cue import analysis
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.projects import git_output, identity, path_patterns, repository
 from iai_mcp.domain.redaction import redactor, user_patterns
@@ -35,6 +34,8 @@ from iai_mcp.hosts.config_files import jsonc, toml_file
 from iai_mcp.hosts.transcripts import open_transcript
 from iai_mcp.memory.question import LONGEST_CUE
 from iai_mcp.protocol import compact_json, host_notices, markers
+from iai_mcp.recall.passages import spans
+from iai_mcp.recall.query import parse_query
 from iai_mcp.store import MemoryStore
 from iai_mcp.terminal.screen import Screen
 from iai_mcp.terminal.screen_paint import paint
@@ -61,7 +62,8 @@ def pure() -> list[TextPath]:
         TextPath("redaction", redactor.redact),
         TextPath("redaction of JSON", lambda text: redactor.redact_json(_json(text), _redacted)),
         TextPath("redaction rules", user_patterns.parse),
-        TextPath("cue", lambda text: analysis.read(text, NOW), LONGEST_CUE),
+        TextPath("cue", lambda text: parse_query(text, now=NOW), LONGEST_CUE),
+        TextPath("passages of an answer", spans),
         TextPath("time expression", lambda text: moments.moment(text, NOW, name="since")),
         TextPath("duration", lambda text: moments.seconds_in(text, name="pause")),
         TextPath("traits of a prompt", lambda text: traits.traits_of(text, "user")),
