@@ -45,7 +45,7 @@ COLUMNS = {
     WORK_WITH_WORDINGS: 2.0,
 }
 WEIGHTS = Path(__file__).parents[2] / "src/iai_mcp/recall/weights.json"
-_SETS = ("locomo", "longmemeval", "beam", "coding")
+FITTED = ("locomo", "longmemeval", "beam", "coding")
 _CUTS, _CUTS_OF_WORK = (4, 9), (0, 4)  # places, from 0, that the evidence has to reach
 _POOL = 60  # candidates of a question that the loss looks at
 _ROUNDS, _STEPS = 3, 80
@@ -102,7 +102,7 @@ def _rows(options: argparse.Namespace) -> list[Measured]:
         kept: list[Measured] = pickle.loads(options.keep.read_bytes())
         return kept
     rows: list[Measured] = []
-    for name in _SETS:
+    for name in FITTED:
         rows += conversations(options.stores / name, _talks(name, options), list(COLUMNS))
         print(f"{name}: measured", flush=True)
     if options.coding:
