@@ -52,3 +52,20 @@ def test_what_was_forgotten_is_in_it_no_more_and_what_came_is(kit: Kit) -> None:
     with index.looked_up() as words:
         assert words.places("heron", 10).tolist() == [keys[1], third]
         assert words.holding("heron") == 2
+
+
+def test_a_text_has_its_words_as_the_index_spells_them_in_order(kit: Kit) -> None:
+    _, index = kit
+    assert list(index.tokens("Heron, a heron!\nGrey")) == ["heron", "a", "heron", "grey"]
+    assert {"parse", "header"} <= set(index.tokens("parse_header"))
+    assert {"parse", "header", "parseheader"} <= set(index.tokens("parseHeader"))
+    assert list(index.tokens("")) == list(index.tokens("…")) == []
+
+
+def test_the_words_of_a_text_are_those_it_is_found_by(kit: Kit) -> None:
+    memories, index = kit
+    text = "getUserById in src/app_main.py fails: ECONNREFUSED 5432, 数据库 déjà"
+    (key,) = _add(memories, text)
+    with index.looked_up() as words:
+        for token in index.tokens(text):
+            assert key in words.places(token, 10).tolist(), token

@@ -13,9 +13,10 @@ from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.exchanges import noted
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import SUMMARY, CleanTurn, Memory, Provenance
-from iai_mcp.domain.ranking.use import FULL, Link
 from iai_mcp.domain.traits import WISH, traits_of
+from iai_mcp.domain.use_links import FULL, Link
 from iai_mcp.domain.whole_words import Phrase
+from iai_mcp.domain.words import indexed
 from iai_mcp.ports.memories import (
     DISPUTES,
     Carried,
@@ -397,6 +398,9 @@ class FakeWordIndex:
 
     def __init__(self, memories: FakeMemories) -> None:
         self._memories = memories
+
+    def tokens(self, text: str) -> list[str]:
+        return _words(indexed(text))
 
     @contextmanager
     def looked_up(self) -> Iterator["FakeWordIndex"]:

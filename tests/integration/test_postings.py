@@ -9,8 +9,6 @@ from tests.support.answers import ask
 from iai_mcp.adapters.sqlite.words import SqliteWordIndex, SqliteWords
 from iai_mcp.core import dispatch
 from iai_mcp.engine import words
-from iai_mcp.engine.finder import Sought
-from iai_mcp.ports.memories import Scope
 from iai_mcp.ports.words import Places
 from iai_mcp.store import MemoryStore
 
@@ -69,17 +67,6 @@ def test_a_word_kept_anyway_is_read_whole_although_it_is_common(
     monkeypatch.setattr(words, "_COMMON_AT_LEAST", 5)
 
     assert _rows(store, "common") == [list(range(40))]
-
-
-def test_notes_without_a_session_lend_each_other_nothing(store: MemoryStore) -> None:
-    for text in ("the zeppelin hangar opens at seven", "the zeppelin is blue", "lemon cake"):
-        dispatch(store, "memory_capture", {"text": text})
-
-    found = store.recall.finder.find(Sought(["zeppelin"], [], None, Scope())).talk
-
-    assert found.words.all()
-    assert not found.session_words.any()
-    assert len(set(found.session.tolist())) == len(found) == 2
 
 
 def test_a_batch_of_thousands_is_stored_in_parts_and_whole(store: MemoryStore) -> None:
@@ -185,18 +172,6 @@ def test_nothing_is_kept_of_where_words_occur_that_were_forgotten(store: MemoryS
     store.memories.forget([1], 1)
     store.forgotten([1])
     assert _asked(store, known, "rare", "twin", places=places)[1] == [[7], [1, 2]]
-
-
-def test_a_word_known_whole_may_still_be_too_common_to_stand_in_for_another(
-    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(words, "_RARE_AT_MOST", 5)
-    places = words.KnownPlaces()
-    with SqliteWordIndex(store.database).looked_up() as index:
-        lookup = _lookup(store, index, places=places)
-        assert len(words.postings(lookup, ["twin"])) == 1
-        assert words.rare(lookup, "twin") is None
-        assert words.rare(lookup, "rare") is not None
 
 
 def test_only_so_many_words_are_kept(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:

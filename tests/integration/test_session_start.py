@@ -94,6 +94,23 @@ def test_chores_are_joined_to_their_work_and_copies_are_told_once(
     assert "commit" not in text and "1a2b3c4" not in text and "Pushed" not in text
 
 
+def test_a_long_session_neither_hides_the_others_nor_leaves_the_index_empty(
+    store: MemoryStore, shop: str
+) -> None:
+    tell(store, "old", "why does the till jam?", "A coin was bent.", cwd=shop)
+    steps = [f"Step {n} of the audit is done." for n in range(450)]
+    events = [{"text": "audit every drawer of the shop", "role": "user"}]
+    events += [{"text": step, "role": "assistant"} for step in steps]
+    dispatch(store, "capture_events", {"session_id": "long", "events": events, "cwd": shop})
+    text = str(start(store, cwd=shop)["text"])
+    assert '"audit every drawer of the shop" → Step 449' in text
+    assert '"why does the till jam?" → A coin was bent.' in text
+    for n in range(12):
+        asked = f"does till/part{n}.py hold the coins?"
+        tell(store, "busy", asked, f"Part {n} does hold them all.", cwd=shop)
+    assert str(start(store, cwd=shop)["text"]).count('"does till/part') == 6
+
+
 def test_what_may_still_apply_is_quoted_with_its_day_newest_first(
     store: MemoryStore, shop: str
 ) -> None:

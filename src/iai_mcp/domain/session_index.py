@@ -117,15 +117,18 @@ def titles_by_session(
     return known
 
 
-def at_most_of_each_session(found: Iterable[Piece], most: int) -> list[Piece]:
+def recent_pieces(found: Sequence[Piece], of_a_session: int, fewest: int) -> list[Piece]:
+    """So many pieces of each session at most, so that several sessions are told; more of each where that
+    leaves fewer than `fewest`. Pieces come and go newest first."""
     shown: Counter[str] = Counter()
     kept: list[Piece] = []
+    others: list[Piece] = []
     for piece in found:
         session = piece.head.provenance.session_id
         shown[session] += 1
-        if shown[session] <= most:
-            kept.append(piece)
-    return kept
+        (kept if shown[session] <= of_a_session else others).append(piece)
+    kept += others[: max(0, fewest - len(kept))]
+    return sorted(kept, key=lambda piece: (-piece.last.at.micros, -piece.last.key))
 
 
 def quote_lines(prompts: Iterable[Memory], told: Collection[str]) -> list[IndexLine]:

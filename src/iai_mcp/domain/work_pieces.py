@@ -14,6 +14,7 @@ from iai_mcp.domain.words import count, words
 _SHORT = 12  # words: whoever says more says what the work is
 # Words of a request, without stop words: those that few others have, and all of them.
 _FEWEST_OWN, _FEWEST = 2, 3
+_COMMON_IN_FEW = 5
 _COMMON = 0.04  # of all requests: words that so many hold tell none of them apart
 _READ = 2_000  # characters of a request
 _ASKS = ("?", "？", "؟")
@@ -89,7 +90,7 @@ def bare_request(requests: Iterable[str]) -> Callable[[str, int], bool]:
     """
     known = [_telling(text) for text in requests]
     held = Counter(word for telling in known for word in telling)
-    most = max(2, int(_COMMON * len(known)))
+    most = max(_COMMON_IN_FEW, int(_COMMON * len(known)))
     common = frozenset(word for word, times in held.items() if times > most)
 
     def is_bare(text: str, fewest: int = _FEWEST) -> bool:

@@ -26,7 +26,7 @@ _READ = {
     "cline": ("/saoudrizwan.claude-dev/", "/.cline/data/"),
     "roo": ("/rooveterinaryinc.roo-cline/",),
     "goose": ("/goose/sessions/",),
-    "kimi": ("/.kimi/sessions/",),
+    "kimi": ("/.kimi/sessions/", "/.kimi-code/sessions/"),
     "amp": ("/amp/threads/",),
     "chatgpt": (),
     "claude_ai": (),

@@ -152,6 +152,10 @@ _HOSTS = (
             history=lambda: (
                 in_home(".kimi", "sessions", "*", "*", "wire.jsonl"),
                 in_home(".kimi", "sessions", "*", "*", "context.jsonl"),
+                os.path.join(
+                    folder_from("KIMI_CODE_HOME", ".kimi-code"),
+                    *("sessions", "*", "*", "agents", "*", "wire.jsonl"),
+                ),
             ),
             is_line=lambda record: (
                 record.get("type") == "metadata" and "protocol_version" in record

@@ -96,6 +96,13 @@ def turn(
     return event
 
 
+def by_parent(event: Event) -> Event:
+    """The prompt of a sub-agent: it is asked by the agent that started it, not by a person."""
+    if "agent_id" in event and event["role"] == "user":
+        event["role"] = "assistant"
+    return event
+
+
 def is_uuid(name: str) -> bool:
     """Whether a name is made so that no other is like it; one that was left blank is not."""
     parts = name.split("-")

@@ -132,7 +132,7 @@ class _Search:
         most = self._results()
         first, rest = resolved.entries[:most], resolved.entries[most:]
         by_meaning = self.vectors is not None and self.embedded is not None
-        close = is_close(self.ranked, self.query, by_meaning=by_meaning)
+        close = is_close(self.ranked, by_meaning=by_meaning)
         room = self.asked.budget * BYTES_PER_TOKEN
         if self.asked.as_text:
             answer = self._as_text(first, rest, resolved.superseded, close, room)
@@ -162,9 +162,13 @@ class _Search:
 
     def _entries(self, places: Sequence[int]) -> list[Entry]:
         found, ranked = self.found, self.ranked
+        if not len(places):
+            return self._latest()
         heads = found.heads[places].tolist()
         exchanges = self.recall.finder.exchanges(heads, self.scope)
-        known = self._read(found.best[places].tolist(), _READ_FOR_A_LINE)
+        best = found.best[places].tolist()
+        ends = [key for one in exchanges for key in (*one.keys[:1], *one.keys[-1:])]
+        known = self._read([*best, *ends], _READ_FOR_A_LINE)
         scores = ranked.scores - ranked.parts["exact"]
         spread = float(scores.std()) or 1.0
         entries = []
@@ -172,10 +176,13 @@ class _Search:
             main = known.get(int(found.best[place]))
             if main is None:  # it was forgotten meanwhile
                 continue
+            keys = exchange.keys or (main.key,)
+            gist = dict.fromkeys((keys[0], main.key, keys[-1]))
             entries.append(
                 Entry(
                     main=main,
-                    keys=exchange.keys or (main.key,),
+                    keys=keys,
+                    gist="\n".join(known[key].text for key in gist if key in known),
                     score=float(ranked.scores[place]),
                     weight=float((scores[place] - scores.mean()) / spread),
                     parts={name: float(column[place]) for name, column in ranked.parts.items()},

@@ -1,7 +1,7 @@
 """What a session is told when it begins: an index of its project, or after compaction of its own work."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -20,7 +20,7 @@ from iai_mcp.domain.projects.identity import from_key
 from iai_mcp.domain.quoting import in_line
 from iai_mcp.domain.shown_text import shortened
 from iai_mcp.domain.standing_quotes import LONGEST_PROMPT
-from iai_mcp.domain.work_pieces import pieces
+from iai_mcp.domain.work_pieces import Piece, pieces
 from iai_mcp.memory.conversations import Extent
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.scoping import Access, Caller, project_scope
@@ -36,7 +36,8 @@ _NOTES = 200
 _RUNS, _EDITS = 1_000, 500  # of the latest
 _CLOCK_SKEW = 86_400_000_000  # microseconds: another machine's clock may be ahead
 
-_PIECES, _PIECES_OF_A_SESSION, _OWN_PIECES = 15, 3, 30
+_PAGES = 4
+_PIECES, _FEWEST_PIECES, _PIECES_OF_A_SESSION, _OWN_PIECES = 15, 8, 3, 30
 _QUOTES, _REMEMBERED, _FILES, _COMMANDS = 6, 12, 20, 8
 _NAME_WIDTH = 60
 # Of the budget at most; what they leave is for the lines of work.
@@ -118,9 +119,17 @@ class _Index:
         prompts = self._prompts()
         notes = self._notes(prompts)
         noted = {one.id for one in notes}
-        turns = self._newest(self.scope, _RECENT, _READ_OF_EACH)
-        turns = [one for one in turns if one.id not in noted and not is_from(one, self.own)]
-        recent = session_index.at_most_of_each_session(pieces(turns), _PIECES_OF_A_SESSION)
+        turns: list[Memory] = []
+        recent: list[Piece] = []
+        for page in self._pages():
+            turns += [one for one in page if one.id not in noted and not is_from(one, self.own)]
+            recent = session_index.recent_pieces(pieces(turns), _PIECES_OF_A_SESSION, 0)
+            if len(recent) >= _FEWEST_PIECES:
+                break
+        else:
+            recent = session_index.recent_pieces(
+                pieces(turns), _PIECES_OF_A_SESSION, _FEWEST_PIECES
+            )
         titles = self._titles(turns)
         return self._made(
             notes,
@@ -235,6 +244,18 @@ class _Index:
         known = self.start.memories.find([str(UUID(bytes=turn)) for turn in served], 1)
         opened = [one for one in known if self.scope.opens(one.provenance.project)]
         return session_index.practice_line(habits, opened)
+
+    def _pages(self) -> Iterator[list[Memory]]:
+        """The latest turns of the project: a session of an agent alone can fill a page."""
+        memories = self.start.memories
+        before: tuple[int, int] | None = None
+        for _ in range(_PAGES):
+            placed = memories.newest(self.scope, _RECENT, before)
+            found = memories.get([one.key for one in placed], _READ_OF_EACH)
+            yield [one for one in found if _holds(one)]
+            if len(placed) < _RECENT:
+                return
+            before = (placed[-1].at, placed[-1].key)
 
     def _newest(self, scope: Scope, limit: int, longest: int) -> list[Memory]:
         """The latest of the scope that hold, newest first."""

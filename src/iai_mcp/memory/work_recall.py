@@ -109,8 +109,10 @@ class WorkRecall:
         """The caller's project, unless the question names one or the caller stands in none."""
         if asked.about.project or not asked.caller.cwd:
             return scope
-        here = replace(asked.about, project=asked.caller.cwd)
-        own = self.answers.access.scope(here, asked.caller)
+        key = self.answers.access.projects.key_of("", asked.caller.cwd)
+        if not key:
+            return scope
+        own = replace(scope, projects=(key,))
         return own if self.works.newest(own, ("command", "edit"), 1) else scope
 
     def _hits(
@@ -119,9 +121,10 @@ class WorkRecall:
         """Work with words of the cue or of a wording, best first, each command and each file once."""
         named = self._named(cue, scope)
         keys = list(named)
-        for wording in query.wordings:
-            found = self.works.by_words(wording.terms, scope, ("command", "edit"), _CANDIDATES)
-            keys += [hit.key for hit in found]
+        terms = tuple(dict.fromkeys(term for wording in query.wordings for term in wording.terms))
+        most_found = _CANDIDATES * min(2, len(query.wordings))
+        found = self.works.by_words(terms, scope, ("command", "edit"), most_found)
+        keys += [hit.key for hit in found]
         records = {one.key: one for one in self.works.get(list(dict.fromkeys(keys)))}
         within: set[int] = set()
         for span in spans:

@@ -28,7 +28,7 @@ NONE = -1
 _TALK = 2  # turns: a longer exchange makes its session one of work
 _READ_OF_A_TURN = 4_000  # words: a pasted log does not make an exchange longer
 _SATURATION, _LENGTH_PENALTY = 1.2, 0.7  # BM25's k1 and b
-_POOL = 80  # exchanges of each leg and wording
+_POOL, _POOL_OF_SEVERAL = 80, 40  # exchanges of each leg and wording
 _ALIKE = 20  # rows of equal score among them, at most
 _WISHES = 24
 _CLOSELY = 96  # turns whose passages are compared
@@ -111,7 +111,7 @@ class Candidates:
     exact: Floats  # share of the cue's exact parts that it holds, the rare ones counting more
     at: NDArray[np.float64]  # seconds since 1970, of the best turn
     length: Floats  # words
-    spoken: Mask  # whether a person spoke in it
+    spoken: Mask  # whether a person spoke in it, or took part
     asks: Mask  # whether its best turn ends with a question
     topic: Floats  # cosine of the cue with the topic of a standing wish that it states
     named: Mask  # whether the speaker whom the cue names spoke in it
@@ -268,14 +268,15 @@ def _measured(
     named: int,
 ) -> Candidates:
     chosen = np.zeros(len(groups), np.bool_)
+    most = _POOL if len(by_words) == 1 else _POOL_OF_SEVERAL
     for match in by_words:
-        chosen[match.numbers[np.argsort(-match.words, kind="stable")[:_POOL]]] = True
+        chosen[match.numbers[np.argsort(-match.words, kind="stable")[:most]]] = True
     for rows in exact:
         chosen[groups.number[rows]] = True
     wishes: dict[int, float] = {}
     if leg is not None:
         for vector in leg.embedded:
-            chosen[groups.number[_nearest(leg.vectors, vector, scope, view, within)]] = True
+            chosen[groups.number[_nearest(leg.vectors, vector, most, scope, view, within)]] = True
         wishes = leg.vectors.wishes_about(leg.embedded[0], _WISHES)
         about = view.rows_of(np.array(sorted(wishes), np.int64))
         chosen[groups.number[about[within[about]]]] = True
@@ -308,7 +309,8 @@ def _measured(
         exact=_exact(exact, groups, pool),
         at=view.at[best] / 1e6,
         length=groups.length[pool],
-        spoken=_any(view.spoken[rows], place, size),
+        # Who asked and who answered belong together in an exchange of several turns.
+        spoken=_any(view.spoken[rows], place, size) | (np.bincount(place, minlength=size) > 1),
         asks=having(view.facts[best], Fact.ASKS),
         topic=_most(_topics(wishes, view.keys[rows])[None], place, size)[0],
         named=_any(view.speaker[rows] == named, place, size) & (named != NOBODY),
@@ -322,10 +324,12 @@ def _measured(
     )
 
 
-def _nearest(vectors: Vectors, vector: Matrix, scope: Scope, view: View, within: Mask) -> Rows:
+def _nearest(
+    vectors: Vectors, vector: Matrix, most: int, scope: Scope, view: View, within: Mask
+) -> Rows:
     """The rows of the scope that are nearest in meaning."""
     among = None if scope.everything else view.keys[within]
-    found = vectors.nearest(vector, _POOL, among, alike=_ALIKE)
+    found = vectors.nearest(vector, most, among, alike=_ALIKE)
     rows = view.rows_of(np.array([key for key, _ in found], np.int64))
     return rows[within[rows]]
 

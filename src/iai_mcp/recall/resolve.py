@@ -22,6 +22,9 @@ class Entry:
     main: Memory
     keys: tuple[int, ...]  # of all its turns, in the order said
     score: float
+    gist: str = (
+        ""  # its request, the turn that speaks for it and its conclusion; "" for that turn alone
+    )
     weight: float = 0.0  # its standard score among all candidates
     parts: Mapping[str, float] = field(default_factory=dict)
     next: int | None = None  # the key of the person's next message
@@ -97,10 +100,12 @@ def _fold(entries: Sequence[Entry], folds: Mapping[int, int]) -> list[Entry]:
         kinds.setdefault(kind, []).append(entry)
     chosen: dict[int, Entry] = {}
     for same_kind in kinds.values():
-        for group in folded([entry.main.text for entry in same_kind]):
+        for group in folded([entry.gist or entry.main.text for entry in same_kind]):
             alike = [same_kind[group.shown], *(same_kind[at] for at in group.others)]
             best = alike[0]
-            equal = [one for one in alike if one.main.text == best.main.text]
+            equal = [
+                one for one in alike if one.gist == best.gist and one.main.text == best.main.text
+            ]
             source = min(equal, key=lambda one: (one.main.at.micros, one.main.key))
             others = tuple(one.main.id for one in alike if one is not source)
             chosen[best.main.key] = replace(

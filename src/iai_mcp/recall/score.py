@@ -169,20 +169,15 @@ def _session(strength: Floats, found: Candidates) -> Floats:
 
 # What words, coverage and meaning of the best candidate reach together where something is about the cue.
 # Set on the sessions of one developer of the dev set, judged on those of the other: docs/retrieval.md.
-_CLOSE = 1.7
-_CLOSE_WITH_WORDINGS = 2.2  # the mean over several wordings spreads less
-_SEVERAL = 3
+_CLOSE = 1.8
 _CLOSE_BY_WORDS = 0.9  # without a model
 
 
-def is_close(ranked: Ranked, query: Query, *, by_meaning: bool) -> bool:
+def is_close(ranked: Ranked, *, by_meaning: bool) -> bool:
     """Whether anything stored is about the cue, as far as one measure can tell."""
     if not len(ranked.places):
         return False
     if ranked.parts["exact"].any():
         return True
     about = ranked.parts["words"] + ranked.parts["coverage"] + ranked.parts["meaning"]
-    if not by_meaning:
-        return bool(about.max() >= _CLOSE_BY_WORDS)
-    least = _CLOSE_WITH_WORDINGS if len(query.wordings) > _SEVERAL else _CLOSE
-    return bool(about.max() >= least)
+    return bool(about.max() >= (_CLOSE if by_meaning else _CLOSE_BY_WORDS))

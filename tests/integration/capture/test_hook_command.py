@@ -191,7 +191,7 @@ def test_every_spooled_turn_has_a_time_even_where_the_transcript_has_none(
     path.write_text('{"type": "user", "message": {"role": "user", "content": "hi"}}\n')
     os.utime(path, (1_767_225_600, 1_767_225_600))
 
-    machine.capture("--no-spawn", "--session-id", "s-1", "--host", "goose", str(path))
+    machine.capture("--no-spawn", "--session-id", "s-1", "--host", "crush", str(path))
 
     _, (event,) = lines_of(machine.spooled()[0])
     assert event == {
@@ -199,7 +199,7 @@ def test_every_spooled_turn_has_a_time_even_where_the_transcript_has_none(
         "cue": "hi",
         "tier": "episodic",
         "role": "user",
-        "host": "goose",
+        "host": "crush",
         "occurrence": 0,
         "ts": "2026-01-01T00:00:00.000Z",
     }

@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 from tests.fakes.embedder import FakeEmbedder
 
 from iai_mcp.core import dispatch
-from iai_mcp.engine.finder import Finder, Looked, Sought
+from iai_mcp.ports.embedder import Matrix
+from iai_mcp.ports.memories import Scope
+from iai_mcp.recall.candidates import Candidates, Finder
+from iai_mcp.recall.query import Query
 from iai_mcp.store import MemoryStore
 
 
@@ -23,11 +26,11 @@ class CountingEmbedder(FakeEmbedder):
 
 @dataclass(frozen=True)
 class CountingFinder(Finder):
-    looked_for: list[Sought] = field(default_factory=list)
+    looked_for: list[Query] = field(default_factory=list)
 
-    def find(self, sought: Sought) -> Looked:
-        self.looked_for.append(sought)
-        return super().find(sought)
+    def find(self, query: Query, embedded: Matrix | None, scope: Scope) -> Candidates:
+        self.looked_for.append(query)
+        return super().find(query, embedded, scope)
 
 
 @pytest.fixture
@@ -55,7 +58,7 @@ def remember(store: MemoryStore, *texts: str, **call: object) -> None:
 
 def looked_for(store: MemoryStore, **question: object) -> tuple[int, list[str]]:
     real = store.recall.finder
-    finder = CountingFinder(real.columns, real.index, real.vectors, real.crowds)
+    finder = CountingFinder(real.columns, real.index, real.vectors)
     before, store.recall = store.recall, replace(store.recall, finder=finder)
     hits = dispatch(store, "memory_recall", question)["hits"]
     store.recall = before
@@ -77,21 +80,21 @@ DEPLOYS = ["the deploy failed at noon", "the deploy key is in the vault"]
 CUE = "did the deploy fail because of the key in the vault"
 
 
-def test_a_cue_is_looked_for_once_where_nothing_was_learned_from_use(store: MemoryStore) -> None:
+def test_a_cue_is_looked_for_once_with_all_its_wordings(store: MemoryStore) -> None:
     remember(store, *DEPLOYS, *["the deploy went well"] * 30)
 
-    times, found = looked_for(store, cue=CUE, k=5)
+    times, found = looked_for(store, cue=CUE, wordings=["deploy key", "deploy failed"], k=5)
 
     assert times == 1
     assert len(found) == 3, "what says the same is one hit, and takes no other's place"
 
 
-def test_a_cue_is_looked_for_once_more_with_what_answered_together(store: MemoryStore) -> None:
-    remember(store, *DEPLOYS, *["the deploy went well"] * 30)
-    _, found = looked_for(store, cue=CUE, k=5)
-    dispatch(store, "memory_reinforce", {"ids": found})
+def test_a_cue_and_its_wordings_are_embedded_once_each(
+    store: MemoryStore, embedder: CountingEmbedder
+) -> None:
+    remember(store, *DEPLOYS)
+    embedder.embedded = []
 
-    times, again = looked_for(store, cue=CUE, k=5)
+    dispatch(store, "memory_recall", {"cue": CUE, "wordings": ["deploy key", "deploy key", CUE]})
 
-    assert times == 2
-    assert set(again) == set(found)
+    assert embedder.embedded == [CUE, "deploy key"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from iai_mcp.domain.cue.exact import quoted
+from iai_mcp.domain.cue.exact import exact_parts
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from iai_mcp.domain.cue.exact import quoted
     ],
 )
 def test_an_identifier_is_taken_as_written(cue: str, name: str) -> None:
-    assert name in quoted(cue)
+    assert name in exact_parts(cue)
 
 
 @pytest.mark.parametrize(
@@ -43,11 +43,11 @@ def test_an_identifier_is_taken_as_written(cue: str, name: str) -> None:
     ],
 )
 def test_plain_talk_quotes_nothing(cue: str) -> None:
-    assert quoted(cue) == ()
+    assert exact_parts(cue) == ()
 
 
 def test_the_longest_name_comes_first() -> None:
-    found = quoted("ModuleNotFoundError: No module named 'yaml'")
+    found = exact_parts("ModuleNotFoundError: No module named 'yaml'")
 
     assert found[0] == "ModuleNotFoundError: No module named 'yaml'"
     assert "yaml" in found

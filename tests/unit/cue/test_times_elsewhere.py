@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from iai_mcp.domain.cue.analysis import read
+from iai_mcp.recall.query import parse_query
 
 # A Wednesday.
 NOW = datetime(2026, 11, 18, 15, 30, tzinfo=UTC)
@@ -36,7 +36,7 @@ NOW = datetime(2026, 11, 18, 15, 30, tzinfo=UTC)
     ],
 )
 def test_a_time_is_understood_in_the_cues_language(cue: str, start: str) -> None:
-    starts = {f"{window.start:%Y-%m-%d}" for window in read(cue, NOW).windows}
+    starts = {f"{window.start:%Y-%m-%d}" for window in parse_query(cue, now=NOW).windows}
 
     assert start in starts
 
@@ -55,11 +55,11 @@ def test_a_time_is_understood_in_the_cues_language(cue: str, start: str) -> None
 def test_some_time_ago_is_around_that_day(cue: str, day: str) -> None:
     moment = datetime.fromisoformat(f"{day}T15:30:00+00:00")
 
-    assert any(window.start <= moment < window.end for window in read(cue, NOW).windows)
+    assert any(window.start <= moment < window.end for window in parse_query(cue, now=NOW).windows)
 
 
 def test_here_in_german_is_not_yesterday() -> None:
-    assert read("Was ist hier mit dem Server und der Datenbank?", NOW).windows == ()
+    assert parse_query("Was ist hier mit dem Server und der Datenbank?", now=NOW).windows == ()
 
 
 @pytest.mark.parametrize(
@@ -74,4 +74,4 @@ def test_here_in_german_is_not_yesterday() -> None:
     ],
 )
 def test_what_no_calendar_reaches_is_no_time(cue: str) -> None:
-    assert read(cue, NOW).windows == ()
+    assert parse_query(cue, now=NOW).windows == ()

@@ -9,7 +9,6 @@ from iai_mcp.domain.mendings import Step, mendings
 from iai_mcp.domain.practice import practice
 from iai_mcp.domain.telling import cut_command, rough, telling
 from iai_mcp.domain.work import Command, Done, Edit, Looked, Record, within_project
-from iai_mcp.domain.work_ranking import asks_for_work, names_work
 
 
 @pytest.mark.parametrize(
@@ -145,42 +144,6 @@ def test_files_are_named_as_seen_from_the_project(
     placed = within_project(Edit(path, root=root), "/cwd", project)
     assert isinstance(placed, Edit)
     assert placed.path == seen
-
-
-@pytest.mark.parametrize(
-    "cue",
-    [
-        "pytest tests/test_cart.py",
-        "$ make deploy",
-        "src/cart.py",
-        ".goreleaser.yaml",
-        "cart.go:12:3: undefined: total",
-        "ModuleNotFoundError: no module named 'cart'",
-    ],
-)
-def test_a_cue_can_be_a_command_a_path_or_an_error(cue: str) -> None:
-    assert names_work(cue)
-
-
-@pytest.mark.parametrize(
-    "cue",
-    [
-        "why did we drop redis?",
-        "make sure that the port is 5433",
-        "go to the staging server",
-        "the error handling of the cart",
-        "what do I prefer for tests?",
-    ],
-)
-def test_words_are_no_work(cue: str) -> None:
-    assert not names_work(cue)
-    assert not asks_for_work(cue)
-
-
-def test_a_question_can_ask_for_what_was_done() -> None:
-    assert asks_for_work("which command runs one test?")
-    assert asks_for_work("who changed the release file and what for")
-    assert asks_for_work("how was the release deployed")
 
 
 def test_a_project_is_worked_with_what_was_used_most_and_worked() -> None:

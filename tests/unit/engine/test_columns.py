@@ -162,12 +162,12 @@ def test_a_scope_holds_the_rows_that_meet_all_its_conditions(scope: Scope, keys:
 
 def test_facts_say_what_a_turn_is() -> None:
     view = _columns(
-        _line(1, facts=Fact.ASKS | Fact.INSTRUCTION | Fact.SPOKEN | Fact.TIME),
-        _line(2, facts=Fact.PREFERENCE | Fact.NAME | Fact.CHANGE),
+        _line(1, facts=Fact.ASKS | Fact.INSTRUCTION | Fact.SPOKEN),
+        _line(2, facts=Fact.PREFERENCE | Fact.WITHIN),
     ).view()
 
     assert list(having(view.facts, Fact.ASKS)) == [True, False]
-    assert list(having(view.facts, Fact.CHANGE)) == [False, True]
+    assert list(having(view.facts, Fact.WITHIN)) == [False, True]
     assert list(view.spoken) == [True, False]
     assert list(view.standing) == [True, True]
 
@@ -249,14 +249,17 @@ def test_memories_without_a_session_are_exchanges_of_their_own() -> None:
 
 
 def test_what_a_fact_holds_of_is_found_within_a_scope() -> None:
-    rules = int(Fact.SPOKEN | Fact.RULES)
+    asking = int(Fact.SPOKEN | Fact.ASKS)
     columns = _columns(
-        _line(1, facts=rules), _line(2), _line(3, facts=rules, project="q"), _line(4, facts=rules)
+        _line(1, facts=asking),
+        _line(2),
+        _line(3, facts=asking, project="q"),
+        _line(4, facts=asking),
     )
 
-    assert columns.keys_with(Fact.RULES, Scope(projects=("p",)), 9) == [1, 4]
+    assert columns.keys_with(Fact.ASKS, Scope(projects=("p",)), 9) == [1, 4]
     columns.drop([4])
-    assert columns.keys_with(Fact.RULES, Scope(), 9) == [1, 3]
+    assert columns.keys_with(Fact.ASKS, Scope(), 9) == [1, 3]
 
 
 @pytest.mark.parametrize("late", [0.0, 0.2])
@@ -287,13 +290,13 @@ def test_many_that_come_at_once_are_linked_as_if_each_came_by_itself(late: float
 
 def test_the_latest_of_a_fact_are_found_from_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns_module, "_SCANNED", 4)
-    ruling = int(Fact.SPOKEN | Fact.RULES)
-    columns = _columns(*[_line(key, facts=ruling if key % 3 else 0) for key in range(1, 20)])
-    assert columns.keys_with(Fact.RULES, Scope(), 3) == [16, 17, 19]
-    assert columns.keys_with(Fact.RULES, Scope(), 5) == [13, 14, 16, 17, 19]
-    assert len(columns.keys_with(Fact.RULES, Scope(), 50)) == 13
+    asking = int(Fact.SPOKEN | Fact.ASKS)
+    columns = _columns(*[_line(key, facts=asking if key % 3 else 0) for key in range(1, 20)])
+    assert columns.keys_with(Fact.ASKS, Scope(), 3) == [16, 17, 19]
+    assert columns.keys_with(Fact.ASKS, Scope(), 5) == [13, 14, 16, 17, 19]
+    assert len(columns.keys_with(Fact.ASKS, Scope(), 50)) == 13
     columns.drop([17])
-    assert columns.keys_with(Fact.RULES, Scope(), 3) == [14, 16, 19]
+    assert columns.keys_with(Fact.ASKS, Scope(), 3) == [14, 16, 19]
 
 
 def test_a_page_of_rows_is_the_same_whole_or_from_any_key_on() -> None:

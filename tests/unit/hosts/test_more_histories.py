@@ -407,6 +407,44 @@ def test_kimis_older_sessions_are_read_from_their_context(tmp_path: Path) -> Non
     assert said(read(path)) == [("user", "port?"), ("assistant", "5433")]
 
 
+def test_kimi_codes_wire_marks_what_the_person_typed(tmp_path: Path) -> None:
+    def message(text: str, kind: str) -> dict[str, object]:
+        content = [{"type": "text", "text": text}]
+        said = {"role": "user", "content": content, "origin": {"kind": kind}}
+        return {"type": "context.append_message", "time": 1767225600000, "message": said}
+
+    def loop(**event: object) -> dict[str, object]:
+        return {"type": "context.append_loop_event", "time": 1767225601000, "event": event}
+
+    session = tmp_path / ".kimi-code" / "sessions" / "wd_shop_1a2b" / "session_1"
+    spent = {"inputOther": 10, "inputCacheRead": 90, "inputCacheCreation": 0, "output": 7}
+    lines = [
+        {"type": "metadata", "protocol_version": "1.4"},
+        {"type": "turn.prompt", "input": [{"type": "text", "text": "port?"}]},
+        message("port?", "user"),
+        message("<system-reminder>auto mode", "injection"),
+        message('Skill "x" loaded', "skill_activation"),
+        loop(type="content.part", part={"type": "think", "think": "hm"}),
+        loop(type="content.part", part={"type": "text", "text": "5433"}),
+        {"type": "usage.record", "usageScope": "turn", "model": "kimi-k2", "usage": spent},
+        loop(type="tool.call", toolCallId="t1", name="Bash", args={"command": "make"}),
+        loop(type="tool.result", toolCallId="t1", result={"output": "boom", "isError": True}),
+    ]
+    path = write(session / "agents" / "main" / "wire.jsonl", lines)
+    write(session / "agents" / "explore" / "wire.jsonl", [lines[0], message("look", "user")])
+    index = {"sessionId": "session_1", "sessionDir": str(session), "workDir": "/home/ann/shop"}
+    write(tmp_path / ".kimi-code" / "session_index.jsonl", index)
+
+    events = read(path)
+
+    assert said(events) == [("user", "port?"), ("assistant", "5433")]
+    assert events[1]["meta"]["usage"] == {"model": "kimi-k2", "in": 100, "out": 7, "cached": 90}
+    assert (events[2]["work"]["command"], events[2]["work"]["failed"]) == ("make", True)
+    assert {event["cwd"] for event in events} == {"/home/ann/shop"}
+    (asked,) = read(session / "agents" / "explore" / "wire.jsonl")
+    assert (asked["role"], asked["agent_id"]) == ("assistant", "explore")
+
+
 def test_amps_threads_name_their_directory_and_their_usage(tmp_path: Path) -> None:
     run = {"status": "done", "result": {"output": "boom", "exitCode": 2}}
     spent = {

@@ -1,18 +1,14 @@
 """What the use cases of memory are put together with in their unit tests: no file, no model."""
 
-from functools import partial
-
 from tests.fakes.memories import FakeMemories, FakeWordIndex
 from tests.fakes.sleep import FakeLedger, FakeRepeats
 
 from iai_mcp.adapters.surroundings import LocalProjects
 from iai_mcp.domain.knobs import Knobs
-from iai_mcp.domain.traits import Fact
 from iai_mcp.engine.columns import Columns
-from iai_mcp.engine.finder import Finder
 from iai_mcp.memory.recall import Recall
-from iai_mcp.memory.rules import Rules
 from iai_mcp.memory.scoping import Access
+from iai_mcp.recall.candidates import Finder
 
 
 class Noon:
@@ -29,14 +25,14 @@ def access(memories: FakeMemories) -> Access:
 
 def recall(memories: FakeMemories, knobs: Knobs | None = None) -> Recall:
     """By words alone."""
-    ledger, columns = FakeLedger(memories), Columns(memories)
+    index = FakeWordIndex(memories)
     return Recall(
         memories=memories,
         access=access(memories),
-        finder=Finder(columns, FakeWordIndex(memories), lambda: None),
+        finder=Finder(Columns(memories), index, lambda: None),
         meaning=lambda: "meaning: there is no model",
         clock=Noon(),
         knobs=lambda: knobs or Knobs(),
-        repeats=FakeRepeats(ledger),
-        rules=Rules(memories, partial(columns.keys_with, Fact.RULES)),
+        repeats=FakeRepeats(FakeLedger(memories)),
+        tokens=index.tokens,
     )

@@ -18,6 +18,7 @@ from iai_mcp.hosts.turns import (
     Event,
     Record,
     blocks_text,
+    by_parent,
     count_occurrence,
     digest,
     is_uuid,
@@ -89,7 +90,8 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
         ]
     done, refusal, about = tool_calls.end(record, reading)
     spoken = "\n".join(filter(None, (words, refusal)))
-    return done + _turn(record, "user", spoken, reading, about)
+    said = _turn(record, "user", spoken, reading, about)
+    return done + (said if refusal else [by_parent(event) for event in said])
 
 
 def _spend(message: Record, carry: Record) -> None:

@@ -18,6 +18,7 @@ from iai_mcp.hosts.reader import Reading, lines_of, opened, records
 from iai_mcp.hosts.turns import (
     Event,
     Record,
+    by_parent,
     digest,
     is_envelopes,
     is_wrapper,
@@ -331,14 +332,7 @@ def _new(event: Event, reading: Reading) -> list[Event]:
     if count <= seen.get(key, 0):
         return []
     seen[key] = count
-    return [_by_parent(event)]
-
-
-def _by_parent(event: Event) -> Event:
-    """A sub-agent is asked by the agent that started it, not by a person."""
-    if "agent_id" in event:
-        event["role"] = "assistant"
-    return event
+    return [by_parent(event)]
 
 
 def _walk_compressed(reading: Reading) -> "Iterator[Event]":

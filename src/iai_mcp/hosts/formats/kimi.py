@@ -2,6 +2,9 @@
 
 Lines are `{timestamp, message: {type, payload}}`: `TurnBegin` is the person's, `ContentPart` the
 assistant's, `StatusUpdate` the usage so far. Of `context.jsonl` a line is a message with a role.
+
+Kimi Code writes `~/.kimi-code/sessions/<directory>/<session>/agents/<agent>/wire.jsonl`, whose lines are
+`{type, time, …}`; `_older` gives them in the form above.
 """
 
 import os
@@ -30,6 +33,13 @@ _ID = "kimi"
 _WIRE = "wire.jsonl"
 _DIRECTORIES = "kimi.json"
 _LONGEST_SETTINGS = 4 * 1024 * 1024
+_AGENTS, _MAIN, _INDEX = "agents", "main", "session_index.jsonl"
+_TOKENS = {
+    "input_other": "inputOther",
+    "input_cache_read": "inputCacheRead",
+    "input_cache_creation": "inputCacheCreation",
+    "output": "output",
+}
 _TOOLS = {"Shell": "bash", "StrReplaceFile": "edit", "WriteFile": "write_file", "ReadFile": "read"}
 
 
@@ -37,8 +47,15 @@ def walk(reading: Reading) -> "Iterator[Event]":
     """The turns of one session."""
     path = os.path.abspath(reading.path)
     folder = os.path.dirname(path)
+    agent: str | None = None
+    if os.path.basename(os.path.dirname(folder)) == _AGENTS:
+        name = os.path.basename(folder)
+        agent = None if name == _MAIN else name
+        folder = os.path.dirname(os.path.dirname(folder))
+        cwd = _indexed(folder)
+    else:
+        cwd = _directory(os.path.dirname(folder))
     reading.carry["session_id"] = os.path.basename(folder)
-    cwd = _directory(os.path.dirname(folder))
     if cwd:
         reading.carry["cwd"] = cwd
     beside = os.path.join(folder, _WIRE)
@@ -47,14 +64,52 @@ def walk(reading: Reading) -> "Iterator[Event]":
     wire = _Wire(reading)
     with opened(reading) as file:
         for record in records(reading, file):
-            message = record.get("message")
+            message = _older(record) if "." in str(record.get("type")) else record.get("message")
             if isinstance(message, dict):
-                yield from wire.take(message, record.get("timestamp"))
+                ts = record.get("timestamp", record.get("time"))
+                yield from wire.take(message, ts, agent)
             elif isinstance(record.get("role"), str):
                 yield from _plain(record, reading)
             elif not isinstance(record.get("type"), str):
                 reading.skipped += 1
     yield from wire.end()
+
+
+def _older(record: Record) -> Record | None:
+    """A line of Kimi Code as Kimi CLI would write it; None where nothing was said or done."""
+    kind = record["type"]
+    message, event = record.get("message"), record.get("event")
+    if kind == "usage.record" and record.get("usageScope", "turn") == "turn":
+        spent = record.get("usage")
+        names = (
+            {name: spent.get(key) for name, key in _TOKENS.items()}
+            if isinstance(spent, dict)
+            else {}
+        )
+        return {
+            "type": "StatusUpdate",
+            "payload": {"token_usage": names, "model": record.get("model")},
+        }
+    if kind == "context.append_message" and isinstance(message, dict):
+        typed = (text_at(message, "origin", "kind") or "user") == "user"
+        if message.get("role") == "user" and typed:
+            return {"type": "TurnBegin", "payload": {"user_input": message.get("content")}}
+    if kind == "context.append_loop_event" and isinstance(event, dict):
+        done = event.get("type")
+        if done == "content.part":
+            return {"type": "ContentPart", "payload": event.get("part")}
+        if done == "tool.call":
+            called = {"name": event.get("name"), "arguments": event.get("args")}
+            return {
+                "type": "ToolCall",
+                "payload": {"id": event.get("toolCallId"), "function": called},
+            }
+        result = event.get("result")
+        if done == "tool.result" and isinstance(result, dict):
+            value = {"output": result.get("output"), "is_error": result.get("isError")}
+            payload = {"tool_call_id": event.get("toolCallId"), "return_value": value}
+            return {"type": "ToolResult", "payload": payload}
+    return None
 
 
 def _plain(record: Record, reading: Reading) -> "Iterator[Event]":
@@ -186,4 +241,18 @@ def _directory(folder: str) -> str | None:
         mark = hashlib.md5(path.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
         if path.startswith("/") and mark == os.path.basename(folder):
             return path
+    return None
+
+
+def _indexed(folder: str) -> str | None:
+    """The directory of a session of Kimi Code, from the index of all sessions."""
+    home = os.path.dirname(os.path.dirname(os.path.dirname(folder)))
+    try:
+        index = regular_files.read(os.path.join(home, _INDEX), _LONGEST_SETTINGS)
+    except (OSError, ValueError):
+        return None
+    for line in index.decode("utf-8", "replace").splitlines():
+        known = object_in(line)
+        if known.get("sessionId") == os.path.basename(folder):
+            return text_at(known, "workDir")
     return None

@@ -11,7 +11,15 @@ import os
 from iai_mcp import regular_files
 from iai_mcp.hosts.gemini import tool_calls
 from iai_mcp.hosts.reader import NotATranscriptError, Reading, document, name_of, opened, records
-from iai_mcp.hosts.turns import Event, Record, count_occurrence, is_wrapper, turn, words_key
+from iai_mcp.hosts.turns import (
+    Event,
+    Record,
+    by_parent,
+    count_occurrence,
+    is_wrapper,
+    turn,
+    words_key,
+)
 from iai_mcp.hosts.usage import settle, spend, total, usage
 from iai_mcp.protocol.markers import without_hook_context, without_injected
 
@@ -108,7 +116,7 @@ class _Chat:
                     event["occurrence"] = count_occurrence(self._reading.seen(), event)
                 elif event["role"] == "user":
                     carry["request"] = event["id"]
-                yield event
+                yield by_parent(event)
             yield from tool_calls.events_of(message, carry)
 
     def _rewind(self, target: str) -> None:

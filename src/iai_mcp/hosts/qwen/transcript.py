@@ -9,7 +9,15 @@ from iai_mcp.hosts import work
 from iai_mcp.hosts.gemini.tool_calls import result_of
 from iai_mcp.hosts.gemini.transcript import parts_text
 from iai_mcp.hosts.reader import Reading, lines_of
-from iai_mcp.hosts.turns import Event, Record, count_occurrence, is_wrapper, text_at, turn
+from iai_mcp.hosts.turns import (
+    Event,
+    Record,
+    by_parent,
+    count_occurrence,
+    is_wrapper,
+    text_at,
+    turn,
+)
 from iai_mcp.hosts.usage import settle, spend, total, usage
 from iai_mcp.hosts.work import Call, Setting
 
@@ -68,7 +76,7 @@ def _turn(record: Record, message: Record, carry: Record, reading: Reading) -> l
         event["occurrence"] = count_occurrence(reading.seen(), event)
     elif kind == "user":
         carry["request"] = event["id"]
-    return [event]
+    return [by_parent(event)]
 
 
 def _usage(record: Record) -> Record:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iai_mcp.domain.ranking.use import FULL, Link, support
+from iai_mcp.domain.use_links import FULL, Link, support
 
 MONTH = 30 * 86_400_000_000
 

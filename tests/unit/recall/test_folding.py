@@ -1,6 +1,6 @@
 """Near-identical texts folded into one."""
 
-from iai_mcp.domain.ranking.folding import folded
+from iai_mcp.recall.folding import folded
 
 LONG = "the deploy failed because the migration of the orders table ran into a lock timeout"
 
