@@ -63,6 +63,7 @@ def pure() -> list[TextPath]:
         TextPath("redaction of JSON", lambda text: redactor.redact_json(_json(text), _redacted)),
         TextPath("redaction rules", user_patterns.parse),
         TextPath("cue", lambda text: parse_query(text, now=NOW), LONGEST_CUE),
+        TextPath("passages of an answer", spans),
         TextPath("time expression", lambda text: moments.moment(text, NOW, name="since")),
         TextPath("duration", lambda text: moments.seconds_in(text, name="pause")),
         TextPath("traits of a prompt", lambda text: traits.traits_of(text, "user")),
