@@ -70,7 +70,6 @@ def pure() -> list[TextPath]:
         TextPath("traits of an answer", lambda text: traits.traits_of(text, "assistant")),
         TextPath("words", lambda text: (words.words(text), words.indexed(text), words.count(text))),
         TextPath("passages", passages.passages),
-        TextPath("passages of a result", spans),
         TextPath("quotation", lambda text: (quoting.quotation(text), quoting.in_line(text))),
         TextPath("shown text", lambda text: (shown_text.shown(text), shown_text.shown_line(text))),
         TextPath("phrase", lambda text: whole_words.Phrase(text[:1000]).is_in(text)),

@@ -16,9 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from iai_mcp.domain.ranking.candidates import Candidates
-from iai_mcp.domain.ranking.features import Asked, CosineScale, features
-from iai_mcp.domain.ranking.scoring import EXACT, FEATURES, REASONS
 from numpy.typing import NDArray
 
 from bench.quality import datasets
