@@ -1,7 +1,7 @@
 """`python -m bench memorycode DIR [NUMBER …]`: DIR holds MemoryCode's `dialogue_N.json`.
 
-A mentor states coding rules over many sessions and changes some. After the last session each rule that
-holds is asked for with its own coding task: which are told, and is the version told the one that holds?
+A mentor states coding rules over many sessions and changes some. After the last session each rule is asked
+for: does recall find its newest version?
 """
 
 import argparse
@@ -17,25 +17,26 @@ from bench.quality.datasets import Conversation, Said
 from bench.quality.filling import fill
 from bench.report import Row, show
 from bench.scratch import Caller, Scratch
-from iai_mcp.domain.passages import passages
 
 METHOD = (
-    "Every dialogue is a project, its mentor the user, a session a day, captured into a real daemon. A rule counts as\n"
-    "told when a turn that states its newest version is among the sources (or the first 20 hits); as outdated when\n"
-    "one that states an older version is. A turn often states several rules, of which one was changed later: so\n"
-    "`in words` counts only the sentence itself."
+    "Every dialogue is a project, its mentor the user, a session a day, captured into a real daemon. After the last\n"
+    "session each rule is asked for, by its coding task and by a question: is a turn that states its newest version\n"
+    "among the first hits, and does it come before the turns that state only older ones? Nothing is inferred about\n"
+    "which version holds; a reader sees it by the dates."
 )
 _BEGINS = datetime(2025, 1, 6, 9, tzinfo=UTC)
 _KEYS = (
     "comment|annotation|type hint|assert|docstring|\\btry\\b|digit|CamelCase|UPPERCASE|snake_case"
 )
 _THING = re.compile(r"argument|attribute|class|method|function|variable|comment|import")
-_TASK = "Write a {task}."
-_TASK_WITH_RULES = (
-    "Write a {task}. Do not provide example usage. You must follow all the latest coding guidelines "
-    "provided by your mentor, including any possible updates."
-)
-_QUESTION = "Which rule do we follow for {what}?"
+_FORMS = {
+    "task": "Write a {task}.",
+    "task and rules": (
+        "Write a {task}. Do not provide example usage. You must follow all the latest coding guidelines "
+        "provided by your mentor, including any possible updates."
+    ),
+    "question": "Which rule do we follow for {what}?",
+}
 _HITS = 20
 
 
@@ -81,19 +82,6 @@ class Pivot:
 class Story:
     talk: Conversation
     pivots: Sequence[Pivot]
-
-
-@dataclass(slots=True)
-class Tally:
-    """Of each rule: told, outdated version told, outdated version told in words, and whether it changed."""
-
-    rows: list[tuple[bool, bool, bool, bool]] = field(default_factory=list)
-
-    def given(self) -> float:
-        return _mean(row[0] for row in self.rows)
-
-    def outdated(self, in_words: bool = False) -> float:
-        return _mean(row[1 + in_words] for row in self.rows if row[3])
 
 
 def main(arguments: list[str]) -> int:
@@ -161,51 +149,15 @@ def _stating(topic: str, said: Sequence[Said]) -> tuple[str, frozenset[str]]:
 
 
 def _measured(caller: Caller, stories: Sequence[Story]) -> list[Row]:
-    told: dict[str, Tally] = defaultdict(Tally)
     ranked: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for story in stories:
-        project, texts = story.talk.project, {turn.id: turn.text for turn in story.talk.turns}
-        start = caller.call("session_start_payload", project=project, budget_tokens=1500)
-        ids = _ids(caller, project)
-        for number, rule in enumerate(story.pivots):
-            told["session start"].rows.append(_judged(start, rule, ids, texts))
-            for name, form in (("task", _TASK), ("task and rules", _TASK_WITH_RULES)):
-                prompt, session = form.format(task=rule.task), f"{name} {number}"
-                put = caller.call(
-                    "prompt_injection", prompt=prompt, project=project, session_id=session
-                )
-                told[name].rows.append(_judged(put, rule, ids, texts))
-                if rule.changed:
-                    ranked[name].append(_ranks(caller, project, prompt, story, rule))
-            if rule.changed:
-                cue = _QUESTION.format(what=rule.what)
-                ranked["question"].append(_ranks(caller, project, cue, story, rule))
-    return [*_told_rows(told), *_ranked_rows(ranked)]
-
-
-def _ids(caller: Caller, project: str) -> dict[str, str]:
-    """The set's own id of each memory."""
-    records = caller.call("memory_timeline", project=project, limit=100_000)["records"]
-    assert isinstance(records, list)
-    return {record["id"]: str((record.get("meta") or {}).get("id")) for record in records}
-
-
-def _judged(
-    answer: dict[str, object], rule: Pivot, ids: dict[str, str], texts: dict[str, str]
-) -> tuple[bool, bool, bool, bool]:
-    sources = answer["sources"]
-    assert isinstance(sources, list)
-    given = {ids.get(source["id"], "") for source in sources}
-    shown = " ".join(str(answer["text"]).split())
-    older = [
-        " ".join(sentence.split())
-        for version in rule.versions[:-1]
-        for turn in version.turns - rule.holding
-        for sentence in passages(texts[turn], 60)
-        if re.search(version.key, sentence, re.IGNORECASE)
-    ]
-    in_words = any(sentence in shown for sentence in older)
-    return bool(given & rule.holding), bool(given & rule.outdated), in_words, rule.changed
+        project = story.talk.project
+        for rule in story.pivots:
+            for name, form in _FORMS.items():
+                cue = form.format(task=rule.task, what=rule.what)
+                ranked[name].append(_ranks(caller, project, cue, story, rule))
+    changed = [rule.changed for story in stories for rule in story.pivots]
+    return [row for name, places in ranked.items() for row in _rows(name, places, changed)]
 
 
 def _ranks(caller: Caller, project: str, cue: str, story: Story, rule: Pivot) -> tuple[int, int]:
@@ -222,32 +174,15 @@ def _ranks(caller: Caller, project: str, cue: str, story: Story, rule: Pivot) ->
     return best(rule.holding), best(rule.outdated)
 
 
-def _told_rows(told: dict[str, Tally]) -> list[Row]:
-    goals = {"session start": 0.85, "task": 0.60, "task and rules": 0.60}
-    rows = []
-    for name, tally in told.items():
-        given, stale, words = tally.given(), tally.outdated(), tally.outdated(in_words=True)
-        met = given >= goals[name]
-        rows.append(
-            Row(f"{name}: told ({len(tally.rows)})", f"{given:.3f}", f">= {goals[name]:.2f}", met)
-        )
-        bound = (f"<= {0.03:.2f}", words <= 0.03) if name == "session start" else ("", None)
-        rows.append(Row(f"{name}: outdated, in words", f"{words:.3f}", *bound))
-        rows.append(Row(f"{name}: outdated, by turn", f"{stale:.3f}", "", None))
-    return rows
-
-
-def _ranked_rows(ranked: dict[str, list[tuple[int, int]]]) -> list[Row]:
-    rows = []
-    for name, places in ranked.items():
-        latest = _mean(holds < stale for holds, stale in places)
-        stale = _mean(stale < holds for holds, stale in places)
-        what = f"recall by {name}"
-        rows.append(
-            Row(f"{what}: latest first ({len(places)})", f"{latest:.3f}", ">= 0.85", latest >= 0.85)
-        )
-        rows.append(Row(f"{what}: outdated first", f"{stale:.3f}", "<= 0.05", stale <= 0.05))
-    return rows
+def _rows(name: str, places: Sequence[tuple[int, int]], changed: Sequence[bool]) -> list[Row]:
+    """Only to see: which version comes first is for the reader to notice, by its date."""
+    latest = [place for place, is_changed in zip(places, changed, strict=True) if is_changed]
+    shares = {
+        f"newest version in the first 5 ({len(places)})": _mean(h < 5 for h, _ in places),
+        f"newest version in the first {_HITS}": _mean(h < _HITS for h, _ in places),
+        f"newest before older ones ({len(latest)})": _mean(h < s for h, s in latest),
+    }
+    return [Row(f"{name}: {what}", f"{value:.3f}", "", None) for what, value in shares.items()]
 
 
 def _mean(values: Iterable[float]) -> float:

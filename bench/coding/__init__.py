@@ -1,4 +1,4 @@
-"""What recall, briefing and injection bring of real coding sessions: `python -m bench coding`."""
+"""What a model reads when it asks about real coding sessions: `python -m bench coding`."""
 
 from bench.coding.run import main
 

@@ -42,8 +42,9 @@ class Rivals(Baselines):
     def close(self) -> None:
         self._store.close()
 
-    def answers(self, cue: str, size: int) -> dict[str, list[str]]:
+    def answers(self, wordings: Sequence[str], size: int) -> dict[str, list[str]]:
         """By system: the pieces of turns it would answer with, in so many bytes."""
+        cue = "\n".join(" ".join(wording.split()) for wording in wordings)
         asked = Question("", cue, frozenset(), "", "", "")
         return {
             system: self._within(size, cue, order) for system, order in self.orders(asked).items()
@@ -60,10 +61,11 @@ class Rivals(Baselines):
         return shown
 
     def _cosine(self, cue: str) -> list[int]:
-        vector: Matrix = self._embedder.embed([cue])[0]
-        passage, _ = self._kept.best_passages(vector, self._keys)
-        best = np.fmax(self._kept.cosines(vector, self._keys), passage)
-        return [int(row) for row in np.argsort(-np.nan_to_num(best), kind="stable")[:400]]
+        """By the mean over the wordings, which are the lines of `cue`."""
+        vectors: Matrix = self._embedder.embed(cue.splitlines())
+        passage = self._kept.best_passages(vectors, self._keys)
+        best = np.nan_to_num(np.fmax(self._kept.cosines(vectors, self._keys), passage)).mean(axis=0)
+        return [int(row) for row in np.argsort(-best, kind="stable")[:400]]
 
 
 def piece(text: str, cue: str, room: int) -> str:

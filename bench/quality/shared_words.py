@@ -22,8 +22,8 @@ def sharing_none(talk: Conversation) -> frozenset[str]:
     speakers = sorted({turn.speaker for turn in talk.turns} - {""})
     found: set[str] = set()
     for asked in talk.questions:
-        parsed = parse_query(asked.cue, now=datetime.now(UTC), speakers=speakers)
-        terms = parsed.wordings[0].terms
+        query_of_cue = parse_query(asked.cue, now=datetime.now(UTC), speakers=speakers)
+        terms = query_of_cue.wordings[0].terms
         query = " OR ".join(f'"{term}"' for term in terms)
         holding = {row[0] for row in db.execute("SELECT rowid FROM t WHERE t MATCH ?", (query,))}
         said = (talk.turns[row] for row in holding)

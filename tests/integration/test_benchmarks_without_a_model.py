@@ -52,7 +52,7 @@ def memorycode(tmp_path: Path) -> Path:
         "memorycode {memorycode}",
         "recall --sizes 10",
         "embedding",
-        "learning",
+        "exact",
         "startup",
     ],
 )

@@ -1,11 +1,14 @@
 """The sets of our own, and how finding is counted."""
 
+import json
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 from bench.quality.datasets import Conversation, Question, Said, own
-from bench.quality.fit import SETS
+from bench.quality.fit import COLUMNS, FITTED, Learner, write
+from bench.quality.measured import Measured
 from bench.quality.metrics import Outcome, ranks, share
 from bench.quality.run import rows
 from bench.quality.shared_words import sharing_none
@@ -39,7 +42,7 @@ def test_reversals_are_fitted_on_some_and_judged_on_others() -> None:
 
     assert judged
     assert not fitted & judged
-    assert "reversals" not in SETS
+    assert "reversals" not in FITTED
 
 
 def test_the_language_set_asks_in_eight_languages() -> None:
@@ -113,3 +116,46 @@ def test_many_questions_without_a_shared_word_are_held_beside_the_plain_cosine()
         "a question, p50 / p95",
     }
     assert told["many, no shared word (30) any@10"].met is False
+
+
+def _question(number: int, column: str) -> Measured:
+    """Twelve candidates: the first measure tells the evidence, the second is noise."""
+    noise = np.random.default_rng(number)
+    table = noise.normal(size=(12, 2)).astype(np.float32)
+    table[3, 0] += 4
+    names = [str(place) for place in range(12)]
+    exact = np.zeros(12, np.float32)
+    return Measured(str(number), column, "", number % 5, table, exact, names, frozenset("3"))
+
+
+def test_weights_favour_the_measure_that_tells_the_evidence() -> None:
+    columns = list(COLUMNS)
+    learner = Learner([_question(n, columns[n % len(columns)]) for n in range(40)], ridge=0.03)
+
+    weights = learner.fitted(range(40))
+
+    assert weights[0] > 3 * abs(weights[1])
+    assert share(learner.outcomes(weights, range(40)), "any", 1).value > 0.9
+    assert len(learner.cross_validated()) == 40
+
+
+def test_an_exact_part_decides_before_the_weights() -> None:
+    asked = _question(0, "locomo")
+    asked.exact[7] = 100.0
+    learner = Learner([asked], ridge=0.03)
+
+    (outcome,) = learner.outcomes(np.array([1.0, 0.0]), [0])
+
+    assert outcome.ranks == (2,)
+
+
+def test_writing_weights_leaves_the_scales_of_models(tmp_path: Path) -> None:
+    path = tmp_path / "weights.json"
+    path.write_text(json.dumps({"weights": {"old": 1.0}, "scales": {"default": {"mean": 0.1}}}))
+
+    write(path, {"words": 0.12345})
+
+    assert json.loads(path.read_text()) == {
+        "weights": {"words": 0.123},
+        "scales": {"default": {"mean": 0.1}},
+    }
