@@ -1,5 +1,6 @@
 """Find what this machine knows about a cue: reads the store between the stages of the recall pipeline."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -152,11 +153,14 @@ class _Search:
         by_meaning = self.vectors is not None and self.embedded is not None
         close = is_close(self.ranked, by_meaning=by_meaning)
         room = self.asked.budget * BYTES_PER_TOKEN
+        stages = self._stages(resolved) if self.asked.explain else None
+        if stages:
+            room -= len(json.dumps(stages).encode())
         if self.asked.as_text:
             answer = self._as_text(first, rest, resolved.superseded, close, room)
         else:
             answer = self._as_hits(first, rest, resolved.superseded, close, room)
-        return replace(answer, stages=self._stages(resolved) if self.asked.explain else None)
+        return replace(answer, stages=stages)
 
     def _results(self) -> int:
         """How many results come with passages."""
@@ -273,7 +277,12 @@ class _Search:
             (number, key) for number, entry in enumerate(entries) for key in entry.keys
         ):
             memory = read.get(key)
-            if memory is None or not self._opens(memory):
+            if memory is None:
+                continue
+            # What superseded a memory may stand in another project than the one asked about.
+            if not self._opens(memory) and not (
+                entries[number].reason and self.scope.opens(memory.provenance.project)
+            ):
                 continue
             vectors = own.get(key)
             if vectors is None and whole is not None:
@@ -546,6 +555,7 @@ class _Search:
         """Whole turns: of each result the one that speaks for it, while they fit; one in any case."""
         by_key = {one.memory.key: place for place, one in enumerate(turns)}
         hits: list[Hit] = []
+        longer: Hit | None = None
         for entry in first:
             place = by_key.get(entry.main.key)
             if place is None:
@@ -558,11 +568,13 @@ class _Search:
                     if whole
                     else hit
                 )
-            room -= around(hit) + _bytes(hit.memory.text)
-            if room < 0 and hits:
-                break
+            cost = around(hit) + _bytes(hit.memory.text)
+            if cost > room:
+                longer = longer or hit
+                continue
+            room -= cost
             hits.append(hit)
-        return hits
+        return hits or ([longer] if longer else [])
 
     def _hit(self, entry: Entry, memory: Memory) -> Hit:
         as_of = self.asked.about.as_of
