@@ -53,6 +53,15 @@ def is_signed(public: bytes, signature: bytes, data: bytes) -> bool:
     return True
 
 
+def can_seal_for(sealing_key: bytes) -> bool:
+    """Whether anything can be sealed for that public key: some points of the curve are of no use."""
+    try:
+        X25519PrivateKey.generate().exchange(X25519PublicKey.from_public_bytes(sealing_key))
+    except ValueError:
+        return False
+    return True
+
+
 def device_id(signing_key: bytes, sealing_key: bytes) -> str:
     """A device is its public keys: nobody can pass for it without the private ones."""
     return hashlib.blake2b(signing_key + sealing_key, digest_size=16).hexdigest()

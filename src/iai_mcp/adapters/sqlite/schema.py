@@ -292,6 +292,7 @@ STEPS: tuple[str, ...] = (
     WORK_BY_TURN,
     held.TABLES,
     NO_INFERENCE,
+    shared_tables.CHAINS,
 )
 
 
