@@ -99,12 +99,13 @@ class Circle:
         """Put one's own stream in order in the place, and tell how far the others were heard; how many
         records had to be laid down again.
         """
-        self.log.heads(self._known())
+        heads = self.log.heads(self._known())
         done = self.outgoing.repair() + self.outgoing.clean()
         if self.incoming.news and self._belongs():
             self.incoming.news = False
-            if heads := self._heads():
-                self.say([Seen(heads=heads)])
+            if seen := self._heads():
+                self.say([Seen(heads=seen)])
+                self.outgoing.send(heads)
         return done
 
     # How it stands
@@ -234,6 +235,8 @@ class Circle:
         if not came:
             return
         guests = [roster.device(guest) for _, guest in came]
+        for guest in guests:  # its first record is only for this device as yet
+            self.ledger.hear(guest.id, [Heard(0, 0, [roster.hellos[guest.id]])])
         epochs = {*self.ledger.epoch_keys()}
         had = b"".join(bytes.fromhex(one) for one in sorted(epochs))
         self.begin_epoch(
