@@ -16,6 +16,7 @@ from iai_mcp.ports.sharing_ledger import (
     Recovered,
     SetAside,
     Witness,
+    goes_with,
 )
 
 
@@ -54,12 +55,10 @@ class FakeSharingLedger:
     def assign(self, limit_bytes: int) -> Batch | None:
         taken: list[Item] = []
         while self.waiting and len(encoded([one.event for one in taken if one.event])) < limit_bytes:
-            alone = isinstance(self.waiting[0].event, EpochKey)
-            if alone and taken:
+            event = self.waiting[0].event
+            if event is None or not goes_with(event, [one.event for one in taken if one.event]):
                 break
             taken.append(self.waiting.pop(0))
-            if alone:
-                break
         number = self.last_sent() + 1
         previous = self.digest(self.device, number - 1)
         self._assigned = Batch(number, tuple(taken), previous) if taken else None

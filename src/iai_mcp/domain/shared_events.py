@@ -1,6 +1,7 @@
 """The events that devices of a circle exchange, how they are written down, and their bounds."""
 
 import base64
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -16,6 +17,11 @@ SEALED_KEY_BYTES = 80  # the key of an epoch, sealed for one device
 LONGEST_TEXT = 8 << 20  # bytes of a turn that is shared
 EARLIEST, LATEST = -62_000_000_000_000_000, 253_000_000_000_000_000  # the years 5 and 9987
 _MOST_EVENTS = 20_000  # of one record
+
+
+def device_id(signing_key: bytes, sealing_key: bytes) -> str:
+    """A device is its public keys: nobody can pass for it without the private ones."""
+    return hashlib.blake2b(signing_key + sealing_key, digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +96,9 @@ class ProjectNamed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hello:
-    """The first word of a device. `proof` shows that it was invited; the founder needs none."""
+    """The first word of a device. `proof` shows that it was invited; the founder needs none. Who lets
+    a device in passes its hello on.
+    """
 
     type: ClassVar[str] = "hello"
 
@@ -100,6 +108,10 @@ class Hello:
     sealing_key: bytes
     invite: str = ""
     proof: bytes = b""
+
+    @property
+    def device(self) -> str:
+        return device_id(self.signing_key, self.sealing_key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,21 @@
 """What a store keeps about one circle: keys, what goes out, how far others were heard."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from iai_mcp.domain.event_chain import Link
-from iai_mcp.domain.shared_events import Event
+from iai_mcp.domain.shared_events import EpochKey, Event, Removed
 
 ALONE = 1 << 60  # the size of what can not share a record
+
+
+def goes_with(event: Event, others: Iterable[Event]) -> bool:
+    """Whether an event may share a record with those before it."""
+    before = list(others)
+    if any(isinstance(one, EpochKey) for one in before):
+        return isinstance(event, Removed)
+    return not before or not isinstance(event, EpochKey)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +115,8 @@ class SharingLedger(Protocol):
     def assign(self, limit_bytes: int) -> Batch | None:
         """Give the next number to what waits to go out, oldest first; None when nothing does.
 
-        The key of an epoch goes alone: it is sealed otherwise than what follows.
+        The key of an epoch goes alone, or with the removals that it begins with: they are sealed
+        otherwise than what follows, so that who lacks the key hears of them.
         """
         ...
 

@@ -15,6 +15,7 @@ from iai_mcp.domain.shared_events import (
     Event,
     Removed,
     Seen,
+    device_id,
 )
 from iai_mcp.ports.shared_log import SharedLog
 from iai_mcp.ports.sharing_ledger import Heard, SharingLedger
@@ -222,11 +223,11 @@ class Circle:
             ]
         )
         self._admit(now)
-        epoch, held = roster.epoch(), self.ledger.epoch_keys()
-        if not epoch and own == min(roster.present()):
+        if not roster.epoch() and own == min(roster.present()):
             self.begin_epoch(now)  # who left still has the key
-        elif epoch in held:
-            self._hand_out(epoch, held[epoch])
+        for epoch, key in self.ledger.epoch_keys().items():
+            if epoch in roster.epochs:
+                self._hand_out(epoch, key)
 
     def _admit(self, now: int) -> None:
         """Let in who came with an invitation of this device. A new epoch begins with them."""
@@ -235,14 +236,19 @@ class Circle:
         if not came:
             return
         guests = [roster.device(guest) for _, guest in came]
-        for guest in guests:  # its first record is only for this device as yet
-            self.ledger.hear(guest.id, [Heard(0, 0, [roster.hellos[guest.id]])])
         epochs = {*self.ledger.epoch_keys()}
         had = b"".join(bytes.fromhex(one) for one in sorted(epochs))
         self.begin_epoch(
             now,
             guests=guests,
-            then=[Admitted(invite=invite, device=guest, epochs=had) for invite, guest in came],
+            then=[
+                event
+                for invite, guest in came
+                for event in (
+                    roster.hellos[guest],  # its first record is only for this device as yet
+                    Admitted(invite=invite, device=guest, epochs=had),
+                )
+            ],
         )
 
     def _hand_out(self, epoch: str, key: bytes) -> None:
@@ -272,17 +278,24 @@ class Circle:
         for invite, guest in self.roster.admitted_by(self.keys.device):
             if self.ledger.cursor(guest) or self.log.offered(grant_name(invite)) is not None:
                 continue
+            seen = self._heads()
             grant = Grant(
                 keys=dict(self.ledger.epoch_keys()),
                 newest=self.roster.epoch(),
-                removals={
-                    device: [max(by.values()).last, max(by.values()).digest.hex()]
-                    for device, by in self.roster.removals.items()
-                },
-                heads={device: head.hex() for device, head in self._heads().items()},
+                heard=self._membership(),
+                seen=Seen(heads=seen) if seen else None,
             )
             sealed = grant.sealed(self.keys, self.roster.device(guest).sealing_key, self.id)
             self.log.offer(grant_name(invite), sealed)
+
+    def _membership(self) -> list[tuple[str, list[Event]]]:
+        """Who belongs and who was removed, as whoever is let in is told: not who has which key."""
+        found = []
+        for device, events in self.ledger.heard():
+            told = [one for one in events if not isinstance(one, EpochKey)]
+            if told:
+                found.append((device, told))
+        return found
 
     def _enter(self) -> None:
         """Take the keys, where this device asked to be let in and was."""
@@ -298,9 +311,11 @@ class Circle:
         except InvalidInput:
             return  # somebody else put it there; the right one is laid there when it is gone
         self.ledger.keep_epoch_keys(grant.keys)
-        inviter, events = grant.told(asked)
-        self.ledger.hear(inviter, [Heard(0, 0, events)])
-        self.roster.hear(inviter, events)
+        inviter = device_id(asked.signing_key, asked.sealing_key)
+        seen = [(inviter, [grant.seen])] if grant.seen is not None else []
+        for device, events in [*grant.heard, *seen]:
+            self.ledger.hear(device, [Heard(0, 0, events)])
+            self.roster.hear(device, events)
         if self.outgoing.lay_anew(1, self.ledger.last_sent(), grant.newest):
             self.ledger.ask(None)
             self.log.withdraw(name)

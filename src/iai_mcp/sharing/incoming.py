@@ -218,7 +218,9 @@ class Incoming:
                 self._check_overlap(stream, header, content)
                 events, why = content.events, ""
             except MissingKey as missing:
-                self._waiting[device] = SetAside(device, entry.number, missing.message, passed=False)
+                if not header.request:  # its device was let in and has not seen that yet
+                    why = missing.message
+                    self._waiting[device] = SetAside(device, entry.number, why, passed=False)
                 break
             except InvalidInput as bad:
                 events, why = [], bad.message
@@ -259,9 +261,9 @@ class Incoming:
         for aside in [one for one in self.ledger.set_aside() if one.passed][:_TRIED_AGAIN]:
             for entry in self.log.read(aside.device, aside.number - 1, 1):
                 try:
-                    hello = self.roster.hellos[aside.device]
                     header = self._checked(aside.device, entry)
-                    records.check_signature(entry.sealed, hello.signing_key)
+                    signing_key = self.roster.device(aside.device).signing_key
+                    records.check_signature(entry.sealed, signing_key)
                     digest = self.ledger.digest(aside.device, aside.number)
                     if entry.number != aside.number or header.digest != digest.hex():
                         continue
@@ -284,7 +286,9 @@ class Incoming:
         if max(cut.last for cut in chained) <= stream.cursor:
             return 0
         looked = (head, stream.cursor, *chained)
+        rewritten = SetAside(device, stream.cursor + 1, REMOVED_AND_REWRITTEN, passed=False)
         if self._scanned.get(device) == looked:
+            self._waiting[device] = rewritten
             return 0
         try:
             target = self._reached(stream, {cut.digest: cut for cut in chained})
@@ -293,8 +297,7 @@ class Incoming:
             return 0
         if target is None:
             self._scanned[device] = looked
-            why = REMOVED_AND_REWRITTEN
-            self._waiting[device] = SetAside(device, stream.cursor + 1, why, passed=False)
+            self._waiting[device] = rewritten
             return 0
         return self._take_until(device, target)
 
@@ -389,7 +392,7 @@ class Incoming:
                 if header.first > stream.cursor + 1:
                     stream.lacks = True
                     return
-                records.check_signature(entry.sealed, self.roster.hellos[device].signing_key)
+                records.check_signature(entry.sealed, self.roster.device(device).signing_key)
                 self._check_chain(stream, header)
             except InvalidInput as bad:
                 odd = SetAside(device, entry.number, bad.message, passed=False)

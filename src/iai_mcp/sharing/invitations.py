@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.shared_events import Event, Removed, Seen
+from iai_mcp.domain.shared_events import Event, Seen, decoded, device_id, encoded
 from iai_mcp.ports.sharing_ledger import Asked
 from iai_mcp.sharing.keys import (
     DeviceKeys,
@@ -19,7 +19,6 @@ from iai_mcp.sharing.keys import (
     NotForUs,
     can_seal_for,
     decrypt,
-    device_id,
     encrypt_once,
     is_signed,
     sealed_for,
@@ -126,20 +125,20 @@ class Welcome:
 @dataclass(frozen=True, slots=True)
 class Grant:
     """What a device gets that was let in: all keys of the circle, and what its inviter knows of who
-    was removed and of how far the streams go.
+    belongs, who was removed, and how far the streams go. Streams of removed devices may be gone.
     """
 
     keys: Mapping[str, bytes]  # by epoch
     newest: str  # epoch
-    removals: Mapping[str, Sequence[object]]  # device -> the last number that counts, and its digest
-    heads: Mapping[str, str]
+    heard: Sequence[tuple[str, Sequence[Event]]]  # about membership, with the device that said it
+    seen: Seen | None
 
     def sealed(self, inviter: DeviceKeys, sealing_key: bytes, circle: str) -> bytes:
         told = {
             "keys": {epoch: key.hex() for epoch, key in self.keys.items()},
             "newest": self.newest,
-            "removals": self.removals,
-            "heads": self.heads,
+            "heard": [[device, encoded(events).decode()] for device, events in self.heard],
+            "seen": encoded([] if self.seen is None else [self.seen]).decode(),
         }
         sealed = sealed_for(sealing_key, json.dumps(told).encode(), _grant_context(circle))
         return inviter.sign(_grant_context(circle) + sealed) + sealed
@@ -156,20 +155,11 @@ class Grant:
         try:
             told = json.loads(keys.opened(rest, _grant_context(circle)))
             epochs = {str(epoch): bytes.fromhex(key) for epoch, key in told["keys"].items()}
-            return cls(epochs, str(told["newest"]), told["removals"], told["heads"])
+            heard = [(str(device), decoded(events.encode())) for device, events in told["heard"]]
+            seen = [one for one in decoded(told["seen"].encode()) if isinstance(one, Seen)]
+            return cls(epochs, str(told["newest"]), heard, seen[0] if seen else None)
         except (NotForUs, ValueError, TypeError, KeyError, AttributeError) as broken:
             raise InvalidInput(_OTHER_WELCOME) from broken
-
-    def told(self, asked: Asked) -> tuple[str, list[Event]]:
-        """The inviter, and what it says with this, as events."""
-        events: list[Event] = [
-            Removed(device=device, last=int(str(last)), at=0, digest=bytes.fromhex(str(digest)))
-            for device, (last, digest) in self.removals.items()
-        ]
-        heads = {device: bytes.fromhex(head) for device, head in self.heads.items()}
-        if heads:
-            events.append(Seen(heads=heads))
-        return device_id(asked.signing_key, asked.sealing_key), events
 
 
 def grant_name(invite: str) -> str:

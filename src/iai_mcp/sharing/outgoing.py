@@ -25,6 +25,7 @@ WAITS_FOR_ENTRY = (
     "this machine asked to be let in: that happens when the machine that invited it is next in contact"
 )
 WAITS_FOR_ROSTER = "what waits here is held until the records that let this machine in have arrived"
+WAITS_FOR_UPGRADE = "a record that this machine sent earlier can not be read by this version here"
 WAITS_FOR_OWN = (
     "this store is an older copy, and the place does not show all that this machine sent since: nothing"
     " is sent until it does; if that never comes, leave the circle and join it again"
@@ -205,7 +206,11 @@ class Outgoing:
             if key is None:
                 self.held = WAITS_FOR_KEY
                 return False
-            content = records.opened(entry.sealed, key)
+            try:
+                content = records.opened(entry.sealed, key)
+            except InvalidInput as newer:
+                self.held = f"{WAITS_FOR_UPGRADE}: {newer.message}"
+                return False
             links = self._arrived(header, content)
             if links is not None:
                 digest = bytes.fromhex(header.digest)

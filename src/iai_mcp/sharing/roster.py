@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from iai_mcp.domain.shared_events import Admitted, EpochKey, Event, Hello, Invited, Removed
-from iai_mcp.sharing.keys import can_seal_for, device_id, is_signed
+from iai_mcp.sharing.keys import can_seal_for, is_signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,13 @@ _Invitation = tuple[str, str]  # its name, and the device that made it
 class Roster:
     """What was heard about membership.
 
-    Of a device that does not belong, only its hello may be given to this.
+    Of a device that does not belong, only its own hello may be given to this.
     """
 
     founder: str
-    hellos: dict[str, Hello] = field(default_factory=dict)
+    hellos: dict[str, Hello] = field(default_factory=dict)  # each by its device itself
+    # device -> by whom; it counts until its own is heard, and only from who invited it
+    passed_on: dict[str, dict[str, Hello]] = field(default_factory=dict)
     invites: dict[_Invitation, Invited] = field(default_factory=dict)
     verdicts: dict[_Invitation, set[str]] = field(default_factory=dict)  # -> the device meant
     removals: dict[str, dict[str, Cut]] = field(default_factory=dict)  # device -> by whom
@@ -49,8 +51,12 @@ class Roster:
     def hear(self, device: str, events: Iterable[Event]) -> None:
         for event in events:
             if isinstance(event, Hello):
-                if device not in self.hellos and _is_own(device, event):
-                    self.hellos[device] = event
+                if not can_seal_for(event.sealing_key):
+                    continue
+                if event.device == device:
+                    self.hellos.setdefault(device, event)
+                else:
+                    self.passed_on.setdefault(event.device, {}).setdefault(device, event)
             elif isinstance(event, Invited):
                 self.invites.setdefault((event.invite, device), event)
             elif isinstance(event, Admitted):
@@ -63,6 +69,13 @@ class Roster:
             elif isinstance(event, EpochKey):
                 self.epochs[event.epoch] = max(event.began, self.epochs.get(event.epoch, 0))
                 self.keyed.setdefault(event.epoch, set()).update(event.sealed)
+
+    def hello(self, device: str) -> Hello | None:
+        """How a device introduced itself, or was introduced by who let it in."""
+        if device in self.hellos:
+            return self.hellos[device]
+        others = self.passed_on.get(device, {})
+        return others[min(others)] if others else None
 
     def devices(self) -> dict[str, Device]:
         """Everybody who belongs, or belonged until they were removed."""
@@ -79,7 +92,9 @@ class Roster:
 
     def device(self, device: str) -> Device:
         """One that introduced itself."""
-        hello = self.hellos[device]
+        hello = self.hello(device)
+        if hello is None:
+            raise KeyError(device)
         return Device(device, hello.member, hello.machine, hello.signing_key, hello.sealing_key)
 
     def cuts(self, device: str) -> list[Cut]:
@@ -165,18 +180,15 @@ class Roster:
         by_name: dict[str, list[_Invitation]] = {}
         for invitation in self.invites:
             by_name.setdefault(invitation[0], []).append(invitation)
-        for device, hello in self.hellos.items():
-            for invitation in by_name.get(hello.invite, ()):
-                if _is_meant(device, hello, self.invites[invitation]):
-                    found.setdefault(invitation, []).append(device)
+        for device in {**self.hellos, **self.passed_on}:
+            own, others = self.hellos.get(device), self.passed_on.get(device, {})
+            for hello in [own] if own is not None else others.values():
+                for invitation in by_name.get(hello.invite, ()):
+                    by = others.get(invitation[1]) if own is None else own
+                    if by is not None and _is_meant(device, by, self.invites[invitation]):
+                        guests = found.setdefault(invitation, [])
+                        guests += [device] if device not in guests else []
         return found
-
-
-def _is_own(device: str, hello: Hello) -> bool:
-    """Whether a hello is that of this device, with keys that can be used."""
-    return device_id(hello.signing_key, hello.sealing_key) == device and can_seal_for(
-        hello.sealing_key
-    )
 
 
 def _epochs(joined: bytes) -> list[str]:

@@ -423,7 +423,7 @@ def _heard(circle: Circle, device: Device) -> int:
 
 
 def _member_of(circle: Circle, device: str) -> str:
-    hello = circle.roster.hellos.get(device)
+    hello = circle.roster.hello(device)
     return "" if hello is None else hello.member
 
 

@@ -1,11 +1,12 @@
 """Who belongs to a circle."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
 from iai_mcp.domain.shared_events import Admitted, EpochKey, Event, Hello, Invited, Removed
-from iai_mcp.sharing.keys import DeviceKeys, InviteSecret, device_id
+from iai_mcp.sharing.keys import DeviceKeys, InviteSecret
 from iai_mcp.sharing.roster import Roster, proof_of
 
 
@@ -83,11 +84,25 @@ def test_nobody_comes_under_a_name_that_was_not_meant(founder: Guest) -> None:
     assert set(roster.present()) == {founder.id}
 
 
-def test_a_device_can_not_speak_for_another_ones_keys(founder: Guest) -> None:
+def test_a_hello_is_that_of_its_keys_whoever_passes_it_on(founder: Guest) -> None:
     secret = InviteSecret.made()
     guest = Guest("bob", secret)
     roster = _roster(founder, (founder, founder.hello), (founder, _invited(secret)))
-    roster.hear("f" * 32, [guest.hello])
+    roster.hear("f" * 32, [guest.hello, Admitted(invite=secret.name, device=guest.id)])
+    roster.hear(founder.id, [Admitted(invite=secret.name, device=guest.id)])
+    assert set(roster.present()) == {founder.id}
+    roster.hear(founder.id, [guest.hello])
+    assert set(roster.present()) == {founder.id, guest.id}
+    assert "f" * 32 not in roster.devices()
+
+
+def test_a_name_that_somebody_else_put_into_a_hello_lets_nobody_in(founder: Guest) -> None:
+    secret = InviteSecret.made()
+    guest = Guest("bob", secret)
+    renamed = replace(guest.hello, member="ann")
+    roster = _roster(founder, (founder, founder.hello), (founder, _invited(secret)))
+    roster.hear("f" * 32, [renamed])
+    roster.hear(founder.id, [Admitted(invite=secret.name, device=guest.id)])
     assert set(roster.present()) == {founder.id}
 
 
@@ -162,5 +177,5 @@ def test_a_device_whose_key_nothing_can_be_sealed_for_is_not_known(founder: Gues
         member="bob", machine="m", signing_key=keys.signing_key, sealing_key=bytes(32)
     )
     roster = _roster(founder)
-    roster.hear(device_id(bad.signing_key, bad.sealing_key), [bad])
+    roster.hear(bad.device, [bad])
     assert roster.hellos == {}

@@ -35,6 +35,7 @@ from iai_mcp.ports.sharing_ledger import (
     Recovered,
     SetAside,
     Witness,
+    goes_with,
 )
 
 _BRINGS_A_KEY = f'{{"type":"{EpochKey.type}"%'  # as `encoded` begins
@@ -117,13 +118,10 @@ class SqliteSharingLedger:
                 if event is None:
                     dropped.append(row[0])
                     continue
-                alone = isinstance(event, EpochKey)
-                if size >= limit_bytes or (alone and taken):
+                if size >= limit_bytes or not goes_with(event, taken.values()):
                     break
                 taken[row[0]] = event
                 size += _size(event)
-                if alone:
-                    break
         return taken, dropped
 
     def sent(self, laid: Laid) -> None:
