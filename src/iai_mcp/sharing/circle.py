@@ -22,7 +22,7 @@ from iai_mcp.ports.sharing_ledger import Heard, SharingLedger
 from iai_mcp.sharing.differences import Difference, differences
 from iai_mcp.sharing.incoming import Incoming, key_context
 from iai_mcp.sharing.invitations import Grant, grant_name
-from iai_mcp.sharing.keys import KEY_BYTES, DeviceKeys, sealed_for
+from iai_mcp.sharing.keys import KEY_BYTES, DeviceKeys, epoch_of, sealed_for
 from iai_mcp.sharing.outgoing import WAITS_FOR_ENTRY, WAITS_FOR_KEY, WAITS_FOR_ROSTER, Outgoing
 from iai_mcp.sharing.roster import Device, Roster
 
@@ -75,7 +75,7 @@ class Circle:
         self._answer(now)
         self._grant()  # who is let in is woken by the records that follow
         sent = self.outgoing.send(heads)
-        if self.outgoing.held and not self.roster.epoch() and self._belongs():
+        if self.outgoing.held and self._lacks_epoch():
             self.begin_epoch(now)  # nobody did yet, and something waits
             sent += self.outgoing.send(heads)
         return Contact(sent, heard, repaired)
@@ -143,6 +143,11 @@ class Circle:
     def _belongs(self) -> bool:
         return self.keys.device in self.roster.present()
 
+    def _lacks_epoch(self) -> bool:
+        """Whether a device that was removed has the key of every epoch."""
+        known = bool(self.roster.epochs)  # else nothing was heard yet
+        return known and not self.roster.epoch() and self._belongs()
+
     def _heads(self) -> dict[str, bytes]:
         """How far each other device was heard, as others are told of it."""
         found = {}
@@ -181,12 +186,14 @@ class Circle:
         """Seal what comes under a new key, which those who belong get and nobody else."""
         present = self.roster.present()
         stay = {name: one for name, one in present.items() if name not in without}
-        key, epoch = secrets.token_bytes(KEY_BYTES), secrets.token_hex(16)
+        key = secrets.token_bytes(KEY_BYTES)
+        epoch = epoch_of(key)
         self.ledger.keep_epoch_keys({epoch: key})
         # Later than every other, whatever the clock says.
         began = min(max(now, self.roster.newest() + 1), LATEST)
         devices = [*stay.values(), *(one for one in guests if one.id not in stay)]
-        event = self._handed_out(epoch, key, began, self._common(stay), devices)
+        after = self._common(stay) or self._common([self.keys.device])
+        event = self._handed_out(epoch, key, began, after, devices)
         self.say([event, *then])
         return epoch
 
@@ -197,7 +204,7 @@ class Circle:
         )
 
     def _common(self, devices: Iterable[str]) -> str:
-        """The newest epoch whose key all of these have, and this device."""
+        """The newest epoch whose key all of these have, and this device; "" where there is none."""
         held = self.ledger.epoch_keys()
         return next((one for one in self.roster.common_epochs(devices) if one in held), "")
 
@@ -223,7 +230,7 @@ class Circle:
             ]
         )
         self._admit(now)
-        if not roster.epoch() and own == min(roster.present()):
+        if self._lacks_epoch() and own == min(roster.present()):
             self.begin_epoch(now)  # who left still has the key
         for epoch, key in self.ledger.epoch_keys().items():
             if epoch in roster.epochs:

@@ -17,7 +17,7 @@ from iai_mcp.domain.shared_events import (
 from iai_mcp.ports.shared_log import UNKNOWN_AT_ONCE, Entry, SharedLog
 from iai_mcp.ports.sharing_ledger import Heard, SetAside, SharingLedger
 from iai_mcp.sharing import records
-from iai_mcp.sharing.keys import KEY_BYTES, DeviceKeys, NotForUs
+from iai_mcp.sharing.keys import KEY_BYTES, DeviceKeys, NotForUs, epoch_of
 from iai_mcp.sharing.records import BadRecord, Content, Header
 from iai_mcp.sharing.roster import Cut, Roster
 
@@ -86,8 +86,6 @@ class Incoming:
 
     def hear(self, heads: Mapping[str, int]) -> int:
         """All that has arrived; how many records. Who comes to belong by that is heard in the same go."""
-        self._foreign.clear()
-        self._waiting.clear()
         heard = 0
         if not self._tried:
             heard, self._tried = self._try_again(), True
@@ -100,16 +98,20 @@ class Incoming:
     def learn(self, device: str, events: Sequence[Event]) -> None:
         """What is about membership holds at once; keys that are for this device are kept."""
         self.roster.hear(device, events)
+        self._keep_keys(events, are_counted=True)
+
+    def _keep_keys(self, events: Sequence[Event], *, are_counted: bool) -> None:
+        """Keys that are for this device. Of events that may not count only those that prove themselves:
+        the epoch follows from the key.
+        """
         own, keys = self.keys.device, {}
         for event in events:
             if isinstance(event, EpochKey) and own in event.sealed:
                 try:
-                    key = self.keys.opened(
-                        event.sealed[own], key_context(self.circle, event.epoch)
-                    )
+                    key = self.keys.opened(event.sealed[own], key_context(self.circle, event.epoch))
                 except NotForUs:
                     continue  # whoever sealed it made a mistake; another member will give it
-                if len(key) == KEY_BYTES:
+                if epoch_of(key) == event.epoch or (are_counted and len(key) == KEY_BYTES):
                     keys[event.epoch] = key
         if keys.keys() - self.ledger.epoch_keys().keys():
             self.ledger.keep_epoch_keys(keys)
@@ -133,6 +135,8 @@ class Incoming:
         self.ledger.blocked(list((self._foreign | self._waiting).values()))
 
     def _hear_all(self, heads: Mapping[str, int]) -> int:
+        self._foreign.clear()
+        self._waiting.clear()
         self._meet(heads)
         cursors = self.ledger.cursors()
         behind = {
@@ -141,32 +145,38 @@ class Incoming:
             if heads.get(device, 0) > cursors.get(device, 0)
         }
         wanted = {one: at for one, at in behind.items() if one not in self.roster.removals}
-        heard = self._hear_present(wanted, heads)
+        heard, later = self._hear_present(wanted, heads)
+        if not heard and later:  # each is removed by what another of them says
+            first = min(later)
+            heard, _ = self._hear_present({first: wanted[first]}, heads)
         gone = [one for one in behind if one in self.roster.removals]
         return heard + sum(self._hear_removed(device, heads[device]) for device in gone)
 
     # Those who belong
 
-    def _hear_present(self, wanted: Mapping[str, int], heads: Mapping[str, int]) -> int:
-        """First what is about membership, in all streams: a removal counts before the words of who was
-        removed, a key before what is sealed under it.
+    def _hear_present(
+        self, wanted: Mapping[str, int], heads: Mapping[str, int]
+    ) -> tuple[int, set[str]]:
+        """How many were heard, and which streams wait because somebody says that their device was
+        removed: that is heard before their words.
         """
         pages = self._pages(wanted, heads)
         page = next(pages, {})
-        opened = self._learn_ahead(page)
+        later, opened = self._look_ahead(page)
         if len(wanted) > 1 and (further := next(pages, None)) is not None:
-            for later in chain([further], pages):
-                self._learn_ahead(later)
+            for one in chain([further], pages):
+                later |= self._look_ahead(one)[0]
             pages = self._pages(wanted, heads)
             page, opened = next(pages, {}), {}
+        later &= wanted.keys() if len(wanted) > 1 else set()
         heard = 0
         while page:
             for device, part in page.items():
-                if device not in self._waiting and device not in self.roster.removals:
+                if device not in self._waiting and device not in later | self.roster.removals.keys():
                     heard += self._take(device, part, opened)
             page = next(pages, {})
-            opened = self._learn_ahead(page)
-        return heard
+            _, opened = self._look_ahead(page)
+        return heard, later
 
     def _pages(
         self, wanted: Mapping[str, int], heads: Mapping[str, int]
@@ -185,8 +195,13 @@ class Incoming:
                 and (device not in found or found[device][-1].number < heads[device])
             }
 
-    def _learn_ahead(self, parts: Mapping[str, Sequence[_Signed]]) -> dict[tuple[str, int], Content]:
-        """What is about membership in these records; those that were opened for that."""
+    def _look_ahead(
+        self, parts: Mapping[str, Sequence[_Signed]]
+    ) -> tuple[set[str], dict[tuple[str, int], Content]]:
+        """The devices that these records remove, and the records that were opened for that. Keys in
+        them are kept; nothing else counts before its turn comes.
+        """
+        removed: set[str] = set()
         opened: dict[tuple[str, int], Content] = {}
         progress = True
         while progress:  # one may bring the key of another
@@ -201,9 +216,14 @@ class Incoming:
                     except InvalidInput:
                         continue  # it is told when its turn comes
                     opened[device, entry.number] = content
-                    self.learn(device, content.events)
+                    self._keep_keys(content.events, are_counted=False)
+                    removed |= {
+                        one.device
+                        for one in content.events
+                        if isinstance(one, Removed) and one.device != device
+                    }
                     progress = True
-        return opened
+        return removed, opened
 
     def _take(
         self, device: str, part: Sequence[_Signed], opened: Mapping[tuple[str, int], Content]
@@ -291,11 +311,11 @@ class Incoming:
             self._waiting[device] = rewritten
             return 0
         try:
-            target = self._reached(stream, {cut.digest: cut for cut in chained})
+            target = self._reached(self._stream(device), {cut.digest: cut for cut in chained})
         except MissingKey as missing:
             self._waiting[device] = SetAside(device, stream.cursor + 1, missing.message, passed=False)
             return 0
-        if target is None:
+        if target is None or target.digest == stream.digest:
             self._scanned[device] = looked
             self._waiting[device] = rewritten
             return 0
@@ -311,6 +331,7 @@ class Incoming:
                 return found
             try:
                 content = self._opened(entry, header)
+                self._keep_keys(content.events, are_counted=False)  # of what follows
             except MissingKey:
                 if found is None:
                     raise

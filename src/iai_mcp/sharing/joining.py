@@ -9,7 +9,7 @@ from iai_mcp.ports.sharing_ledger import Asked
 from iai_mcp.sharing.circle import Circle
 from iai_mcp.sharing.incoming import key_context
 from iai_mcp.sharing.invitations import Invitation, Welcome
-from iai_mcp.sharing.keys import KEY_BYTES, DeviceKeys, InviteSecret, sealed_for
+from iai_mcp.sharing.keys import KEY_BYTES, DeviceKeys, InviteSecret, epoch_of, sealed_for
 from iai_mcp.sharing.roster import proof_of
 
 
@@ -19,8 +19,8 @@ def new_circle_id() -> str:
 
 def found(circle: Circle, member: str, machine: str, now: int) -> None:
     """The first words of the first device."""
-    epoch, key = secrets.token_hex(16), secrets.token_bytes(KEY_BYTES)
-    own = circle.keys
+    key, own = secrets.token_bytes(KEY_BYTES), circle.keys
+    epoch = epoch_of(key)
     sealed = {own.device: sealed_for(own.sealing_key, key, key_context(circle.id, epoch))}
     circle.ledger.keep_epoch_keys({epoch: key})
     circle.say([_hello(own, member, machine)])

@@ -46,6 +46,11 @@ def decrypt(key: bytes, sealed: bytes, bound_to: bytes) -> bytes:
         raise NotForUs from wrong
 
 
+def epoch_of(key: bytes) -> str:
+    """The epoch of a key: nobody can pass another key off as its own. Older versions made epochs up."""
+    return derived(key, "epoch id")[:16].hex()
+
+
 def is_signed(public: bytes, signature: bytes, data: bytes) -> bool:
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, data)

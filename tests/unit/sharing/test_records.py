@@ -71,8 +71,7 @@ def test_no_byte_can_be_changed_or_cut_unnoticed(keys: DeviceKeys) -> None:
 def test_a_member_can_not_pass_one_record_off_as_another(keys: DeviceKeys) -> None:
     """Even who has the circle's key and may sign: the body opens only under its own header."""
     one, two = _sealed(keys, 1), _sealed(keys, 2)
-    length = len(two) - len(one[one.index(b"}") + 1 :])
-    swapped = two[:length] + one[one.index(b"}") + 1 : -64]
+    swapped = two[: two.index(b"}") + 1] + one[one.index(b"}") + 1 : -64]
     with pytest.raises(BadRecord, match="opened"):
         _opened(swapped + keys.sign(swapped), KEY, keys.signing_key)
 
