@@ -159,6 +159,7 @@ class EpochKey:
     began: int
     after: str = ""  # the epoch that this very event is sealed under, where not its own
     sealed: Mapping[str, bytes] = field(default_factory=dict)
+    without: bytes = b""  # devices that were removed when it began: 16 bytes each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -423,6 +424,7 @@ _SOUND: Mapping[type[Event], Callable[[Any], bool]] = {
         bool(_HEX.match(one.epoch))
         and (not one.after or bool(_HEX.match(one.after)))
         and one.began >= 0
+        and len(one.without) % 16 == 0
         and _is_by_device(one.sealed, SEALED_KEY_BYTES)
     ),
     Seen: lambda one: (

@@ -193,7 +193,8 @@ class Circle:
         began = min(max(now, self.roster.newest() + 1), LATEST)
         devices = [*stay.values(), *(one for one in guests if one.id not in stay)]
         after = self._common(stay) or self._common([self.keys.device])
-        event = self._handed_out(epoch, key, began, after, devices)
+        gone = {*self.roster.removals, *without}
+        event = self._handed_out(epoch, key, began, after, devices, gone)
         self.say([event, *then])
         return epoch
 
@@ -209,11 +210,22 @@ class Circle:
         return next((one for one in self.roster.common_epochs(devices) if one in held), "")
 
     def _handed_out(
-        self, epoch: str, key: bytes, began: int, after: str, devices: Iterable[Device]
+        self,
+        epoch: str,
+        key: bytes,
+        began: int,
+        after: str,
+        devices: Iterable[Device],
+        without: Iterable[str],
     ) -> EpochKey:
         bound = key_context(self.id, epoch)
-        sealed = {one.id: sealed_for(one.sealing_key, key, bound) for one in devices}
-        return EpochKey(epoch=epoch, began=began, after=after, sealed=sealed)
+        return EpochKey(
+            epoch=epoch,
+            began=began,
+            after=after,
+            sealed={one.id: sealed_for(one.sealing_key, key, bound) for one in devices},
+            without=b"".join(bytes.fromhex(one) for one in sorted(without)),
+        )
 
     def _answer(self, now: int) -> None:
         """What follows from what was heard."""
@@ -263,10 +275,10 @@ class Circle:
         lacking: dict[str, list[Device]] = {}
         for device in self.roster.without_key(epoch).values():
             lacking.setdefault(self._common([device.id]), []).append(device)
-        began = self.roster.epochs[epoch]
+        began, without = self.roster.epochs[epoch], self.roster.without[epoch]
         self._say(
             [
-                self._handed_out(epoch, key, began, after, devices)
+                self._handed_out(epoch, key, began, after, devices, without)
                 for after, devices in lacking.items()
                 if after
             ]

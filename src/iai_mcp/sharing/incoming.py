@@ -81,6 +81,7 @@ class Incoming:
     _waiting: dict[str, SetAside] = field(default_factory=dict)
     _epoch_keys: dict[str, bytes] = field(default_factory=dict)
     _looked_at: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _sought: dict[str, tuple[int, int]] = field(default_factory=dict)
     _scanned: dict[str, tuple[object, ...]] = field(default_factory=dict)
     _tried: bool = False
 
@@ -150,7 +151,8 @@ class Incoming:
             first = min(later)
             heard, _ = self._hear_present({first: wanted[first]}, heads)
         gone = [one for one in behind if one in self.roster.removals]
-        return heard + sum(self._hear_removed(device, heads[device]) for device in gone)
+        heard += sum(self._hear_removed(device, heads[device]) for device in gone)
+        return heard or self._seek_keys(heads)
 
     # Those who belong
 
@@ -177,6 +179,26 @@ class Incoming:
             page = next(pages, {})
             _, opened = self._look_ahead(page)
         return heard, later
+
+    def _seek_keys(self, heads: Mapping[str, int]) -> int:
+        """Where a stream waits for a key: look for it also in streams of devices that are not known yet,
+        because what waits may be what says that they belong. How many were found.
+        """
+        if not self._waiting:
+            return 0
+        before = len(self.ledger.epoch_keys())
+        unknown = sorted(set(heads) - set(self.roster.devices()) - {self.keys.device})
+        fresh = [one for one in unknown if self._sought.get(one) != (heads[one], before)]
+        for device in fresh[:UNKNOWN_AT_ONCE]:
+            self._sought[device] = (heads[device], before)
+            for entry in self.log.read(device, 0, _READ_AT_ONCE):
+                try:
+                    header = self._checked(device, entry)
+                    if header.membership:
+                        self._keep_keys(self._opened(entry, header).events, are_counted=False)
+                except InvalidInput:
+                    continue
+        return len(self.ledger.epoch_keys()) - before
 
     def _pages(
         self, wanted: Mapping[str, int], heads: Mapping[str, int]

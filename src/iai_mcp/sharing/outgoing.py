@@ -26,6 +26,7 @@ WAITS_FOR_ENTRY = (
 )
 WAITS_FOR_ROSTER = "what waits here is held until the records that let this machine in have arrived"
 WAITS_FOR_UPGRADE = "a record that this machine sent earlier can not be read by this version here"
+WAITS_FOR_PLACE = "the place has a record of this machine that it does not show at the moment"
 WAITS_FOR_OWN = (
     "this store is an older copy, and the place does not show all that this machine sent since: nothing"
     " is sent until it does; if that never comes, leave the circle and join it again"
@@ -130,9 +131,9 @@ class Outgoing:
         try:
             self.log.append(own, batch.number, record)
         except AlreadyExists:
-            if self._recover() or self.held:
+            if self._recover() or self.held or not self._is_foreign(batch.number):
                 return 0
-            self.log.replace(own, batch.number, batch.number, record)  # it was none of ours
+            self.log.replace(own, batch.number, batch.number, record)
         self.ledger.sent(laid)
         return 1
 
@@ -233,6 +234,14 @@ class Outgoing:
             return None
         here = [one.key for one in batch.items if one.event is not None]
         return dict(zip(here, content.links, strict=True)) if content.links else {}
+
+    def _is_foreign(self, number: int) -> bool:
+        """Whether somebody else put something in the place of a record; not where it is not shown."""
+        for entry in self.log.read(self.keys.device, number - 1, 1):
+            if entry.number == number:
+                return not self._is_ours(entry) or bool(records.header_of(entry.sealed).request)
+        self.held = WAITS_FOR_PLACE
+        return False
 
     def _is_ours(self, entry: Entry) -> bool:
         try:

@@ -47,6 +47,7 @@ class Roster:
     removals: dict[str, dict[str, Cut]] = field(default_factory=dict)  # device -> by whom
     epochs: dict[str, int] = field(default_factory=dict)  # epoch -> when it began
     keyed: dict[str, set[str]] = field(default_factory=dict)  # epoch -> devices that have its key
+    without: dict[str, set[str]] = field(default_factory=dict)  # epoch -> devices it began without
 
     def hear(self, device: str, events: Iterable[Event]) -> None:
         for event in events:
@@ -61,7 +62,7 @@ class Roster:
                 self.invites.setdefault((event.invite, device), event)
             elif isinstance(event, Admitted):
                 self.verdicts.setdefault((event.invite, device), set()).add(event.device)
-                for epoch in _epochs(event.epochs):
+                for epoch in _ids(event.epochs):
                     self.keyed.setdefault(epoch, set()).add(event.device)
             elif isinstance(event, Removed):
                 cut, by = Cut(event.last, event.digest), self.removals.setdefault(event.device, {})
@@ -69,6 +70,7 @@ class Roster:
             elif isinstance(event, EpochKey):
                 self.epochs[event.epoch] = max(event.began, self.epochs.get(event.epoch, 0))
                 self.keyed.setdefault(event.epoch, set()).update(event.sealed)
+                self.without.setdefault(event.epoch, set()).update(_ids(event.without))
 
     def hello(self, device: str) -> Hello | None:
         """How a device introduced itself, or was introduced by who let it in."""
@@ -141,10 +143,13 @@ class Roster:
         ]
 
     def epoch(self) -> str:
-        """The epoch that records are sealed under: the newest whose key no removed device has; ""
-        where there is none.
+        """The epoch that records are sealed under: the newest whose key no removed device has, and that
+        began when all removals were known: nobody gives its key to one of them. "" where there is none.
         """
-        clean = [one for one in self.epochs if not self.keyed[one] & self.removals.keys()]
+        gone = self.removals.keys()
+        clean = [
+            one for one in self.epochs if not self.keyed[one] & gone and self.without[one] >= gone
+        ]
         return max(clean, key=self._age, default="")
 
     def newest(self) -> int:
@@ -153,7 +158,7 @@ class Roster:
 
     def without_key(self, epoch: str) -> dict[str, Device]:
         """Devices that belong and were not given the key of that epoch."""
-        had = self.keyed.get(epoch, set())
+        had = self.keyed.get(epoch, set()) | self.without.get(epoch, set())
         return {name: one for name, one in self.present().items() if name not in had}
 
     def common_epochs(self, devices: Iterable[str]) -> list[str]:
@@ -191,7 +196,7 @@ class Roster:
         return found
 
 
-def _epochs(joined: bytes) -> list[str]:
+def _ids(joined: bytes) -> list[str]:
     return [joined[at : at + 16].hex() for at in range(0, len(joined), 16)]
 
 
