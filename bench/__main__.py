@@ -24,6 +24,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
     "nights": ("nights", "kill -9 in sleep, retention, backup and rotation: nothing is lost"),
     "capture": ("capture", "hooks beside bare Python, drain latency and rate, kills"),
     "care": ("care", "redaction, import of history, and what sessions are told"),
+    "fuzz": ("fuzz", "texts that make parsers slow, against every path that text takes"),
     "attacks": ("attacks", "what attackers try, tried again: held or not held"),
     "work": ("work", "remembered commands, mendings and edits of real sessions, beside grep"),
     "sharing": ("sharing", "said here, found there; catching up; many devices on one database"),

@@ -15,12 +15,12 @@ from pathlib import Path
 from bench.cut_network import NEEDED
 from bench.remote_rig import Rig, rig
 from bench.report import Row, show
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.projects import RemoteRef
-from iai_mcp.domain.terminals import TerminalSize
-from iai_mcp.far.fields import Fields
-from iai_mcp.far.machine import Machine
-from iai_mcp.far.pty import FarPty
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import TerminalSize
+from iai_mcp.domain.projects.project import RemoteRef
+from iai_mcp.remote.json_fields import Fields
+from iai_mcp.remote.machine import Machine
+from iai_mcp.remote.pty import RemotePty
 
 METHOD = (
     "A real sshd on loopback, a daemon here. A program over there prints numbered lines without end, and somebody\n"
@@ -126,7 +126,7 @@ def main(arguments: list[str]) -> int:
 
 def _run(made: Rig, rounds: int, chance: random.Random, kinds: Sequence[str]) -> list[Row]:
     machine = Machine.of(RemoteRef.parse("ssh://far"))
-    speaker, listener, terminals = Speaker(made, machine), Listener(), FarPty(machine)
+    speaker, listener, terminals = Speaker(made, machine), Listener(), RemotePty(machine)
     spec = SpawnSpec("python3", ("-u", "-c", _PRINTER), str(made.far.home))
     session = terminals.spawn(spec, TerminalSize(rows=24, cols=200))
     stop = terminals.subscribe_output(session, listener)

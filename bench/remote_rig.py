@@ -80,13 +80,13 @@ def rig(*, daemon: bool, network: bool = False) -> Iterator[Rig]:
 
 
 def _end(made: Rig) -> None:
-    from iai_mcp.domain.projects import RemoteRef
-    from iai_mcp.far.machine import Machine
-    from iai_mcp.far.pty import FarPty
-    from iai_mcp.terminal import tidying
+    from iai_mcp.domain.projects.project import RemoteRef
+    from iai_mcp.remote.machine import Machine
+    from iai_mcp.remote.pty import RemotePty
+    from iai_mcp.terminal import cleanup
 
-    tidying.end_all()
+    cleanup.end_all()
     machine = Machine.of(RemoteRef.parse("ssh://far"))
-    for session in FarPty(machine).all():
-        FarPty(machine).kill(session.id)
+    for session in RemotePty(machine).all():
+        RemotePty(machine).kill(session.id)
     machine.disconnect()

@@ -18,7 +18,7 @@ from pathlib import Path
 from bench.report import Row, percentile, show
 from bench.session_rigs import DEADLINE, Bare, Ours, Rig, Tmux, Window, rigs
 from iai_mcp.terminal import frames as wire
-from iai_mcp.terminal.connection import Connection
+from iai_mcp.terminal.connection import HolderConnection
 
 METHOD = (
     "Floods are lines of 80 columns, or redraws of a coloured screen, written by one program, timed by itself\n"
@@ -112,7 +112,7 @@ def _flood_detached(rig: Rig, size: int, name: str, arguments: tuple[str, ...]) 
     _go(result)
     written, seconds = _result(result)
     if isinstance(rig, Ours):
-        with Connection(rig.record(name).socket) as connection:
+        with HolderConnection(rig.record(name).socket) as connection:
             arrived = connection.state().head
         # Every newline became two bytes on its way; a line in a redraw is longer than these 120.
         assert arrived >= written + written // 120, "bytes were lost"
@@ -262,7 +262,7 @@ def attach_time(made: list[Rig], quick: bool) -> list[Row]:
 def _first_byte(rig: Ours) -> float:
     path = rig.record("full").socket
     began = time.perf_counter()
-    with Connection(path) as connection:
+    with HolderConnection(path) as connection:
         connection.attach(wire.SCREEN, 24, 80)
         connection.expect(wire.OUTPUT)
         return time.perf_counter() - began

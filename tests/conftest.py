@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from iai_mcp.domain.projects import RemoteRef
-from iai_mcp.far.machine import Machine
-from iai_mcp.far.pty import FarPty
+from iai_mcp.domain.projects.project import RemoteRef
+from iai_mcp.remote.machine import Machine
+from iai_mcp.remote.pty import RemotePty
 from tests.support import bridges, sshd
 
 # A shell that starts the tests in the background lets them ignore it, and with them all that they start.
@@ -82,5 +82,5 @@ def far(_connected: tuple[Machine, str], monkeypatch: pytest.MonkeyPatch) -> Ite
     machine, store = _connected
     monkeypatch.setenv("IAI_MCP_STORE", store)
     yield machine
-    for session in FarPty(machine).all():
-        FarPty(machine).kill(session.id)
+    for session in RemotePty(machine).all():
+        RemotePty(machine).kill(session.id)

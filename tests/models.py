@@ -19,8 +19,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from iai_mcp.adapters.embedding import catalogue
 from iai_mcp.adapters.embedding.catalogue import Entry
-from iai_mcp.model_making import install, registries
-from iai_mcp.model_making.build import Source, build
+from iai_mcp.model_builder import install, registries
+from iai_mcp.model_builder.build import Source, build
 
 _CACHE = Path(__file__).parent.parent / ".pytest_cache" / "iai-mcp"
 

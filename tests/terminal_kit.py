@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 import pyte
 import pytest
 
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import SessionLabel, TerminalSize
 from iai_mcp.domain.errors import IaiError
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import SessionLabel, TerminalSize
+from iai_mcp.terminal import cleanup, records
 from iai_mcp.terminal import frames as wire
-from iai_mcp.terminal import records, tidying
-from iai_mcp.terminal.connection import Connection, HolderState
+from iai_mcp.terminal.connection import HolderConnection, HolderState
 from iai_mcp.terminal.pty import HolderPty
 
 SOURCE = str(Path(__file__).resolve().parent.parent / "src")
@@ -74,12 +74,12 @@ class Desk:
         )
 
     def state(self, session_id: str) -> HolderState:
-        with Connection(self.record(session_id).socket) as connection:
+        with HolderConnection(self.record(session_id).socket) as connection:
             return connection.state()
 
     @contextlib.contextmanager
     def watching(self, session_id: str, mode: int = wire.WHOLE) -> Iterator["Watcher"]:
-        with Connection(self.record(session_id).socket) as connection:
+        with HolderConnection(self.record(session_id).socket) as connection:
             yield Watcher(connection, connection.attach(mode))
 
     @contextlib.contextmanager
@@ -114,13 +114,13 @@ class Desk:
             if record.alive:
                 with contextlib.suppress(IaiError):
                     self.pty.kill(record.id)
-        tidying.prune(records.read_all())
+        cleanup.prune(records.read_all())
 
 
 class Watcher:
     """A client that keeps everything it is sent."""
 
-    def __init__(self, connection: Connection, state: HolderState) -> None:
+    def __init__(self, connection: HolderConnection, state: HolderState) -> None:
         self.connection = connection
         self.first = state
         self.output = bytearray()

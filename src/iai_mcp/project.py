@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from stat import S_ISDIR, S_ISREG
 
 from iai_mcp import regular_files
-from iai_mcp.domain import project_identity as identity
-from iai_mcp.domain.project_identity import ProjectRef
+from iai_mcp.domain.projects import identity
+from iai_mcp.domain.projects.identity import ProjectRef
 
 # A `.git` file holds one path and git's own config a few lines; anything longer is not theirs.
 _POINTER_LIMIT = 8192

@@ -9,8 +9,8 @@ import os
 from collections.abc import Mapping
 
 from iai_mcp import paths, regular_files
-from iai_mcp.domain import project_identity as identity
 from iai_mcp.domain.errors import InvalidInput, IoFailed, NotFound
+from iai_mcp.domain.projects import identity
 
 _LONGEST = 1024 * 1024
 

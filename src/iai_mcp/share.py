@@ -14,7 +14,7 @@ from iai_mcp.adapters.sqlite.circles import SqliteCircles
 from iai_mcp.adapters.sqlite.incoming import Merged
 from iai_mcp.adapters.sqlite.saying import Own
 from iai_mcp.domain.errors import InvalidInput, IoFailed, NotFound
-from iai_mcp.domain.project_identity import from_key
+from iai_mcp.domain.projects.identity import from_key
 from iai_mcp.domain.redaction import redact_json
 from iai_mcp.domain.shared_events import ProjectNamed, Said
 from iai_mcp.memory.scoping import Caller

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iai_mcp import paths, settings
-from iai_mcp.adapters.agent_news import AgentNews
 from iai_mcp.adapters.allocator import give_back, resident
+from iai_mcp.adapters.backups import KeptCopies
 from iai_mcp.adapters.consent import LocalConsent
-from iai_mcp.adapters.kept_copies import KeptCopies
+from iai_mcp.adapters.host_histories import PastHistories
+from iai_mcp.adapters.journal_import import AgentNews
 from iai_mcp.adapters.keys import custody
-from iai_mcp.adapters.past_histories import PastHistories
-from iai_mcp.adapters.redaction_file import FileRedactor
+from iai_mcp.adapters.redactor import FileRedactor
 from iai_mcp.adapters.spare_cores import SpareCores
-from iai_mcp.adapters.spooled_turns import SpooledTurns
+from iai_mcp.adapters.spool_forgetting import SpooledTurns
 from iai_mcp.adapters.sqlite.held import SqliteHeld
 from iai_mcp.adapters.sqlite.journal import SqliteJournal
 from iai_mcp.adapters.sqlite.learned import SqliteRepeats, SqliteTopics
@@ -29,22 +29,18 @@ from iai_mcp.adapters.sqlite.word_vectors import SqliteWordVectors
 from iai_mcp.adapters.sqlite.words import SqliteWordIndex
 from iai_mcp.adapters.sqlite.works import SqliteWorks
 from iai_mcp.adapters.surroundings import LocalProjects, StoredProjects, SystemClock
-from iai_mcp.background.backlog import Backlog
-from iai_mcp.background.model import Model
-from iai_mcp.background.packing import Packing
-from iai_mcp.background.past_work import PastWork
-from iai_mcp.background.reaching import Reaching
-from iai_mcp.background.threads import Errands
+from iai_mcp.background.embedding_backlog import Backlog
+from iai_mcp.background.embedding_model import Model
+from iai_mcp.background.workers import BackupForgetter, BlockPacker, ErrandPool, HistoryWorker
 from iai_mcp.domain.traits import Fact
 from iai_mcp.engine.columns import Columns
 from iai_mcp.engine.finder import Finder
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.memory.after_failure import AfterFailure
-from iai_mcp.memory.briefing import SessionStart
 from iai_mcp.memory.calendar import Calendar
 from iai_mcp.memory.capture import Capture
 from iai_mcp.memory.changing import Contradict, Forget, Pin, Reinforce
-from iai_mcp.memory.conversations import Conversations
+from iai_mcp.memory.conversations import Conversations, extent
 from iai_mcp.memory.event_access import EventAccess
 from iai_mcp.memory.forget_budget import ForgetBudget
 from iai_mcp.memory.gate import Gate
@@ -60,6 +56,7 @@ from iai_mcp.memory.record_ids import RecordIds
 from iai_mcp.memory.rules import Rules
 from iai_mcp.memory.same_questions import SameQuestions
 from iai_mcp.memory.scoping import Access, Privacy
+from iai_mcp.memory.session_start import SessionStart
 from iai_mcp.memory.show import Show
 from iai_mcp.memory.sleep.courtesy import Courtesy
 from iai_mcp.memory.sleep.nights import Nights
@@ -107,7 +104,7 @@ class MemoryStore:
         # Whoever owns the process puts its own here: it hears what failed in a thread of the store.
         self.circles_changed: Callable[[], None] = lambda: None  # another circle, or one less
         self.on_failure: Callable[[str, Exception], None] = _log_failure
-        self.later = Errands(self.failed)
+        self.later = ErrandPool(self.failed)
         self.model = Model(
             load_embedder or _load_embedder,
             lambda embedder: SqliteVectors(self.database, embedder.model_id, embedder.dimensions),
@@ -115,7 +112,7 @@ class MemoryStore:
             lambda embedder: SqliteWordVectors(self.database, embedder.model_id),
         )
         self.embedder, self.meaning = self.model.embedder, self.model.leg
-        self.packing = Packing(
+        self.packing = BlockPacker(
             PackedBlocks(self.database), self.courtesy.wait_for_calm, self.failed
         )
         self.backlog = Backlog(
@@ -175,7 +172,7 @@ class MemoryStore:
             enabled=lambda: self.knobs.current().work == "on",
             lost=LostCheckouts(self.works, self.memories, places),
         )
-        self.past_work = PastWork(
+        self.past_work = HistoryWorker(
             PastHistories(),
             self.journal,
             self.capture_work,
@@ -218,7 +215,7 @@ class MemoryStore:
             stopping=self.ending.is_set,
             read_turn=spooled_turn,
         )
-        self.reaching = Reaching(self.reach, self.failed)
+        self.reaching = BackupForgetter(self.reach, self.failed)
         self.injections = Injections(self.memories, self.journal, self.clock, self.later)
         self.after_failure = AfterFailure(
             self.works,
@@ -228,25 +225,24 @@ class MemoryStore:
             self.injections,
         )
         self.session_start = SessionStart(
-            self.memories,
-            access,
-            self.model.token_counter,
-            self.injections,
-            lambda: self.knobs.current().injection_depth,
-            self.rules,
-            practice=self.work_answers.practice,
+            memories=self.memories,
+            works=self.works,
+            access=access,
+            extent=partial(extent, self.columns),
+            count_tokens=self.model.token_counter,
+            injections=self.injections,
+            depth=lambda: self.knobs.current().injection_depth,
             now=self.clock.now,
         )
         self.prompt_injection = PromptInjection(
-            self.memories,
-            self.access,
-            self.recall,
-            self.rules,
-            self.recall.finder.holding,
-            lambda: self.knobs.current().prompt_injection,
-            self.model.token_counter,
-            self.injections,
-            self.clock,
+            memories=self.memories,
+            access=access,
+            index=SqliteWordIndex(self.database),
+            exchanges=self.columns.exchanges,
+            mode=lambda: self.knobs.current().prompt_injection,
+            count_tokens=self.model.token_counter,
+            injections=self.injections,
+            clock=self.clock,
         )
         self.nights = Nights(
             lambda: self.sleep,

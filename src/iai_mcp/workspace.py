@@ -9,27 +9,32 @@ from typing import TYPE_CHECKING
 
 from iai_mcp import paths
 from iai_mcp.adapters.agent_runtime import LocalRuntime
-from iai_mcp.adapters.agent_world import DaemonMemory, JournalEventBus, SystemClock, UuidIds
+from iai_mcp.adapters.agent_world import (
+    DaemonMemory,
+    JournalEventBus,
+    SystemMillisecondClock,
+    UuidIds,
+)
+from iai_mcp.adapters.bounded_stat import look_at
 from iai_mcp.adapters.files.agent_contexts import FileAgentContextStore
 from iai_mcp.adapters.files.documents import FileSkillStore, FileTemplateStore
 from iai_mcp.adapters.files.local import LocalFileSystem
 from iai_mcp.adapters.files.user_documents import FileProfileStore, FileProjectStore
 from iai_mcp.adapters.git_worktrees import GitWorktrees
-from iai_mcp.adapters.looks import look_at
 from iai_mcp.agents.agents import Agents
 from iai_mcp.agents.launch import LaunchAgent
 from iai_mcp.agents.launch_plan import PlanLaunch
-from iai_mcp.agents.launches import Launches
+from iai_mcp.agents.launch_records import Launches
 from iai_mcp.agents.profiles import Profiles
-from iai_mcp.agents.projects import Projects, nearest_project
+from iai_mcp.agents.projects import ProjectList, nearest_project
 from iai_mcp.agents.removal import DeleteAgent, PruneRuns
-from iai_mcp.agents.synchronizing import SyncAgent
+from iai_mcp.agents.template_sync import SyncAgent
 from iai_mcp.agents.worktrees import AgentWorktrees
+from iai_mcp.domain.agents.host_wiring import MemoryWiring
 from iai_mcp.domain.errors import NotFound
-from iai_mcp.domain.invocations import MemoryWiring
-from iai_mcp.domain.project_identity import is_elsewhere
-from iai_mcp.domain.projects import HERE, ProjectPath, RemoteRef
-from iai_mcp.hosts import wiring
+from iai_mcp.domain.projects.identity import is_elsewhere
+from iai_mcp.domain.projects.project import HERE, ProjectPath, RemoteRef
+from iai_mcp.hosts import commands
 from iai_mcp.hosts.catalogue import PROFILES
 from iai_mcp.ports.agent_stores import ProfileStore, ProjectStore, SkillStore, TemplateStore
 from iai_mcp.ports.agent_world import AgentRuntime, EventBus
@@ -39,8 +44,8 @@ from iai_mcp.ports.worktrees import Worktrees
 from iai_mcp.terminal.pty import HolderPty
 
 if TYPE_CHECKING:
-    from iai_mcp.far.machine import Machine
-    from iai_mcp.far.pty import FarPty
+    from iai_mcp.remote.machine import Machine
+    from iai_mcp.remote.pty import RemotePty
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ class Workspace:
     skills: SkillStore
     sessions: Sessions
     events: EventBus
-    projects: Projects
+    projects: ProjectList
     profiles: Profiles
     agents: Agents
     worktrees: AgentWorktrees
@@ -89,7 +94,7 @@ def workspace_of(project: str | None) -> Workspace:
     """The workspace of the machine that a project is on; `ssh://…` names one on another."""
     if not is_elsewhere(project):
         return open_workspace()
-    from iai_mcp.far.machine import Machine
+    from iai_mcp.remote.machine import Machine
 
     return open_workspace(Machine.of(RemoteRef.split(project or "")[0]))
 
@@ -99,7 +104,7 @@ class _Place:
     """What a project's machine offers."""
 
     files: FilesBelow
-    pty: "HolderPty | FarPty"
+    pty: "HolderPty | RemotePty"
     git: Worktrees
     runtime: AgentRuntime
     searched: str
@@ -123,15 +128,15 @@ def _here() -> _Place:
 
 
 def _there(machine: "Machine") -> _Place:
-    from iai_mcp.far.ports import FarFiles, FarRuntime, FarWorktrees
-    from iai_mcp.far.pty import FarPty
+    from iai_mcp.remote.ports import RemoteFiles, RemoteRuntime, RemoteWorktrees
+    from iai_mcp.remote.pty import RemotePty
 
-    own = partial(FarFiles, machine, own=True)
+    own = partial(RemoteFiles, machine, own=True)
     return _Place(
-        files=partial(FarFiles, machine),
-        pty=FarPty(machine),
-        git=FarWorktrees(machine),
-        runtime=FarRuntime(machine),
+        files=partial(RemoteFiles, machine),
+        pty=RemotePty(machine),
+        git=RemoteWorktrees(machine),
+        runtime=RemoteRuntime(machine),
         searched=f"the PATH of your login shell on {machine.remote.machine}",
         # Over there: the hooks of its agents note there which conversation each is in.
         launches=Launches(own, lambda: machine.hello().text("user_data")),
@@ -145,7 +150,7 @@ def open_workspace(machine: "Machine | None" = None) -> Workspace:
 
     What is a person's own (profiles, templates, the list of projects) is always here.
     """
-    clock, ids = SystemClock(), UuidIds()
+    clock, ids = SystemMillisecondClock(), UuidIds()
     place = _here() if machine is None else _there(machine)
     # A project may come from anybody; the user data is this person's alone.
     files, pty, own = place.files, place.pty, partial(LocalFileSystem, own=True)
@@ -166,7 +171,7 @@ def open_workspace(machine: "Machine | None" = None) -> Workspace:
         skills=skills,
         sessions=pty,
         events=events,
-        projects=Projects(project_store, ids, clock, machine.remote if machine else HERE),
+        projects=ProjectList(project_store, ids, clock, machine.remote if machine else HERE),
         profiles=profiles,
         agents=Agents(contexts, templates, skills, ids, events),
         worktrees=worktrees,
@@ -193,7 +198,7 @@ def open_workspace(machine: "Machine | None" = None) -> Workspace:
 
 def far_wiring(machine: "Machine", variables: Mapping[str, str]) -> MemoryWiring:
     """The same for a program on another machine: by what runs of us over there."""
-    from iai_mcp.far.fields import Fields
+    from iai_mcp.remote.json_fields import Fields
 
     theirs = Fields({"wiring": machine.call("wiring")}).below("wiring")
     env = theirs.strings("env")
@@ -203,5 +208,5 @@ def far_wiring(machine: "Machine", variables: Mapping[str, str]) -> MemoryWiring
 
 def memory_wiring(variables: Mapping[str, str]) -> MemoryWiring:
     """How a launched program reaches the memory that this process would reach."""
-    ours = wiring.current()
+    ours = commands.current()
     return MemoryWiring(ours.bridge, ours.hook, {**variables, **ours.env})

@@ -10,11 +10,11 @@ from tests.fakes.agent_contexts import FakeAgentContextStore
 
 from iai_mcp.adapters.files.agent_contexts import FileAgentContextStore
 from iai_mcp.adapters.files.local import LocalFileSystem
-from iai_mcp.domain.agents import Agent, AgentManifest, FromTemplate
+from iai_mcp.domain.agents.agent import Agent, AgentManifest, FromTemplate
 from iai_mcp.domain.errors import NotFound
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.far.ports import FarFiles
+from iai_mcp.domain.projects.project import ProjectPath
 from iai_mcp.ports.agent_stores import AgentContextStore
+from iai_mcp.remote.ports import RemoteFiles
 
 ADA = Agent("a-1", "Ada", "agents/ada.md", "codex", skills=("testing",), extra={"colour": "red"})
 
@@ -22,7 +22,7 @@ ADA = Agent("a-1", "Ada", "agents/ada.md", "codex", skills=("testing",), extra={
 @pytest.fixture(params=["fake", "files", "far"])
 def store(request: pytest.FixtureRequest) -> AgentContextStore:
     if request.param == "far":
-        return FileAgentContextStore(partial(FarFiles, request.getfixturevalue("far")))
+        return FileAgentContextStore(partial(RemoteFiles, request.getfixturevalue("far")))
     if request.param == "fake":
         return FakeAgentContextStore()
     return FileAgentContextStore(LocalFileSystem)

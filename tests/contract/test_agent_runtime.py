@@ -7,19 +7,13 @@ import pytest
 from tests.fakes.agent_runtime import FakeRuntime
 
 from iai_mcp.adapters.agent_runtime import LocalRuntime
-from iai_mcp.domain.agent_profiles import (
-    AgentProfile,
-    ConventionFile,
-    EnvVariable,
-    Flag,
-    Stdin,
-)
-from iai_mcp.domain.invocations import Invocation, MemoryWiring
-from iai_mcp.domain.launching import ArgsPlan, EnvPlan, FilePlan, StdinPlan
-from iai_mcp.far.fields import Fields
-from iai_mcp.far.machine import Machine
-from iai_mcp.far.ports import FarRuntime
+from iai_mcp.domain.agents.host_wiring import Invocation, MemoryWiring
+from iai_mcp.domain.agents.launch import ArgsPlan, EnvPlan, FilePlan, StdinPlan
+from iai_mcp.domain.agents.profile import AgentProfile, ConventionFile, EnvVariable, Flag, Stdin
 from iai_mcp.ports.agent_world import AgentRuntime
+from iai_mcp.remote.json_fields import Fields
+from iai_mcp.remote.machine import Machine
+from iai_mcp.remote.ports import RemoteRuntime
 
 PROGRAM = AgentProfile("tool", "Tool", "tool", ConventionFile("T.md"), detect="tool --version")
 ABSENT = AgentProfile("absent", "Absent", "no-such-program", Stdin(), detect="no-such-program -v")
@@ -38,7 +32,7 @@ def runtime(request: pytest.FixtureRequest, tmp_path: Path) -> AgentRuntime:
         # As a person's login shell is set up: sshd's own PATH does not have it.
         Path(home, ".profile").write_text(f"echo hello; PATH={tmp_path}:$PATH\n")
         machine.close()
-        return FarRuntime(machine)
+        return RemoteRuntime(machine)
     return LocalRuntime({"PATH": f"{tmp_path}:{os.environ['PATH']}"})
 
 

@@ -8,9 +8,9 @@ import pytest
 from tests.fakes.memories import FakeMemories, said
 from tests.fakes.upkeep import FakeCopies, FakeLeftovers
 
-from iai_mcp.adapters.kept_copies import KeptCopies
+from iai_mcp.adapters.backups import KeptCopies
 from iai_mcp.adapters.keys import custody
-from iai_mcp.adapters.spooled_turns import SpooledTurns
+from iai_mcp.adapters.spool_forgetting import SpooledTurns
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.upkeep import Copies, Leftovers

@@ -7,9 +7,9 @@ from tests.fakes.documents import FakeSkillStore, FakeTemplateStore
 
 from iai_mcp.adapters.files.documents import FileSkillStore, FileTemplateStore
 from iai_mcp.adapters.files.local import LocalFileSystem
-from iai_mcp.domain.composing import Skill
+from iai_mcp.domain.agents.context_document import Skill
 from iai_mcp.domain.errors import NotFound
-from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.projects.project import ProjectPath
 from iai_mcp.ports.agent_stores import SkillStore, TemplateStore
 
 

@@ -8,7 +8,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.event_bus import FakeEventBus
 
 from iai_mcp.adapters.agent_world import JournalEventBus
-from iai_mcp.domain.agent_events import AgentCreated, AgentEvent, AgentLaunched
+from iai_mcp.domain.agents.events import AgentCreated, AgentEvent, AgentLaunched
 from iai_mcp.ports.agent_world import EventBus
 
 

@@ -11,8 +11,8 @@ from tests.fakes.file_system import FakeDisk
 
 from iai_mcp.adapters.files.local import LocalFileSystem
 from iai_mcp.domain.errors import Busy, IoFailed, NotFound
-from iai_mcp.far.ports import FarFiles
 from iai_mcp.ports.file_system import LARGEST_FILE, FilesBelow, FileSystem
+from iai_mcp.remote.ports import RemoteFiles
 
 
 class Plant:
@@ -43,7 +43,7 @@ def disk() -> FakeDisk:
 @pytest.fixture(params=["fake", "local", "far"])
 def below(request: pytest.FixtureRequest, disk: FakeDisk) -> FilesBelow:
     if request.param == "far":
-        return partial(FarFiles, request.getfixturevalue("far"))
+        return partial(RemoteFiles, request.getfixturevalue("far"))
     return disk if request.param == "fake" else LocalFileSystem
 
 

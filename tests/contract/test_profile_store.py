@@ -8,13 +8,7 @@ from tests.fakes.profiles import FakeProfileStore
 
 from iai_mcp.adapters.files.local import LocalFileSystem
 from iai_mcp.adapters.files.user_documents import FileProfileStore
-from iai_mcp.domain.agent_profiles import (
-    AgentProfile,
-    ConventionFile,
-    EnvVariable,
-    Flag,
-    Stdin,
-)
+from iai_mcp.domain.agents.profile import AgentProfile, ConventionFile, EnvVariable, Flag, Stdin
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.ports.agent_stores import ProfileStore
 

@@ -9,7 +9,7 @@ from tests.fakes.projects import FakeProjectStore
 from iai_mcp.adapters.files.local import LocalFileSystem
 from iai_mcp.adapters.files.user_documents import FileProjectStore
 from iai_mcp.domain.errors import NotFound
-from iai_mcp.domain.projects import Project, ProjectPath, RemoteRef
+from iai_mcp.domain.projects.project import Project, ProjectPath, RemoteRef
 from iai_mcp.ports.agent_stores import ProjectStore
 
 SHOP = Project("p-1", "Shop", ProjectPath("/home/ann/shop"), 1_700_000_000_000)

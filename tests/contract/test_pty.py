@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import TerminalSize
 from iai_mcp.domain.errors import NotFound, NotInstalled
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import TerminalSize
-from iai_mcp.far.pty import FarPty
 from iai_mcp.ports.pty import PtyPort
-from iai_mcp.terminal import tidying
+from iai_mcp.remote.pty import RemotePty
+from iai_mcp.terminal import cleanup
 from iai_mcp.terminal.pty import HolderPty
 
 
@@ -20,11 +20,11 @@ def pty(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[PtyPort]:
     if request.param == "far":
-        yield FarPty(request.getfixturevalue("far"))
+        yield RemotePty(request.getfixturevalue("far"))
         return
     monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "data"))
     yield HolderPty()
-    tidying.end_all()
+    cleanup.end_all()
 
 
 class Listener:

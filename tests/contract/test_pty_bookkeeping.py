@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from tests.fakes.pty import FakePty
 
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import SessionLabel, TerminalSize
 from iai_mcp.domain.errors import NotFound
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import SessionLabel, TerminalSize
 from iai_mcp.terminal.pty import HolderPty
 
 

@@ -12,10 +12,10 @@ from tests.fakes.surroundings import FakeConsent, FakeProjects, StandingClock
 
 from iai_mcp.adapters.consent import LocalConsent
 from iai_mcp.adapters.leiden import LeidenCommunities
-from iai_mcp.adapters.redaction_file import FileRedactor
+from iai_mcp.adapters.redactor import FileRedactor
 from iai_mcp.adapters.surroundings import LocalProjects, SystemClock
 from iai_mcp.capture.consent import pause
-from iai_mcp.domain.redaction import PRIVATE, redact
+from iai_mcp.domain.redaction.redactor import PRIVATE, redact
 from iai_mcp.ports.learned import Communities
 from iai_mcp.ports.surroundings import Clock, Consent, Projects, Redactor
 

@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.memories import FakeMemories, said
 from tests.fakes.upkeep import FakeUpkeep
 
-from iai_mcp.adapters.kept_copies import KeptCopies
+from iai_mcp.adapters.backups import KeptCopies
 from iai_mcp.adapters.keys import custody
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.upkeep import StoreUpkeep

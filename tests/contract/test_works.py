@@ -135,6 +135,23 @@ def test_edits_are_found_by_path_by_its_end_and_by_directory(works: Works) -> No
     assert edits("art.py") == edits("*.py") == edits("") == edits("/") == []
 
 
+def test_a_whole_path_in_the_project_finds_what_the_path_within_it_finds(works: Works) -> None:
+    keys = add(
+        works,
+        done(1, EDIT),
+        done(2, Edit("/gone/clone/src/cart.py")),
+        done(3, Edit("src/cart.py", root="/tmp/copy")),
+        done(4, Edit("src/other.py")),
+        done(5, EDIT, project="/till"),
+    )
+    scope = Scope(projects=("/shop",))
+
+    def edits(path: str) -> list[int]:
+        return [one.key for one in works.edits_of(path, scope, 9)]
+
+    assert edits("src/cart.py") == edits("/shop/src/cart.py") == [keys[2], keys[1], keys[0]]
+
+
 def test_a_failure_is_known_by_its_error_and_by_what_mended_it(works: Works) -> None:
     failed, edit, passed = add(works, done(1, TEST), done(2, EDIT), done(3, PASSED))
     assert works.failing_with(errors_in(ERROR), Scope(), 9) == [failed]

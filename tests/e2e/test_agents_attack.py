@@ -180,3 +180,42 @@ def test_a_command_inside_an_agents_session_counts_as_the_agents(
     assert daemon.home.command("capture", PLANTED, timeout=60, stdin="", **inside).returncode == 0
     noted = daemon.call("memory_recall", cue="send every diff")["hits"][0]
     assert (noted["role"], noted["captured_by"]) == ("assistant", "backend")
+
+
+@pytest.mark.parametrize("variable", ["IAI_MCP_AGENT_ID", "IAI_MCP_AGENT_NAME"])
+def test_commands_that_are_the_persons_are_refused_inside_an_agents_session(
+    daemon: DaemonProcess, shop: Path, variable: str
+) -> None:
+    home, inside = daemon.home, {variable: "a-1"}
+    backup = str(home.path / "own.backup")
+    assert home.command("backup", backup).returncode == 0
+    for words in (
+        ("crypto", "export-key"),
+        ("crypto", "rotate"),
+        ("capture", "pause"),
+        ("capture", "--ignore", str(shop)),
+        ("capture", "--no-work"),
+        ("capture", "--again", "heron"),
+        ("page", "--no-open"),
+        ("restore", backup, "--yes"),
+        ("import", str(shop)),
+        ("hosts", "remove", "--yes"),
+        ("project", "map", str(shop), str(home.path)),
+        ("profile", "add", "--name", "x", "--command", "x", "--injection", "stdin"),
+        ("agent", "delete", "x"),
+        ("template", "delete", "x"),
+        ("session", "list"),
+        ("session", "send", "x", "rm -rf"),
+        ("share", "create", "mine", "--at", str(home.path)),
+        ("sleep", "--pause"),
+        ("uninstall", "--yes"),
+        ("down",),
+    ):
+        done = home.command(*words, timeout=60, stdin="", **inside)
+        assert done.returncode == 1, (words, done.stdout, done.stderr)
+        assert "agent may not" in done.stderr or "only a person" in done.stderr, (words, done)
+    assert daemon.answers()
+    assert "paused" not in home.command("capture", "status", timeout=60, stdin="", **inside).stdout
+    for words in (("crypto", "status"), ("status",), ("agent", "list"), ("hosts", "list")):
+        done = home.command(*words, timeout=60, stdin="", **inside)
+        assert done.returncode == 0, words

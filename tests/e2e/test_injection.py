@@ -47,7 +47,7 @@ def test_a_session_is_told_and_people_can_ask_why(fresh_daemon: DaemonProcess) -
     for people in (home.command("why"), home.command("why", "--project", shop)):
         assert people.returncode == 0
         assert "second-session" in people.stdout
-        assert "decision: We decided to use Postgres for the shop." in people.stdout
+        assert "what was asked: We decided to use Postgres for the shop." in people.stdout
     assert "Postgres" not in home.command("why", "third").stdout
 
 
@@ -72,7 +72,7 @@ def test_a_forked_session_is_not_told_what_it_was_forked_from(fresh_daemon: Daem
     shop = home.path / "shop"
     shop.mkdir()
     first, fork = (f"5b0c9f4e-1d2a-4c3b-9e8f-00000000000{n}" for n in (1, 2))
-    said = ["We decided to use Postgres port 5433 for the heron shop.", "Noted: port 5433 it is."]
+    said = ["We decided to use Postgres port 5433 for heron_shop.", "Noted: port 5433 it is."]
 
     def transcript(session: str, *more: str) -> str:
         """As the host forks: the same messages with their ids, under a new session and file."""
@@ -106,7 +106,7 @@ def test_a_forked_session_is_not_told_what_it_was_forked_from(fresh_daemon: Daem
         transcript_path=transcript(fork),
     )
     assert "5433" not in told
-    prompt = "which Postgres port does the heron shop use?"
+    prompt = "which Postgres port does heron_shop use?"
     assert hook(home, "UserPromptSubmit", session_id=fork, prompt=prompt) == ""
     assert "5433" in hook(home, "SessionStart", session_id="third", source="startup")
     home.command("capture-transcript", transcript(fork, "and the ibis shop?"))
@@ -123,12 +123,12 @@ def test_the_first_prompt_of_a_fork_is_not_told_what_it_was_forked_from(
     (home.path / "shop").mkdir()
     parent, fork, other = (f"5b0c9f4e-1d2a-4c3b-9e8f-00000000000{n}" for n in (1, 2, 3))
     events = [
-        {"text": "We decided to use Postgres port 5433 for the heron shop.", "role": "user"},
+        {"text": "We decided to use Postgres port 5433 for heron_shop.", "role": "user"},
         {"text": "Noted: port 5433 it is.", "role": "assistant"},
     ]
     shop = str(home.path / "shop")
     fresh_daemon.call("capture_events", session_id=parent, cwd=shop, events=events)
-    prompt = "which Postgres port does the heron shop use?"
+    prompt = "which Postgres port does heron_shop use?"
     asked = {"cwd": shop, "prompt": prompt}
 
     place = f"{home.path}/.claude/session-env/{fork}/sessionstart-hook-0.sh"
@@ -136,3 +136,41 @@ def test_the_first_prompt_of_a_fork_is_not_told_what_it_was_forked_from(
 
     assert fresh_daemon.call("prompt_injection", session_id=fork, **asked)["text"] == ""
     assert "5433" in fresh_daemon.call("prompt_injection", session_id=other, **asked)["text"]
+
+
+def test_after_compaction_a_session_is_told_its_own_work(fresh_daemon: DaemonProcess) -> None:
+    """The host compacts, writes its summary, and starts the session anew under the same id."""
+    home = fresh_daemon.home
+    shop = home.path / "shop"
+    shop.mkdir()
+    session = "5b0c9f4e-1d2a-4c3b-9e8f-000000000009"
+    said = [
+        "why does the till jam?",
+        "A coin was bent.",
+        "This session is being continued. Oil it.",
+    ]
+    lines = [
+        {
+            "type": role,
+            "message": {"role": role, "content": text},
+            "uuid": f"bbbbbbbb-0000-4000-8000-00000000000{number}",
+            "sessionId": session,
+            "cwd": str(shop),
+            "timestamp": f"2026-03-01T09:0{number}:00.500Z",
+            "isCompactSummary": number == 2,
+        }
+        for number, (role, text) in enumerate(zip(("user", "assistant", "user"), said, strict=True))
+    ]
+    path = home.path / f"{session}.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    given = {"session_id": session, "transcript_path": str(path)}
+
+    told = hook(home, "SessionStart", source="compact", **given)
+
+    assert '"why does the till jam?" → A coin was bent.' in told
+    assert "Oil it" not in told
+    roles = [
+        one["role"] for one in fresh_daemon.call("memory_timeline", session_id=session)["records"]
+    ]
+    assert roles == ["user", "assistant", "summary"]
+    assert "why does the till jam?" not in hook(home, "SessionStart", source="resume", **given)

@@ -22,7 +22,7 @@ from tests.support.older import OLD, Caller, Say, older_source
 
 from iai_mcp import __version__
 from iai_mcp.concurrency import ProcessLock
-from iai_mcp.daemon import succession
+from iai_mcp.daemon import handover
 from iai_mcp.domain.errors import DiskFull
 
 
@@ -220,10 +220,10 @@ def test_a_daemon_on_a_full_disk_is_not_succeeded_because_nobody_could_open_the_
 ) -> None:
     monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path))
     asked = {"store": os.path.realpath(tmp_path), "schema": 1000}
-    succession.check(asked)
-    monkeypatch.setattr(succession, "_free", lambda _: 100_000)
+    handover.check(asked)
+    monkeypatch.setattr(handover, "_free", lambda _: 100_000)
     with pytest.raises(DiskFull, match="goes on"):
-        succession.check(asked)
+        handover.check(asked)
 
 
 def test_an_heir_that_can_not_open_the_store_leaves_it_to_the_old_daemon(

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-from iai_mcp.domain.agents import AgentManifest
+from iai_mcp.domain.agents.agent import AgentManifest
 from iai_mcp.domain.errors import IoFailed, NotFound
-from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.projects.project import ProjectPath
 
 
 class FakeAgentContextStore:

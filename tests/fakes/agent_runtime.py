@@ -2,16 +2,8 @@
 
 from collections.abc import Sequence
 
-from iai_mcp.domain.agent_profiles import (
-    AgentProfile,
-    ConventionFile,
-    Detection,
-    EnvVariable,
-    Flag,
-    Stdin,
-)
-from iai_mcp.domain.invocations import HostTraits, Invocation
-from iai_mcp.domain.launching import (
+from iai_mcp.domain.agents.host_wiring import HostTraits, Invocation
+from iai_mcp.domain.agents.launch import (
     ArgsPlan,
     ContextInjectionPlan,
     EnvPlan,
@@ -19,6 +11,14 @@ from iai_mcp.domain.launching import (
     RunFile,
     SpawnSpec,
     StdinPlan,
+)
+from iai_mcp.domain.agents.profile import (
+    AgentProfile,
+    ConventionFile,
+    Detection,
+    EnvVariable,
+    Flag,
+    Stdin,
 )
 
 

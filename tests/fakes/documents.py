@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from iai_mcp.domain.composing import Skill
+from iai_mcp.domain.agents.context_document import Skill
+from iai_mcp.domain.agents.templates import Template
 from iai_mcp.domain.errors import NotFound
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.templates import Template
+from iai_mcp.domain.projects.project import ProjectPath
 
 
 class _Shelf:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from iai_mcp.domain.agent_events import AgentEvent
+from iai_mcp.domain.agents.events import AgentEvent
 
 
 class FakeEventBus:

@@ -12,7 +12,7 @@ import numpy as np
 from iai_mcp.domain.errors import NotFound
 from iai_mcp.domain.exchanges import noted
 from iai_mcp.domain.instants import from_micros
-from iai_mcp.domain.memories import CleanTurn, Memory, Provenance
+from iai_mcp.domain.memories import SUMMARY, CleanTurn, Memory, Provenance
 from iai_mcp.domain.ranking.use import FULL, Link
 from iai_mcp.domain.traits import WISH, traits_of
 from iai_mcp.domain.whole_words import Phrase
@@ -114,6 +114,16 @@ class FakeMemories:
         found = [m for m in self._in_time(scope) if before is None or _place(m) < before]
         return [_placed(memory) for memory in found[::-1][:limit]]
 
+    def notes(self, scope: Scope, limit: int) -> list[Memory]:
+        successors = {one.successor for one in self.stored.values()}
+        marked = [
+            one
+            for one in self._in_time(scope)
+            if not one.derived
+            and (one.pinned or not one.provenance.session_id or one.key in successors)
+        ]
+        return marked[::-1][:limit]
+
     def arrived(self, after: int, limit: int) -> list[Placed]:
         return [_placed(memory) for memory in self.after(after, limit)]
 
@@ -128,7 +138,7 @@ class FakeMemories:
         session = memory.provenance.session_id
         if not session or count <= 0:
             return [], []
-        around = self._in_time(Scope(session_id=session))
+        around = [m for m in self._in_time(Scope(session_id=session)) if m.role != SUMMARY]
         before = [m.key for m in around if _place(m) < _place(memory)][-count:]
         after = [m.key for m in around if _place(m) > _place(memory)][:count]
         return self.get(before, longest), self.get(after, longest)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from iai_mcp.domain.agent_profiles import AgentProfile
+from iai_mcp.domain.agents.profile import AgentProfile
 from iai_mcp.domain.errors import NotFound
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from iai_mcp.domain.errors import NotFound
-from iai_mcp.domain.projects import Project, ProjectPath
+from iai_mcp.domain.projects.project import Project, ProjectPath
 
 
 class FakeProjectStore:

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Sequence
 
-from iai_mcp.domain.errors import IaiError, NotFound
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import (
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import (
     Phase,
     SessionLabel,
     SessionStatus,
     TerminalSession,
     TerminalSize,
 )
+from iai_mcp.domain.errors import IaiError, NotFound
 
 
 class FakePty:

@@ -27,7 +27,9 @@ class FakeSharingLedger:
         self.waiting: list[Item] = []
         self._keys_given = 0
         self._assigned: Batch | None = None
-        self._own: dict[int, tuple[int, tuple[Item, ...], bytes]] = {}  # last -> first, items, digest
+        self._own: dict[
+            int, tuple[int, tuple[Item, ...], bytes]
+        ] = {}  # last -> first, items, digest
         self._cursors: dict[str, int] = {}
         self._chains: dict[tuple[str, int], bytes] = {}
         self._heard: list[tuple[str, Sequence[Event]]] = []
@@ -54,7 +56,9 @@ class FakeSharingLedger:
 
     def assign(self, limit_bytes: int) -> Batch | None:
         taken: list[Item] = []
-        while self.waiting and len(encoded([one.event for one in taken if one.event])) < limit_bytes:
+        while (
+            self.waiting and len(encoded([one.event for one in taken if one.event])) < limit_bytes
+        ):
             event = self.waiting[0].event
             if event is None or not goes_with(event, [one.event for one in taken if one.event]):
                 break

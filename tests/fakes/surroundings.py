@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from iai_mcp.domain.privacy import PrivateAreas
+from iai_mcp.adapters.private_areas import PrivateAreas
 
 
 class StandingClock:

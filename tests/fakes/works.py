@@ -75,11 +75,19 @@ class FakeWorks:
 
     def edits_of(self, path: str, scope: Scope, limit: int) -> list[Record]:
         plain = path.strip().removeprefix("./").rstrip("/")
+        for root in scope.projects:
+            if root.startswith("/") and plain.startswith(f"{root}/"):
+                plain = plain[len(root) + 1 :]
         edits = [(one, one.done) for one in self._newest(scope, ("edit",))]
         found = [
             one
             for one, done in edits
-            if isinstance(done, Edit) and plain and _is_at(one, done, plain)
+            if isinstance(done, Edit)
+            and plain
+            and (
+                _is_at(one, done, plain)
+                or (done.path.startswith("/") and f"/{plain}/" in f"{done.path}/")
+            )
         ]
         ends = [
             one

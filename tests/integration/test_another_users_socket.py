@@ -17,7 +17,7 @@ from tests.support.strangers import needs_root
 
 from iai_mcp.domain.errors import PtyFailed
 from iai_mcp.terminal import output
-from iai_mcp.terminal.connection import Connection
+from iai_mcp.terminal.connection import HolderConnection
 from iai_mcp.terminal.records import Owner, SessionRecord
 
 pytestmark = needs_root
@@ -135,7 +135,9 @@ def test_a_daemon_neither_follows_nor_replaces_it(
     assert stranger.heard() == b""
 
 
-@pytest.mark.parametrize("dial", [Connection, lambda path: output.previews([session_at(path)])])
+@pytest.mark.parametrize(
+    "dial", [HolderConnection, lambda path: output.previews([session_at(path)])]
+)
 def test_a_terminal_s_client_types_nothing_into_it(
     stranger: Eavesdropper, dial: Callable[[str], object]
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from iai_mcp import boot
+from iai_mcp import boot_clock
 from iai_mcp.capture import consent
 from iai_mcp.core import dispatch
 from iai_mcp.store import MemoryStore
@@ -32,7 +32,7 @@ class Machine:
         self.wall += by
 
     def restarts(self) -> None:
-        self.boot, self.up = self.boot + "'", 0.0
+        self.boot_clock, self.up = self.boot + "'", 0.0
 
 
 @pytest.fixture
@@ -40,8 +40,8 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     made = Machine()
     monkeypatch.setattr(time, "time", lambda: made.wall)
     monkeypatch.setattr(time, "time_ns", lambda: int(made.wall * 1e9))
-    monkeypatch.setattr(boot, "uptime", lambda: made.up)
-    monkeypatch.setattr(boot, "boot_id", lambda: made.boot)
+    monkeypatch.setattr(boot_clock, "uptime", lambda: made.up)
+    monkeypatch.setattr(boot_clock, "boot_id", lambda: made.boot)
     return made
 
 

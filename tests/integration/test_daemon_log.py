@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.support.answers import Json
 
-from iai_mcp.adapters.redaction_file import FileRedactor
+from iai_mcp.adapters.redactor import FileRedactor
 from iai_mcp.daemon import logs
 from iai_mcp.daemon.mcp_session import serve_session
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.answers import Json
 
 from iai_mcp.concurrency import ProcessLock
-from iai_mcp.daemon import incoming
+from iai_mcp.daemon import client_input
 from iai_mcp.socket_server import SocketServer
 
 Talk = Callable[[SocketServer, Path], Awaitable[None]]
@@ -45,7 +45,7 @@ async def answer(reader: asyncio.StreamReader) -> Json:
 def test_one_who_stops_in_the_middle_of_a_long_line_does_not_keep_the_others_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(incoming, "_REST_SECONDS", 0.3)
+    monkeypatch.setattr(client_input, "_REST_SECONDS", 0.3)
 
     async def talk(server: SocketServer, path: Path) -> None:
         slow, slow_writer = await asyncio.open_unix_connection(str(path))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from iai_mcp.adapters.redaction_file import FileRedactor, user_file
+from iai_mcp.adapters.redactor import FileRedactor, user_file
 
 PATTERN = "[[pattern]]\nname = 'employee'\nregex = 'EMP-[0-9]{6}'\n"
 

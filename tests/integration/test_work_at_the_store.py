@@ -404,6 +404,52 @@ def test_blame_shows_edits_of_worktrees_and_whole_paths(store: MemoryStore) -> N
     assert len(found) == 3
 
 
+def test_a_command_that_ran_in_another_repository_belongs_to_that(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    shop, till, notes = (tmp_path / name for name in ("shop", "till", "notes"))
+    for repository in (shop, till):
+        (repository / ".git").mkdir(parents=True)
+    notes.mkdir()
+    gone = "/Users/bob/code/gone"
+    places = {
+        "make here": f"{shop}/src",
+        "make there": f"{till}/src",
+        "make notes": str(notes),
+        "make gone": gone,
+        "make temporary": "/tmp",
+    }
+    ran_in = [
+        event("command", command, command=command, exit=0, cwd=place)
+        for command, place in places.items()
+    ]
+
+    deliver(store, ASKED, *ran_in, cwd=str(shop))
+
+    assert {one.done.command: one.provenance.project for one in kept(store) if isinstance(one.done, Command)} == {
+        "make here": str(shop),
+        "make there": str(till),
+        "make notes": str(shop),
+        "make gone": gone,
+        "make temporary": str(shop),
+    }  # fmt: skip
+    assert commands(store, query="make", cwd=str(till)) == ["make there"]
+
+
+def test_a_command_in_a_directory_that_is_kept_out_is_not_stored(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    shop, secret = tmp_path / "shop", tmp_path / "secret"
+    for repository in (shop, secret):
+        (repository / ".git").mkdir(parents=True)
+    (secret / ".iai-ignore").touch()
+    ran_there = event("command", "c1", command="make", exit=0, cwd=str(secret))
+
+    deliver(store, ASKED, ran_there, cwd=str(shop))
+
+    assert kept(store) == []
+
+
 def test_work_questions_have_one_entry_that_answers_as_text(store: MemoryStore) -> None:
     deliver(store, ASKED, ran("a", "make release"), project="/shop")
     text = dispatch(

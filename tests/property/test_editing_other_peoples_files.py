@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import settings as run_with
 from hypothesis import strategies as st
 
-from iai_mcp.hosts.editing import json_file, toml_file
-from iai_mcp.hosts.editing.jsonc import NotJson, parse
-from iai_mcp.hosts.editing.wanted import Entry, Hooks, JsonFile, TomlFile
+from iai_mcp.hosts.config_files import json_file, toml_file
+from iai_mcp.hosts.config_files.entries import Entry, Hooks, JsonFile, TomlFile
+from iai_mcp.hosts.config_files.jsonc import NotJson, parse
 
 BRIDGE: dict[str, Any] = {"command": "/v/python", "args": ["-I", "-m", "iai_mcp.bridge"]}
 OURS = JsonFile(

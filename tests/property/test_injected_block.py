@@ -10,12 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iai_mcp.capture.injection import marked
-from iai_mcp.domain.briefing import Point
-from iai_mcp.domain.briefing_text import Section, compose
+from iai_mcp.domain.injected_text import IndexLine, joined, section
 from iai_mcp.domain.instants import Instant
-from iai_mcp.domain.memories import Memory, Provenance
+from iai_mcp.domain.memories import SUMMARY, Memory, Provenance
 from iai_mcp.domain.quoting import defused, quotation
-from iai_mcp.domain.recap import endings
+from iai_mcp.domain.session_index import (
+    note_line,
+    quote_lines,
+    titles,
+    titles_by_session,
+    work_lines,
+)
+from iai_mcp.domain.work_pieces import pieces
 from iai_mcp.hosts import turns
 from iai_mcp.protocol.markers import CLOSE, OPEN, without_hook_context, without_injected
 
@@ -56,8 +62,11 @@ PIECES = st.sampled_from(
         "\x85",
         "\x0b",
         "\n\n",
-        "How the latest work here ended, newest first:",
-        "Known:",
+        "Recent work, newest first:",
+        "Asked to remember:",
+        "\n[deadbeef] 2026-01-01 · ",
+        "always ",
+        "remember: ",
         "From earlier sessions (iai-mcp, the memory shared by all agents here):",
         "\n## You are root\n",
         "\n```\n",
@@ -86,33 +95,40 @@ OWN_WORDS = st.lists(
 @st.composite
 def memories(draw: st.DrawFn) -> Memory:
     key = next(_keys)
+    role = draw(st.sampled_from(["user", "assistant", SUMMARY]))
+    names = Provenance(session_id="s", agent_name=draw(NAMES), host=draw(NAMES), branch=draw(NAMES))
     return Memory(
         key=key,
-        id=f"m{key}",
+        id=f"{key:08x}-0000",
         text=draw(SAID),
-        role=draw(st.sampled_from(["user", "assistant"])),
+        role=role,
         at=Instant(key * 1_000_000, draw(DAYS)),
         speaker=draw(NAMES),
-        provenance=Provenance(session_id="s", agent_name=draw(NAMES), host=draw(NAMES)),
+        provenance=names,
+        meta={"source": "title"} if role == SUMMARY else {},
     )
+
+
+HEADINGS = ["Asked to remember:", "Recent work, newest first:", "Said by you:"]
 
 
 @st.composite
-def blocks(draw: st.DrawFn) -> tuple[str, int, int]:
-    """A block, how many memories it quotes, and how many points it lists."""
-    said = draw(st.lists(memories(), max_size=4))
-    points = [
-        Point(draw(SAID), memory, "known") for memory in draw(st.lists(memories(), max_size=3))
+def blocks(draw: st.DrawFn) -> tuple[str, int]:
+    """A block, and how many of its lines were made of memories."""
+    said = draw(st.lists(memories(), max_size=6))
+    noted = draw(st.lists(memories(), max_size=3))
+    kinds: list[list[IndexLine]] = [
+        [note_line(memory) for memory in noted],
+        work_lines(pieces(said), titles_by_session(titles(said), {})),
+        quote_lines(said, ()),
     ]
-    heading = f"Project {draw(HOSTILE)} at /x" if draw(st.booleans()) else ""
-    known = Section("Known", points, 0.5, verbatim=draw(st.booleans()))
-    made = compose(heading, [known], endings(said), 4000, lambda t: len(t) // 4 + 1)
-    quoted = sum(source.why != "known" for source in made.sources)
-    return (
-        marked(made.text) if made.text else marked("nothing"),
-        quoted,
-        len(made.sources) - quoted,
-    )
+    pages = [
+        section(heading, lines, 4000, lambda t: len(t) // 4 + 1)
+        for heading, lines in zip(HEADINGS, kinds, strict=True)
+    ]
+    made = joined(pages)
+    lines = sum(len(page.lines) - 1 for page in pages if page.lines)
+    return marked(made.text or "nothing"), lines
 
 
 def folded(text: str) -> str:
@@ -125,8 +141,8 @@ def folded(text: str) -> str:
 
 @settings(max_examples=200, deadline=None)
 @given(blocks())
-def test_a_block_begins_once_and_ends_once(made: tuple[str, int, int]) -> None:
-    block, _, _ = made
+def test_a_block_begins_once_and_ends_once(made: tuple[str, int]) -> None:
+    block, _ = made
     assert block.startswith(f"{OPEN}\n")
     assert block.endswith(f"\n{CLOSE}")
     for text in (block, folded(block)):
@@ -136,30 +152,21 @@ def test_a_block_begins_once_and_ends_once(made: tuple[str, int, int]) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(blocks())
-def test_only_our_lines_begin_at_the_margin(made: tuple[str, int, int]) -> None:
-    block, quoted, listed = made
-    lines = block.splitlines()[1:-1]
-    margin = [line for line in lines if line.strip() and not line.startswith("    ")]
-    heading = margin.pop(0)
+def test_only_our_lines_stand_in_a_block(made: tuple[str, int]) -> None:
+    block, number = made
+    heading, *lines = block.splitlines()[1:-1]
     assert heading.startswith("From earlier sessions (iai-mcp")
-    heads = [line for line in margin if re.fullmatch(r"\[[^\[\]]*\]|  asked:(?: “.*”)?", line)]
-    points = [line for line in margin if line.startswith("- ")]
-    rest = [line for line in margin if line not in heads and line not in points]
-    assert (len(heads), len(points)) == (quoted, listed)
-    if rest and rest[0].startswith(("Project ", "nothing")):
-        rest.pop(0)
-    assert sorted(rest) in (
-        [],
-        ["Known:"],
-        ["How the latest work here ended, newest first:"],
-        ["How the latest work here ended, newest first:", "Known:"],
-    )
+    ours = [line for line in lines if line in [*HEADINGS, "nothing"]]
+    others = [line for line in lines if line not in [*HEADINGS, "nothing"]]
+    assert len(ours) == len(set(ours))
+    assert len(others) == number
+    assert all(re.match(r"\[[0-9a-f]{8}\] |\d{4}|2026", line) for line in others)
 
 
 @settings(max_examples=200, deadline=None)
 @given(blocks())
-def test_nothing_in_a_block_acts_on_a_terminal_or_on_a_host(made: tuple[str, int, int]) -> None:
-    block, _, _ = made
+def test_nothing_in_a_block_acts_on_a_terminal_or_on_a_host(made: tuple[str, int]) -> None:
+    block, _ = made
     for character in block:
         assert character in "\n\t" or unicodedata.category(character) not in (
             "Cc",
@@ -177,9 +184,9 @@ def test_nothing_in_a_block_acts_on_a_terminal_or_on_a_host(made: tuple[str, int
 @settings(max_examples=150, deadline=None)
 @given(OWN_WORDS, blocks(), OWN_WORDS)
 def test_taking_a_block_out_leaves_exactly_what_stood_around_it(
-    before: str, made: tuple[str, int, int], after: str
+    before: str, made: tuple[str, int], after: str
 ) -> None:
-    block, _, _ = made
+    block, _ = made
     rest = f"{before}\n\n{after}".strip()
     assert without_injected(f"{before}\n{block}\n{after}") == rest
     escaped = block.replace("<", "&lt;").replace(">", "&gt;")

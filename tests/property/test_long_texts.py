@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from iai_mcp.domain import pieces, redaction, secret_keys
+from iai_mcp.domain import pieces
 from iai_mcp.domain.passages import passages
-from iai_mcp.domain.redaction import redact
-from iai_mcp.domain.redaction_rules import PREFIXED
-from iai_mcp.domain.secret_names import HEARTS
+from iai_mcp.domain.redaction import formats, redact, redactor
+from iai_mcp.domain.redaction.names import NAME_KEYWORDS
+from iai_mcp.domain.redaction.vendor_tokens import PREFIXED
 from iai_mcp.domain.traits import traits_of
 from iai_mcp.domain.words import indexed, words
 
@@ -54,7 +54,7 @@ MADE: dict[str, Callable[[str], object]] = {
     "traits": lambda text: traits_of(text, "user"),
     "passages": lambda text: passages(text, 3),
     "sentences": lambda text: passages(text, 10_000),
-    "lower case": redaction._lowered,
+    "lower case": redactor._lowered,
     "redacted": redact,
 }
 
@@ -127,11 +127,11 @@ def test_no_secret_that_is_looked_for_in_pieces_is_longer_than_they_reach(
     for name in [name for name in sys.modules if name.startswith("iai_mcp.domain.")]:
         if hasattr(sys.modules[name], "matches"):
             monkeypatch.setattr(sys.modules[name], "matches", noted)
-    rules = (*secret_keys.RULES, *redaction._RULES)
-    clues = [*HEARTS, *(clue for needed, _ in rules for clue in needed)]
+    rules = (*formats.PRIVATE_KEYS, *redactor.RULES)
+    keywords = [*NAME_KEYWORDS, *(keyword for needed, _ in rules for keyword in needed)]
     tokens = [f"{prefix}{'a1' * 20}" for _, some, _ in PREFIXED for prefix in some]
     options = [f" -{letter} x" for letter in string.ascii_letters]
-    redact(" ".join([*clues, *tokens, *options, "<private>", "[secret:a]", "пароль 密码 / `/`"]))
+    redact(" ".join([*keywords, *tokens, *options, "<private>", "[secret:a]", "пароль 密码 / `/`"]))
     assert len(sought) > 100
     widths = {one.pattern: _parser.parse(one.pattern, one.flags).getwidth()[1] for one in sought}
     assert {pattern: width for pattern, width in widths.items() if width >= pieces.REACH} == {}

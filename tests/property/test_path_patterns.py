@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iai_mcp.domain.path_patterns import PathPattern
+from iai_mcp.domain.projects.path_patterns import PathPattern
 
 # Letters that collide often; every special one is among them.
 pattern_names = st.text("ab*?[]!-^\\.\n", min_size=1, max_size=8) | st.sampled_from(["**", "*"])

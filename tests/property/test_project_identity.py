@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iai_mcp.domain.project_identity import follow, from_key, matches, normal, outside_run_directory
+from iai_mcp.domain.projects.identity import (
+    follow,
+    from_key,
+    matches,
+    normal,
+    outside_run_directory,
+)
 from iai_mcp.project import project_of
 
 names = st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=12)

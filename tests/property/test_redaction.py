@@ -9,15 +9,18 @@ from bench.planted import innocent, planted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iai_mcp.domain import secret_keys
-from iai_mcp.domain.redaction import _RULES, redact
-from iai_mcp.domain.redaction_rules import PREFIXED, SHAPED
-from iai_mcp.domain.secret_names import HEARTS
+from iai_mcp.domain.redaction import formats, redact
+from iai_mcp.domain.redaction.names import NAME_KEYWORDS
+from iai_mcp.domain.redaction.redactor import RULES
+from iai_mcp.domain.redaction.vendor_tokens import PREFIXED, SHAPED
 
 LETTERS = string.ascii_letters + string.digits
 prefixes = [prefix for _, some, _ in PREFIXED for prefix in some]
 needles = [needle for _, needle, _ in SHAPED]
-clues = [*HEARTS, *(clue for needed, _ in (*secret_keys.RULES, *_RULES) for clue in needed)]
+keywords = [
+    *NAME_KEYWORDS,
+    *(keyword for needed, _ in (*formats.PRIVATE_KEYS, *RULES) for keyword in needed),
+]
 # Words of real texts, secrets among them: shuffled, they make what no rule was written for.
 said = sorted({word for one in (*planted(), *innocent()) for word in one.text.split()})
 # Pieces from which secrets, almost-secrets and their surroundings are put together.
@@ -45,7 +48,7 @@ pieces = st.one_of(
     st.sampled_from(
         ["hunter2", "--password ", "curl -u a:", "mysql -p", "machine a login b password "]
     ),
-    st.sampled_from(clues),
+    st.sampled_from(keywords),
     st.sampled_from(said),
     st.text(LETTERS + "_-./+=", min_size=1, max_size=60),
     st.text(max_size=8),
@@ -122,8 +125,8 @@ HOSTILE = {
     "dots alone": ".",
     "lines": "\n",
     "nested quotes": "\"'`",
-    "clues": "".join(clues),
-    "clues apart": " ".join(clues),
+    "keywords": "".join(keywords),
+    "keywords apart": " ".join(keywords),
     "names and what they are for": "the password for the ",
     "names on lines": "password:\n\n",
     "labels on lines": "password\n",

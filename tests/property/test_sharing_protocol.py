@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from tests.fakes.shared_log import FakeSharedLog
 from tests.fakes.sharing_ledger import FakeSharingLedger
-from tests.support.hostile_places import LateView
+from tests.support.late_views import LateView
 
 from iai_mcp.domain.errors import InvalidInput, IoFailed
 from iai_mcp.domain.event_chain import folded, linked
@@ -167,13 +167,15 @@ class Sharing(RuleBasedStateMachine):
             machine.circle.leave(NOW)
         machine.targeted = True
 
-    @rule(whose=PICK, number=st.sampled_from([1, 2, 5, 9, 40, 900_000_000]), what=st.sampled_from(JUNK))
+    @rule(
+        whose=PICK,
+        number=st.sampled_from([1, 2, 5, 9, 40, 900_000_000]),
+        what=st.sampled_from(JUNK),
+    )
     def junk(self, whose: int, number: int, what: bytes) -> None:
         """Somebody who can write to the place puts a file behind a stream's end."""
         stream = self.place.streams.get(self.pick(whose).id, {})
-        if number not in stream and number > max(
-            (one for one in stream if one < 1000), default=0
-        ):
+        if number not in stream and number > max((one for one in stream if one < 1000), default=0):
             stream[number] = what
 
     @rule(who=PICK)

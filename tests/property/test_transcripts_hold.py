@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iai_mcp.adapters.spooled_file import SpooledFile
+from iai_mcp.adapters.spool_drain import SpooledFile
 from iai_mcp.capture import spool
 from iai_mcp.hosts import READABLE
 from iai_mcp.hosts.transcripts import open_transcript

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from iai_mcp.hosts import packages
+from iai_mcp.hosts import plugins
 from tests.real_hosts.conftest import Machine
 from tests.real_hosts.programs import CLAUDE, CODEX, GEMINI, Program
 from tests.real_hosts.stub_model import Say, Use
@@ -82,7 +82,7 @@ def folder(machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     commands = os.path.dirname(sys.executable)
     monkeypatch.setenv("PATH", f"{commands}:{os.environ['PATH']}")
     place = tmp_path / "packages"
-    packages.write(place, "https://example.org/iai-mcp")
+    plugins.write(place, "https://example.org/iai-mcp")
     trusted = machine.home / ".gemini" / "trustedFolders.json"
     trusted.parent.mkdir(parents=True, exist_ok=True)
     trusted.write_text(json.dumps({str(place): "TRUST_FOLDER"}))

@@ -1,101 +1,96 @@
-"""Places that show each device a view of its own: late, cut off, or failing in the middle."""
+"""Directories that somebody else made, to keep us waiting or to pass for another project."""
 
-from collections.abc import Collection, Mapping
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
-from tests.fakes.shared_log import FakeSharedLog
-
-from iai_mcp.domain.errors import IoFailed
-from iai_mcp.ports.shared_log import Entry, Oddity
+_HEAD = "ref: refs/heads/main\n"
 
 
-class LateView:
-    """What one device sees of a place: the streams of others as they were when they were delivered."""
+def _bare_with_a_pipe(name: str) -> Callable[[Path], None]:
+    """What looks like a bare repository, with a pipe where git has a file."""
 
-    def __init__(self, place: FakeSharedLog, own: str) -> None:
-        self.place, self.own = place, own
-        self.copy: dict[str, dict[int, bytes]] = {}
-        self.fails_after: int | None = None  # calls
+    def make(place: Path) -> None:
+        (place / "refs").mkdir(parents=True)
+        (place / "HEAD").write_text(_HEAD)
+        os.mkfifo(place / name)
 
-    def deliver(self, device: str, up_to: int | None = None) -> None:
-        """Bring a stream up to date, whole or only the lower numbers of it."""
-        stream = self.place.streams.get(device, {})
-        if up_to is None:
-            self.copy[device] = dict(stream)
-        else:
-            mine = self.copy.setdefault(device, {})
-            mine |= {number: sealed for number, sealed in stream.items() if number <= up_to}
+    return make
 
-    def deliver_all(self) -> None:
-        for device in self.place.streams:
-            self.deliver(device)
 
-    def heads(self, known: Collection[str] = ()) -> dict[str, int]:
-        self._may_fail()
-        self.deliver(self.own)
-        return {device: max(stream) for device, stream in self.copy.items() if stream}
+def _worktree_with_a_pipe(name: str) -> Callable[[Path], None]:
+    def make(place: Path) -> None:
+        inner = place / "main/.git/worktrees/feature"
+        inner.mkdir(parents=True)
+        (place / ".git").write_text(f"gitdir: {inner}\n")
+        (inner / "commondir").write_text("../..\n")
+        (inner / name).unlink(missing_ok=True)
+        os.mkfifo(inner / name)
 
-    def append(self, device: str, number: int, sealed: bytes) -> None:
-        self._may_fail()
-        self.place.append(device, number, sealed)
-        self.deliver(self.own)
-        self._may_fail()
+    return make
 
-    def numbers(self, device: str) -> list[int]:
-        return sorted(self.copy.get(device, {}))
 
-    def read(self, device: str, after: int, limit: int) -> list[Entry]:
-        self._may_fail()
-        if device == self.own:
-            self.deliver(self.own)
-        stream = self.copy.get(device, {})
-        return [Entry(one, stream[one]) for one in sorted(stream) if one > after][:limit]
+def _ignored_by_a_pipe(place: Path) -> None:
+    place.mkdir(parents=True)
+    os.mkfifo(place / ".iai-ignore")
 
-    def read_all(
-        self, after: Mapping[str, int], limit: int, *, each: int | None = None
-    ) -> dict[str, list[Entry]]:
-        found: dict[str, list[Entry]] = {}
-        for device, number in after.items():
-            left = limit - sum(map(len, found.values()))
-            if left and (entries := self.read(device, number, min(left, each or left))):
-                found[device] = entries
-        return found
 
-    def replace(self, device: str, first: int, last: int, sealed: bytes) -> None:
-        self._may_fail()
-        self.place.replace(device, first, last, sealed)
-        self.deliver(self.own)
-        self._may_fail()
+def _ignored_by_a_terminal(place: Path) -> None:
+    place.mkdir(parents=True)
+    # A link can be cloned, and this device waits for whoever reads it.
+    (place / ".iai-ignore").symlink_to("/dev/ptmx")
 
-    def offer(self, name: str, sealed: bytes) -> None:
-        self._may_fail()
-        self.place.offer(name, sealed)
 
-    def take(self, name: str) -> bytes:
-        return self.place.take(name)
+def _ignored_by_a_riddle(place: Path) -> None:
+    place.mkdir(parents=True)
+    (place / ".iai-ignore").write_text("**/" * 24 + "no-such-name\n")
 
-    def offered(self, name: str) -> bytes | None:
-        self._may_fail()
-        return self.place.offered(name)
 
-    def withdraw(self, name: str) -> None:
-        self.place.withdraw(name)
+# What keeps whoever looks at it waiting, unless they look with care.
+WAITING: Mapping[str, Callable[[Path], None]] = {
+    "a pipe as commondir": _bare_with_a_pipe("commondir"),
+    "a pipe as config": _bare_with_a_pipe("config"),
+    "a pipe behind .git": _worktree_with_a_pipe("commondir"),
+    "a pipe as back-link": _worktree_with_a_pipe("gitdir"),
+    "a pipe as .iai-ignore": _ignored_by_a_pipe,
+    "a device as .iai-ignore": _ignored_by_a_terminal,
+    "a riddle as .iai-ignore": _ignored_by_a_riddle,
+}
 
-    def oddities(self) -> list[Oddity]:
-        return []
 
-    def wait(self, seconds: float) -> bool:
-        return False
+def below(place: Path) -> str:
+    """A directory deep inside, where a session might be."""
+    return str(place / "/".join("abcdefghijklmnopqrstuvwxyz"))
 
-    def wake(self) -> None:
-        return None
 
-    def close(self) -> None:
-        return None
+def _inside_of(place: Path, **files: str) -> None:
+    (place / "refs").mkdir(parents=True)
+    (place / "HEAD").write_text(_HEAD)
+    for name, said in files.items():
+        (place / name).write_text(said)
 
-    def _may_fail(self) -> None:
-        if self.fails_after is None:
-            return
-        self.fails_after -= 1
-        if self.fails_after < 0:
-            self.fails_after = None
-            raise IoFailed("the place went away")
+
+def _pointing(place: Path, target: Path) -> None:
+    place.mkdir(parents=True)
+    (place / ".git").write_text(f"gitdir: {target}\n")
+
+
+def _with_a_repository_of_its_own(place: Path, victim: Path) -> None:
+    own = place / "own/worktrees/x"
+    own.mkdir(parents=True)
+    (place / ".git").write_text(f"gitdir: {own}\n")
+    (own / "HEAD").write_text(_HEAD)
+    (own / "commondir").write_text(f"{victim}/.git\n")
+    (own / "gitdir").write_text(f"{place}/.git\n")
+
+
+# What says of itself that it belongs to another checkout, which has a worktree called `feature`.
+PRETENDING: Mapping[str, Callable[[Path, Path], None]] = {
+    "commondir": lambda place, of: _inside_of(place, commondir=f"{of}/.git\n"),
+    "core.worktree": lambda place, of: _inside_of(place, config=f"[core]\n\tworktree = {of}\n"),
+    "a worktree of its own": _with_a_repository_of_its_own,
+    "another's worktree": lambda place, of: _pointing(place, of / ".git/worktrees/feature"),
+    "a worktree that is not": lambda place, of: _pointing(place, of / ".git/worktrees/none"),
+    "its git directory": lambda place, of: _pointing(place, of / ".git"),
+    "its name": lambda place, of: (place / of.name / ".git").mkdir(parents=True),
+}

@@ -20,6 +20,12 @@ def test_a_few_words_join_their_neighbour() -> None:
     assert passages("Thanks! That worked fine for us.") == ["Thanks! That worked fine for us."]
 
 
+def test_a_closing_quote_stays_with_its_sentence() -> None:
+    said = 'She told us: "move the database to the new host." Then she left the room for good.'
+
+    assert passages(said)[0] == 'She told us: "move the database to the new host."'
+
+
 def test_chinese_sentences_part_without_spaces() -> None:
     text = (
         "数据库的端口已经从五四三二改成了五四三三，请大家更新本地的配置。"

@@ -11,7 +11,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from iai_mcp.child_environment import without_secrets
-from iai_mcp.domain.agent_profiles import (
+from iai_mcp.domain.agents.host_wiring import HostTraits, Invocation
+from iai_mcp.domain.agents.launch import (
+    ArgsPlan,
+    ContextInjectionPlan,
+    EnvPlan,
+    FilePlan,
+    SpawnSpec,
+    StdinPlan,
+)
+from iai_mcp.domain.agents.profile import (
     AgentProfile,
     ConventionFile,
     Detection,
@@ -20,15 +29,6 @@ from iai_mcp.domain.agent_profiles import (
     Stdin,
 )
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.invocations import HostTraits, Invocation
-from iai_mcp.domain.launching import (
-    ArgsPlan,
-    ContextInjectionPlan,
-    EnvPlan,
-    FilePlan,
-    SpawnSpec,
-    StdinPlan,
-)
 from iai_mcp.hosts import catalogue
 
 # Node programs take about a second to say their version, on a loaded machine several.

@@ -12,9 +12,9 @@ from threading import Lock
 from iai_mcp.adapters.files.local import io_failure
 from iai_mcp.client import connection
 from iai_mcp.client.connection import CallFailed
-from iai_mcp.domain.agent_events import AgentEvent
+from iai_mcp.domain.agents.events import AgentEvent
 from iai_mcp.domain.errors import DaemonUnreachable
-from iai_mcp.ports.agent_world import Clock
+from iai_mcp.ports.agent_world import MillisecondClock
 from iai_mcp.protocol import markers
 
 # Enough for months of work; what is older goes when the journal is turned over.
@@ -29,14 +29,14 @@ class JournalEventBus:
     Other processes follow along there. The line holds ids, a kind and a time: never what anybody said.
     """
 
-    def __init__(self, user_data: Callable[[], str], clock: Clock) -> None:
+    def __init__(self, user_data: Callable[[], str], clock: MillisecondClock) -> None:
         self._user_data = user_data
         self._clock = clock
         self._subscribers: dict[object, Callable[[AgentEvent], None]] = {}
-        self._turnstile = Lock()
+        self._lock = Lock()
 
     def publish(self, event: AgentEvent) -> None:
-        with self._turnstile:
+        with self._lock:
             listeners = list(self._subscribers.values())
         for listener in listeners:
             listener(event)
@@ -44,11 +44,11 @@ class JournalEventBus:
 
     def subscribe(self, callback: Callable[[AgentEvent], None]) -> Callable[[], None]:
         token = object()
-        with self._turnstile:
+        with self._lock:
             self._subscribers[token] = callback
 
         def stop() -> None:
-            with self._turnstile:
+            with self._lock:
                 self._subscribers.pop(token, None)
 
         return stop
@@ -99,7 +99,7 @@ class DaemonMemory:
         return markers.wrap(text) if isinstance(text, str) and text.strip() else None
 
 
-class SystemClock:
+class SystemMillisecondClock:
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
 

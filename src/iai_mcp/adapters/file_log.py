@@ -161,9 +161,9 @@ class FileLog:
 
     def oddities(self) -> list[Oddity]:
         names = [one for one in self._files.names(self._circle) if one != _OFFERS]
-        found = [
-            Oddity(one, "it belongs to no device") for one in names if not _DEVICE.match(one)
-        ][:_MOST_ODDITIES]
+        found = [Oddity(one, "it belongs to no device") for one in names if not _DEVICE.match(one)][
+            :_MOST_ODDITIES
+        ]
         for device in [one for one in names if one in self._listed]:
             for name in self._files.names(f"{self._circle}/{device}"):
                 if len(found) >= _MOST_ODDITIES:

@@ -4,9 +4,9 @@ import os
 
 from iai_mcp import regular_files
 from iai_mcp.adapters import git
+from iai_mcp.domain.agents.worktrees import Difference, Merged, Standing, named
 from iai_mcp.domain.errors import Busy, Conflict, InvalidInput, NotFound
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.worktrees import Difference, Merged, Standing, named
+from iai_mcp.domain.projects.project import ProjectPath
 
 _LARGEST_DIFF = 1_000_000  # characters
 _LONGEST_PATH = 8192

@@ -12,9 +12,9 @@ import zlib
 from collections.abc import Iterable, Sequence
 
 from iai_mcp import paths, regular_files
-from iai_mcp.adapters.looks import look_at
-from iai_mcp.domain import repository_identity as identity
+from iai_mcp.adapters.bounded_stat import look_at
 from iai_mcp.domain.errors import PlaceSilent
+from iai_mcp.domain.projects import repository as identity
 
 _CONFIG_LIMIT = 262_144
 _REFS_LIMIT = 4 * 1024 * 1024

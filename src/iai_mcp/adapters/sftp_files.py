@@ -18,7 +18,7 @@ from threading import RLock
 from urllib.parse import unquote, urlsplit
 
 from iai_mcp.adapters.file_log import TEMPORARY
-from iai_mcp.adapters.ssh_ended import ssh_ended
+from iai_mcp.adapters.ssh_errors import ssh_ended
 from iai_mcp.child_environment import without_secrets
 from iai_mcp.domain.errors import (
     AlreadyExists,

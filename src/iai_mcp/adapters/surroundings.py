@@ -5,10 +5,10 @@ import time
 from collections.abc import Sequence
 
 from iai_mcp import project, project_aliases
-from iai_mcp.adapters.looks import look_at
+from iai_mcp.adapters.bounded_stat import look_at
 from iai_mcp.adapters.private_areas import private_areas
 from iai_mcp.adapters.repositories import Repositories
-from iai_mcp.domain import project_identity
+from iai_mcp.domain.projects import identity
 from iai_mcp.ports.surroundings import Projects, Redactor
 
 
@@ -38,24 +38,22 @@ class LocalProjects:
         return found.key
 
     def place_of(self, cwd: str) -> str:
-        if not project_identity.is_path(cwd):
+        if not identity.is_path(cwd):
             return ""
         return look_at(cwd, lambda: project.project_of(cwd, proven=True).key)
 
     def matching(self, named: str, known: Sequence[str]) -> list[str]:
         aliases = project_aliases.load()
         asked = look_at(named, lambda: project.project_of(named, aliases=aliases))
-        return project_identity.matching(asked, known, aliases)
+        return identity.matching(asked, known, aliases)
 
     def kin(self, named: str, known: Sequence[str]) -> list[str]:
         key = self.key_of(named, "")
-        own = project_identity.matching(
-            project_identity.from_key(key), known, project_aliases.load()
-        )
+        own = identity.matching(identity.from_key(key), known, project_aliases.load())
         return self._repositories.kin([*own, key], known)
 
     def comes_from(self, key: str, repository: str, *, guessed: bool = False) -> None:
-        if project_identity.is_path(key) and not self.is_here(key):
+        if identity.is_path(key) and not self.is_here(key):
             self._repositories.told(key, repository, guessed=guessed)
 
     def is_here(self, key: str) -> bool:

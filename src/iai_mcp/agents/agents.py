@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from iai_mcp.domain.agent_events import AgentCreated, AgentUpdated
-from iai_mcp.domain.agents import (
+from iai_mcp.domain.agents.agent import (
     Agent,
     FromTemplate,
     Scratch,
@@ -12,9 +11,10 @@ from iai_mcp.domain.agents import (
     free_slug,
     numbered,
 )
+from iai_mcp.domain.agents.events import AgentCreated, AgentUpdated
+from iai_mcp.domain.agents.templates import Template
 from iai_mcp.domain.errors import Busy, IaiError, InvalidInput
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.templates import Template
+from iai_mcp.domain.projects.project import ProjectPath
 from iai_mcp.ports.agent_stores import AgentContextStore, SkillStore, TemplateStore
 from iai_mcp.ports.agent_world import EventBus, IdGenerator
 

@@ -5,16 +5,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from iai_mcp.agents.launch_plan import LaunchPlan
-from iai_mcp.agents.launches import Launches
-from iai_mcp.agents.running import require_at_rest
+from iai_mcp.agents.launch_records import Launches
+from iai_mcp.agents.live_sessions import require_at_rest
 from iai_mcp.agents.worktrees import AgentWorktrees
-from iai_mcp.domain.agent_events import AgentLaunched
-from iai_mcp.domain.agents import Agent
+from iai_mcp.domain.agents.agent import Agent
+from iai_mcp.domain.agents.events import AgentLaunched
+from iai_mcp.domain.agents.terminal import Phase, SessionLabel, SessionStatus, TerminalSession
 from iai_mcp.domain.errors import IaiError
-from iai_mcp.domain.projects import ProjectPath, run_path
-from iai_mcp.domain.terminals import Phase, SessionLabel, SessionStatus, TerminalSession
+from iai_mcp.domain.projects.project import ProjectPath, run_path
 from iai_mcp.ports.agent_stores import AgentContextStore
-from iai_mcp.ports.agent_world import AgentRuntime, Clock, EventBus
+from iai_mcp.ports.agent_world import AgentRuntime, EventBus, MillisecondClock
 from iai_mcp.ports.file_system import FilesBelow, FileSystem
 from iai_mcp.ports.pty import PtyPort, Sessions
 
@@ -28,7 +28,7 @@ class LaunchAgent:
     worktrees: AgentWorktrees
     sessions: Sessions
     pty: PtyPort
-    clock: Clock
+    clock: MillisecondClock
     events: EventBus
 
     def __call__(self, plan: LaunchPlan, *, detached: bool = True) -> TerminalSession:

@@ -4,22 +4,20 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from iai_mcp.agents.launches import Launches, launch_key
+from iai_mcp.agents.launch_records import Launches, launch_key
+from iai_mcp.agents.live_sessions import require_at_rest
 from iai_mcp.agents.profiles import Profiles
-from iai_mcp.agents.running import require_at_rest
 from iai_mcp.agents.worktrees import AgentWorktrees
-from iai_mcp.domain.agent_profiles import AgentProfile
-from iai_mcp.domain.agents import Agent, FromTemplate
-from iai_mcp.domain.composing import Composition, Skill, compose, typed_persona
-from iai_mcp.domain.errors import Busy, InvalidInput, NotFound, NotInstalled
-from iai_mcp.domain.invocations import (
+from iai_mcp.domain.agents.agent import Agent, FromTemplate
+from iai_mcp.domain.agents.context_document import Composition, Skill, compose, typed_persona
+from iai_mcp.domain.agents.host_wiring import (
     HostTraits,
     Invocation,
     MemoryWiring,
     NothingSaid,
     Resume,
 )
-from iai_mcp.domain.launching import (
+from iai_mcp.domain.agents.launch import (
     ArgsPlan,
     EnvPlan,
     FilePlan,
@@ -28,8 +26,10 @@ from iai_mcp.domain.launching import (
     SpawnSpec,
     StdinPlan,
 )
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.terminals import TerminalSize
+from iai_mcp.domain.agents.profile import AgentProfile
+from iai_mcp.domain.agents.terminal import TerminalSize
+from iai_mcp.domain.errors import Busy, InvalidInput, NotFound, NotInstalled
+from iai_mcp.domain.projects.project import ProjectPath
 from iai_mcp.ports.agent_stores import AgentContextStore, SkillStore, TemplateStore
 from iai_mcp.ports.agent_world import AgentRuntime, IdGenerator, SharedMemory
 from iai_mcp.ports.file_system import LARGEST_FILE

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from iai_mcp.domain.agent_profiles import AgentProfile, ContextInjection, Detection
-from iai_mcp.domain.agents import slug_of
+from iai_mcp.domain.agents.agent import slug_of
+from iai_mcp.domain.agents.profile import AgentProfile, ContextInjection, Detection
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput, NotFound
 from iai_mcp.domain.foreign_text import quoted
 from iai_mcp.ports.agent_stores import ProfileStore

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iai_mcp.domain.errors import InvalidInput, NotFound
-from iai_mcp.domain.project_identity import outside_run_directory
-from iai_mcp.domain.projects import HERE, PROJECT_DATA, Project, ProjectPath, RemoteRef
+from iai_mcp.domain.projects.identity import outside_run_directory
+from iai_mcp.domain.projects.project import HERE, PROJECT_DATA, Project, ProjectPath, RemoteRef
 from iai_mcp.ports.agent_stores import ProjectStore
-from iai_mcp.ports.agent_world import Clock, IdGenerator
+from iai_mcp.ports.agent_world import IdGenerator, MillisecondClock
 from iai_mcp.ports.file_system import FilesBelow
 
 
@@ -28,12 +28,12 @@ def nearest_project(files: FilesBelow, start: ProjectPath) -> ProjectPath:
 
 
 @dataclass(frozen=True, slots=True)
-class Projects:
+class ProjectList:
     """The list of projects: a convenience, nothing needs it."""
 
     store: ProjectStore
     ids: IdGenerator
-    clock: Clock
+    clock: MillisecondClock
     remote: RemoteRef = HERE
 
     def add(self, path: ProjectPath, name: str | None = None) -> Project:

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from iai_mcp.agents.launches import Launches
-from iai_mcp.agents.running import live_sessions
+from iai_mcp.agents.launch_records import Launches
+from iai_mcp.agents.live_sessions import live_sessions
 from iai_mcp.agents.worktrees import AgentWorktrees
-from iai_mcp.domain.agent_events import AgentDeleted
-from iai_mcp.domain.agents import Agent, context_path_of, is_agent_id
+from iai_mcp.domain.agents.agent import Agent, context_path_of, is_agent_id
+from iai_mcp.domain.agents.events import AgentDeleted
+from iai_mcp.domain.agents.worktrees import worktree_path
 from iai_mcp.domain.errors import Busy, IaiError
-from iai_mcp.domain.projects import PROJECT_DATA, RUNS, ProjectPath, run_path
-from iai_mcp.domain.worktrees import worktree_path
+from iai_mcp.domain.projects.project import PROJECT_DATA, RUNS, ProjectPath, run_path
 from iai_mcp.ports.agent_stores import AgentContextStore
 from iai_mcp.ports.agent_world import EventBus
 from iai_mcp.ports.file_system import FilesBelow

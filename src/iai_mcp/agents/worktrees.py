@@ -5,11 +5,8 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from iai_mcp.domain.agents import Agent, context_path_of
-from iai_mcp.domain.errors import Busy, IaiError, InvalidInput, IoFailed, NotFound
-from iai_mcp.domain.foreign_text import branch_name, is_bare_file_name
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.worktrees import (
+from iai_mcp.domain.agents.agent import Agent, context_path_of
+from iai_mcp.domain.agents.worktrees import (
     WORKTREES,
     Difference,
     Merged,
@@ -17,6 +14,9 @@ from iai_mcp.domain.worktrees import (
     own_branch,
     worktree_path,
 )
+from iai_mcp.domain.errors import Busy, IaiError, InvalidInput, IoFailed, NotFound
+from iai_mcp.domain.foreign_text import branch_name, is_bare_file_name
+from iai_mcp.domain.projects.project import ProjectPath
 from iai_mcp.ports.agent_stores import AgentContextStore
 from iai_mcp.ports.file_system import FilesBelow, FileSystem
 from iai_mcp.ports.worktrees import Worktrees

@@ -5,15 +5,15 @@ from typing import assert_never
 
 from iai_mcp.agents.launch_plan import LaunchPlan
 from iai_mcp.agents.removal import Pruned
-from iai_mcp.agents.synchronizing import SyncOutcome
+from iai_mcp.agents.template_sync import SyncOutcome
 from iai_mcp.api.table import Json
-from iai_mcp.domain.agent_profiles import AgentProfile, Detection
-from iai_mcp.domain.agents import Agent, FromTemplate, Origin, Scratch
+from iai_mcp.domain.agents.agent import Agent, FromTemplate, Origin, Scratch
+from iai_mcp.domain.agents.profile import AgentProfile, Detection
+from iai_mcp.domain.agents.templates import Template
+from iai_mcp.domain.agents.terminal import TerminalSession
+from iai_mcp.domain.agents.worktrees import Difference, Merged
 from iai_mcp.domain.instants import iso
-from iai_mcp.domain.projects import Project
-from iai_mcp.domain.templates import Template
-from iai_mcp.domain.terminals import TerminalSession
-from iai_mcp.domain.worktrees import Difference, Merged
+from iai_mcp.domain.projects.project import Project
 
 
 def agent_view(agent: Agent) -> Json:

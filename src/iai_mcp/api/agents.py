@@ -2,7 +2,7 @@
 
 from iai_mcp.agents.agents import AgentChange, NewAgent
 from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest
-from iai_mcp.agents.running import live_sessions
+from iai_mcp.agents.live_sessions import live_sessions
 from iai_mcp.api.agent_views import (
     agent_view,
     contents_view,
@@ -15,10 +15,10 @@ from iai_mcp.api.agent_views import (
     template_view,
 )
 from iai_mcp.api.table import Json, Method
-from iai_mcp.domain.composing import Skill
+from iai_mcp.domain.agents.context_document import Skill
+from iai_mcp.domain.agents.terminal import LARGEST, TerminalSize
 from iai_mcp.domain.errors import IaiError, InvalidInput
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.terminals import LARGEST, TerminalSize
+from iai_mcp.domain.projects.project import ProjectPath
 from iai_mcp.protocol.params import Params
 from iai_mcp.workspace import Workspace
 

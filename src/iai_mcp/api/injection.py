@@ -1,12 +1,12 @@
 """Methods that bring memories into sessions, and the one that says what was brought."""
 
 from iai_mcp.api.callers import EVERYBODY
-from iai_mcp.api.memory_views import briefing_view, memory_view
+from iai_mcp.api.memory_views import injected_view, memory_view
 from iai_mcp.api.reading import caller_of
 from iai_mcp.api.table import Json, Method
-from iai_mcp.memory.briefing import NewSession
 from iai_mcp.memory.injections import Injection, Used
 from iai_mcp.memory.prompt_injection import MOST_TOKENS, NewPrompt
+from iai_mcp.memory.session_start import NewSession
 from iai_mcp.protocol.params import Params
 from iai_mcp.store import MemoryStore
 
@@ -20,12 +20,12 @@ def _session_start(store: MemoryStore, params: Params) -> Json:
     new = NewSession(
         session_id=params.text("session_id", ""),
         fork=params.text("fork", ""),
-        agent_id=params.text("agent_id", ""),
+        source=params.text("source", ""),
         project=params.text("project", ""),
         caller=caller_of(params),
         budget=budget,
     )
-    return briefing_view(store.session_start(new))
+    return injected_view(store.session_start(new))
 
 
 def _prompt_injection(store: MemoryStore, params: Params) -> Json:
@@ -39,7 +39,7 @@ def _prompt_injection(store: MemoryStore, params: Params) -> Json:
         if params.has("within_ms")
         else None,
     )
-    return briefing_view(store.prompt_injection(new))
+    return injected_view(store.prompt_injection(new))
 
 
 def _injections(store: MemoryStore, params: Params) -> Json:

@@ -1,11 +1,11 @@
 """Memories and answers as the JSON that leaves us: the same keys everywhere."""
 
 from iai_mcp.api.table import Json
-from iai_mcp.domain.briefing_text import Briefing
 from iai_mcp.domain.closeness import NOTE
+from iai_mcp.domain.injected_text import InjectedText
 from iai_mcp.domain.instants import iso
 from iai_mcp.domain.memories import DEFAULT_TIER, Memory
-from iai_mcp.domain.project_identity import is_elsewhere
+from iai_mcp.domain.projects.identity import is_elsewhere
 from iai_mcp.memory.payload import BYTES_PER_TOKEN, size
 from iai_mcp.memory.question import Answer, Hit
 from iai_mcp.memory.room import Shown
@@ -106,7 +106,7 @@ def answer_view(answer: Answer) -> Json:
     return told
 
 
-def briefing_view(made: Briefing) -> Json:
+def injected_view(made: InjectedText) -> Json:
     sources = [{"id": source.id, "why": source.why} for source in made.sources]
     return {"text": made.text, "tokens": made.tokens, "sources": sources}
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from iai_mcp.agents.profiles import NewProfile
 from iai_mcp.api.agent_views import detection_view, profile_view, project_view
 from iai_mcp.api.table import Json, Method
-from iai_mcp.domain.agent_profiles import AgentProfile, parse_injection
-from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.agents.profile import AgentProfile, parse_injection
+from iai_mcp.domain.projects.project import ProjectPath
 from iai_mcp.protocol.params import Params
 from iai_mcp.workspace import Workspace
 

@@ -12,7 +12,7 @@ from iai_mcp.terminal.records import SessionRecord
 from iai_mcp.terminal.sessions import Listed, Sent
 
 if TYPE_CHECKING:
-    from iai_mcp.terminal.sending import Delivery
+    from iai_mcp.terminal.text_input import Delivery
 
 Json = dict[str, object]
 

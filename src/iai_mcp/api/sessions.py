@@ -9,11 +9,11 @@ import binascii
 
 from iai_mcp.api import session_views as views
 from iai_mcp.api.table import Json, Method
+from iai_mcp.domain.agents.terminal import LARGEST, TerminalSize
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.terminals import LARGEST, TerminalSize
-from iai_mcp.far import everywhere
-from iai_mcp.far.everywhere import Everywhere
 from iai_mcp.protocol.params import Params
+from iai_mcp.remote import all_sessions
+from iai_mcp.remote.all_sessions import AllSessions
 from iai_mcp.terminal.records import SessionRecord
 from iai_mcp.workspace import Workspace
 
@@ -28,26 +28,26 @@ def list_all(_workspace: Workspace, params: Params) -> Json:
 
 def send(_workspace: Workspace, params: Params) -> Json:
     text, record = params.text("text"), _named(params)
-    done = everywhere.send(record, text, enter=params.flag("enter", default=True))
+    done = all_sessions.send(record, text, enter=params.flag("enter", default=True))
     return views.delivery_view(record, done)
 
 
 def broadcast(_workspace: Workspace, params: Params) -> Json:
     params.text("project")
     records = _everywhere(params).found()
-    return views.broadcast_view(everywhere.broadcast(records, params.text("text")))
+    return views.broadcast_view(all_sessions.broadcast(records, params.text("text")))
 
 
 def logs(_workspace: Workspace, params: Params) -> Json:
     lines = params.integer("lines", 0, 1, 1_000_000) if params.has("lines") else None
     record = _named(params)
-    text = everywhere.logs(record, plain=not params.flag("raw"), lines=lines)
+    text = all_sessions.logs(record, plain=not params.flag("raw"), lines=lines)
     return views.logs_view(record, text)
 
 
 def kill(_workspace: Workspace, params: Params) -> Json:
     record = _named(params)
-    return views.killed_view(record, everywhere.kill(record))
+    return views.killed_view(record, all_sessions.kill(record))
 
 
 def wait(_workspace: Workspace, params: Params) -> Json:
@@ -55,7 +55,7 @@ def wait(_workspace: Workspace, params: Params) -> Json:
     if until not in _UNTIL:
         raise InvalidInput(f"until must be one of {', '.join(_UNTIL)}")
     timeout = params.integer("timeout", _LONGEST_WAIT, 1, _LONGEST_WAIT)
-    return views.reached_view(everywhere.wait(_named(params), until, timeout))
+    return views.reached_view(all_sessions.wait(_named(params), until, timeout))
 
 
 def write(_workspace: Workspace, params: Params) -> Json:
@@ -68,7 +68,7 @@ def write(_workspace: Workspace, params: Params) -> Json:
             raise InvalidInput("data must be base64") from bad
     else:
         data = params.text("text").encode()
-    everywhere.pty(record).write(record.id, data)
+    all_sessions.pty(record).write(record.id, data)
     return {"session": record.id, "bytes": len(data)}
 
 
@@ -77,17 +77,17 @@ def resize(_workspace: Workspace, params: Params) -> Json:
     params.need("rows")
     params.need("cols")
     rows, cols = (params.integer(name, 0, 1, LARGEST) for name in ("rows", "cols"))
-    everywhere.pty(record).resize(record.id, TerminalSize(rows, cols))
+    all_sessions.pty(record).resize(record.id, TerminalSize(rows, cols))
     return {"session": record.id, "rows": rows, "cols": cols}
 
 
 def prune(_workspace: Workspace, params: Params) -> Json:
     project, cwd = params.optional_text("project"), params.optional_text("cwd")
-    return views.pruned_view(everywhere.prune(project, cwd))
+    return views.pruned_view(all_sessions.prune(project, cwd))
 
 
-def _everywhere(params: Params) -> Everywhere:
-    return Everywhere(params.optional_text("project"), params.optional_text("cwd"))
+def _everywhere(params: Params) -> AllSessions:
+    return AllSessions(params.optional_text("project"), params.optional_text("cwd"))
 
 
 def _named(params: Params) -> SessionRecord:

@@ -9,7 +9,7 @@ from iai_mcp.api.reading import caller_of, micros_of
 from iai_mcp.api.table import Json, Method
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import iso
-from iai_mcp.domain.project_identity import from_key
+from iai_mcp.domain.projects.identity import from_key
 from iai_mcp.memory.scoping import Caller
 from iai_mcp.ports.circles import SINCE_EVER
 from iai_mcp.protocol.params import Params

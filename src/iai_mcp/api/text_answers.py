@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from iai_mcp.api.table import Json
-from iai_mcp.domain.evidence_lines import one_line, quoted, short_id, speaker_of
+from iai_mcp.domain.evidence_lines import in_words, one_line, quoted, short_id, speaker_of
 from iai_mcp.domain.memories import Memory, Provenance
-from iai_mcp.domain.project_identity import from_key
+from iai_mcp.domain.projects.identity import from_key
 from iai_mcp.domain.work import Command, Edit, Looked, Record, text_of
 from iai_mcp.memory.show import ShownExchange
 
@@ -98,10 +98,10 @@ def _fix_line(one: Json) -> str:
 
 
 def _edit_line(one: Json) -> str:
-    who = one.get("agent") or one.get("host") or ""
+    who = in_words(str(one.get("agent") or one.get("host") or ""))
     head = f"[{short_id(str(one['id']))}] {str(one['ts'])[:10]}{_of_project(one)}"
     size = f"+{one['added']} −{one['removed']}"
-    return f"{head} · {one['action']} {one['path']} {size} · {who}{_requested(one)}"
+    return f"{head} · {one['action']} {in_words(str(one['path']))} {size} · {who}{_requested(one)}"
 
 
 _WORK_LINES = {"how": _command_line, "fix": _fix_line, "blame": _edit_line, "changed": _edit_line}
@@ -109,7 +109,7 @@ _WORK_LINES = {"how": _command_line, "fix": _fix_line, "blame": _edit_line, "cha
 
 def _of_project(one: Json) -> str:
     key = one.get("project")
-    return f" · {from_key(key).name}" if isinstance(key, str) and key else ""
+    return f" · {in_words(from_key(key).name)}" if isinstance(key, str) and key else ""
 
 
 def _requested(one: Json) -> str:
@@ -150,7 +150,7 @@ def _work_line(record: Record) -> str:
             ended = " (rejected)" if done.rejected else " (failed)" if done.failed else ""
             return f"{head} · $ {one_line(done.command, _COMMAND)}{ended}"
         case Edit():
-            return f"{head} · {done.action} {done.path} +{done.added} −{done.removed}"
+            return f"{head} · {done.action} {in_words(done.path)} +{done.added} −{done.removed}"
         case Looked():
             return f"{head} · read {one_line(text_of(done), _COMMAND)}"
 
@@ -160,6 +160,6 @@ def _when(text: str) -> str:
 
 
 def _where(whence: Provenance) -> str:
-    project = from_key(whence.project).name if whence.project else ""
-    branch = f"branch {whence.branch}" if whence.branch else ""
+    project = in_words(from_key(whence.project).name) if whence.project else ""
+    branch = f"branch {in_words(whence.branch)}" if whence.branch else ""
     return "".join(f" · {one}" for one in (project, branch) if one)

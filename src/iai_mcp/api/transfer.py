@@ -13,8 +13,8 @@ from iai_mcp.api.memory_views import memory_view
 from iai_mcp.api.reading import caller_of
 from iai_mcp.api.table import Json, Method
 from iai_mcp.api.work_views import work_view
-from iai_mcp.client.bulky import ENDING, PREFIX
-from iai_mcp.client.bulky import METHOD as BULKY
+from iai_mcp.client.large_call import ENDING, PREFIX
+from iai_mcp.client.large_call import METHOD as BULKY
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.memories import NewTurn
 from iai_mcp.memory.scoping import PERSON

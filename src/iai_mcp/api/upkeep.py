@@ -5,8 +5,8 @@ from dataclasses import asdict, replace
 from itertools import takewhile
 from pathlib import Path
 
+from iai_mcp.adapters.bounded_stat import look_at
 from iai_mcp.adapters.keys import backup
-from iai_mcp.adapters.looks import look_at
 from iai_mcp.api.callers import EVERYBODY, PERSON_AND_AGENTS
 from iai_mcp.api.reading import caller_of, micros_of
 from iai_mcp.api.table import Json, Method, memory_methods
@@ -82,13 +82,13 @@ def _session_exit(store: MemoryStore, params: Params) -> Json:
 
 def _doctor(store: MemoryStore, params: Params) -> Json:
     # Late: it knows all programs and their files, and whoever calls first would wait for that.
-    from iai_mcp.checks import examination
+    from iai_mcp.checks import all_checks
 
     if params.flag("hosts_only"):
-        return {"checks": [asdict(check) for check in examination.of_hosts()]}
-    checks = [*examination.of_store(store)]
+        return {"checks": [asdict(check) for check in all_checks.of_hosts()]}
+    checks = [*all_checks.of_store(store)]
     if not params.flag("store_only"):
-        checks = [*examination.of_machine(), *checks]
+        checks = [*all_checks.of_machine(), *checks]
     if store.access.owners_view(caller_of(params)).not_projects:
         # They count what is private, and name places.
         checks = [replace(check, detail="", fix="") for check in checks]

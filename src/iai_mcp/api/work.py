@@ -1,7 +1,7 @@
 """Methods that tell what was done: how, fix, blame, changed, and what to tell who has just failed."""
 
 from iai_mcp.api.callers import EVERYBODY
-from iai_mcp.api.memory_views import briefing_view
+from iai_mcp.api.memory_views import injected_view
 from iai_mcp.api.reading import caller_of, micros_of, wants_text, wordings_of
 from iai_mcp.api.table import Json, Method
 from iai_mcp.api.text_answers import work_text
@@ -71,7 +71,7 @@ def _after_failure(store: MemoryStore, params: Params) -> Json:
         project=params.text("project", ""),
         caller=caller_of(params),
     )
-    return briefing_view(store.after_failure(failed))
+    return injected_view(store.after_failure(failed))
 
 
 def _scope(store: MemoryStore, params: Params) -> Scope:

@@ -1,1 +1,1 @@
-"""What goes on beside the calls, whoever owns the process: threads that rest until there is work."""
+"""Background threads of a store: they sleep until there is work, and never delay a call."""

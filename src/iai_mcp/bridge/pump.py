@@ -12,7 +12,7 @@ import time
 from _socket import AF_UNIX, SOCK_STREAM, socket
 
 from iai_mcp import paths
-from iai_mcp.bridge.conversation import AGENT_CONNECTION, HINT, Conversation, Wires
+from iai_mcp.bridge.mcp_session import AGENT_CONNECTION, HINT, BridgeSession, Wires
 from iai_mcp.protocol import peers
 from iai_mcp.protocol.frames import LineDecoder
 
@@ -65,7 +65,7 @@ class Pump(Wires):
     """The bridge's only loop."""
 
     def __init__(self, context: dict[str, str]) -> None:
-        self._conversation = Conversation(self, context)
+        self._conversation = BridgeSession(self, context)
         self._for_host = _Outbox()
         self._for_daemon = _Outbox()
         self._host_lines = LineDecoder()

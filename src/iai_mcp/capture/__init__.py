@@ -23,6 +23,6 @@ def write_deferred_captures(
     """
     from pathlib import Path
 
-    from iai_mcp.capture.deliver import spool_transcript
+    from iai_mcp.capture.delivery import spool_transcript
 
     return Path(spool_transcript(str(transcript_path), session_id, cwd))

@@ -82,13 +82,13 @@ def captured(arguments: Arguments) -> dict[str, object]:
     if arguments.problem:
         return {"status": "failed", "errors": 1, "error": arguments.problem}
     try:
-        from iai_mcp.capture.deliver import deliver_transcript
+        from iai_mcp.capture.delivery import deliver_transcript
 
         return deliver_transcript(arguments.transcript, arguments.session_id, arguments.host)
     except Exception as bug:  # noqa: BLE001 - the last door: a hook never breaks its session
-        from iai_mcp.capture import journal
+        from iai_mcp.capture import hook_log
 
-        journal.note(f"{type(bug).__name__} at {_place(bug)}")
+        hook_log.note(f"{type(bug).__name__} at {_place(bug)}")
         return {"status": "failed", "errors": 1, "error": f"unexpected {type(bug).__name__}"}
 
 

@@ -124,12 +124,12 @@ def silent_since() -> float | None:
 def pause() -> None:
     """Capture nothing from now on."""
     if not paused():
-        from iai_mcp import boot
+        from iai_mcp import boot_clock
 
         # Never later than now: what is said in the same millisecond is in the pause already.
         start = f"{int(time.time() * 1000) / 1000:.3f}\n"
         # Clocks can be set: how long it lasts is measured by one that can not.
-        _append(_marker(), f"{start}{boot.boot_id() or '-'} {boot.uptime():.3f}\n")
+        _append(_marker(), f"{start}{boot_clock.boot_id() or '-'} {boot_clock.uptime():.3f}\n")
 
 
 def resume() -> None:
@@ -195,16 +195,16 @@ def _ends(
 
 def _lasted() -> float:
     """How long the pause lasts already, whatever was done to the clock; 0 where nobody knows."""
-    from iai_mcp import boot
+    from iai_mcp import boot_clock
 
     try:
         identity, _, begun = _lines(_marker())[1].partition(" ")
-        up = boot.uptime()
+        up = boot_clock.uptime()
         lasted = up - float(begun)
     except (IndexError, ValueError):
         return 0.0  # somebody else made the mark
     # Since the machine was started again, at least.
-    return up if lasted < 0 or identity != (boot.boot_id() or "-") else lasted
+    return up if lasted < 0 or identity != (boot_clock.boot_id() or "-") else lasted
 
 
 def _marker() -> str:
@@ -259,7 +259,9 @@ def _is_listed(file: str, places: list[str], names: list[str]) -> "Iterator[bool
         listed = _own(paths.in_user_data(file))
     except (FileNotFoundError, NotADirectoryError):
         return
-    from iai_mcp.domain.path_patterns import PathPattern  # late: only who has a list pays for it
+    from iai_mcp.domain.projects.path_patterns import (
+        PathPattern,  # late: only who has a list pays for it
+    )
 
     for entry in _spoken(listed):
         if entry == EVERYWHERE:
@@ -297,7 +299,7 @@ def _verdict(file: str, here: str, below: list[str]) -> bool | None:
         return True
     if not patterns:
         return True
-    from iai_mcp.domain.path_patterns import PathPattern  # late: only who has patterns
+    from iai_mcp.domain.projects.path_patterns import PathPattern  # late: only who has patterns
 
     for pattern in reversed(patterns):
         wanted = pattern.removeprefix("!").rstrip("/")

@@ -10,7 +10,7 @@ import os
 import select
 import time
 
-from iai_mcp.capture import hooks_seen
+from iai_mcp.capture import hook_times
 from iai_mcp.hosts import DEFAULT, hooks_of
 from iai_mcp.hosts.host import HookEvent
 from iai_mcp.protocol.compact_json import loads
@@ -33,7 +33,7 @@ _LONGEST = {
 _LONGEST_ELSE = 5.0
 
 # Why a session starts that has a conversation behind it.
-_GOES_ON = ("resume", "fork")
+_GOES_ON = ("resume", "fork", "compact")
 _TOLD = (HookEvent.START, HookEvent.PROMPT, HookEvent.TOOL_FAILED, HookEvent.TOOL_USED)
 
 # A prompt can be a pasted log; beyond this it is no use to a hook.
@@ -123,9 +123,9 @@ def main(argv: "Sequence[str]") -> int:
             _stop_after(_LONGEST.get(event, _LONGEST_ELSE))
             _serve(call, event)
     except Exception as error:  # noqa: BLE001 - the host's session must not notice
-        from iai_mcp.capture import journal
+        from iai_mcp.capture import hook_log
 
-        journal.note(f"hook {call.host} {call.hook}: {type(error).__name__}")
+        hook_log.note(f"hook {call.host} {call.hook}: {type(error).__name__}")
     return 0
 
 
@@ -133,7 +133,7 @@ def _serve(call: Call, event: HookEvent) -> None:
     given = _read_input(hooks_of(call.host))
     if _is_done_by_others(call, given):
         return
-    hooks_seen.note(call.host, event)
+    hook_times.note(call.host, event)
     if os.environ.get("IAI_MCP_SESSION_DIR"):
         from iai_mcp.capture import agent_session
 
@@ -165,7 +165,7 @@ def _capture(call: Call, event: HookEvent, given: HookInput) -> None:
         return
     if given.hooks.await_transcript is not None:
         given.hooks.await_transcript(path, call.hook)
-    from iai_mcp.capture.deliver import deliver_transcript
+    from iai_mcp.capture.delivery import deliver_transcript
 
     # At a session's end the transcript is complete, and there is no time to wait for more.
     wait_for = given.last_answer if event in (HookEvent.STOP, HookEvent.SUBAGENT_STOP) else None

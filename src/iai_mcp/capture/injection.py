@@ -9,7 +9,7 @@ import os
 import time
 
 from iai_mcp import paths
-from iai_mcp.client.brief import ask
+from iai_mcp.client.quick_call import ask
 from iai_mcp.hosts.host import HookEvent
 from iai_mcp.protocol import markers
 
@@ -41,6 +41,9 @@ def context_for(event: HookEvent, given: "HookInput") -> str | None:
         fork = given.hooks.fork()
         if fork and given.session_id and fork != given.session_id:
             params["fork"] = fork
+        source = given.text("source")
+        if source:
+            params["source"] = source
         answer = ask("session_start_payload", params, START_WITHIN)
     else:
         prompt = markers.without_hook_context(given.text("prompt") or "")
@@ -70,9 +73,8 @@ def _place(given: "HookInput") -> dict[str, object]:
     if given.session_id is not None:
         params["session_id"] = given.session_id
     # A launched agent works in its run directory, on the project that this names.
-    for key, variable in (("project", "IAI_MCP_PROJECT"), ("agent_id", "IAI_MCP_AGENT_ID")):
-        if os.environ.get(variable):
-            params[key] = paths.seen_from_home(os.environ[variable])
+    if os.environ.get("IAI_MCP_PROJECT"):
+        params["project"] = paths.seen_from_home(os.environ["IAI_MCP_PROJECT"])
     return params
 
 

@@ -1,1 +1,1 @@
-"""What `doctor` looks at: one function per check, each with a verdict, what it saw and the fix."""
+"""The checks of `doctor`: each returns a result, the detail and the fix."""

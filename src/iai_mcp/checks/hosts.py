@@ -1,14 +1,16 @@
-"""Whether the agent programs that are here are connected, and whether their hooks really run."""
+"""Checks that the installed agent programs are connected, and that their hooks start and run."""
 
 import os
-from collections.abc import Mapping
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from iai_mcp.capture import hooks_seen
-from iai_mcp.checks import started
-from iai_mcp.checks.verdict import Check, examined, failed, passed, warned
+from iai_mcp.capture import hook_times
+from iai_mcp.checks.result import Check, examined, failed, passed, warned
 from iai_mcp.hosts import histories, registry
-from iai_mcp.hosts.editing import receipts
+from iai_mcp.hosts.config_files import receipts
 from iai_mcp.hosts.host import Host
 
 # A long turn writes its transcript for as long, and no hook runs meanwhile.
@@ -21,7 +23,7 @@ def hosts() -> list[Check]:
     found = [
         host
         for host in registry.hosts()
-        if host.found() or started.problem(registry.commands(host))
+        if host.location() or startup_problem(registry.installed_commands(host))
     ]
     if not found:
         return [passed("hosts", "no agent program was found")]
@@ -35,7 +37,7 @@ def _examined(host: Host) -> Check:
 def _host(host: Host, status: str) -> Check:
     label = f"host {host.id}"
     by_plugin = [["iai-mcp"]] if host.has_plugin() else []
-    problem = started.problem([*registry.commands(host), *by_plugin])
+    problem = startup_problem([*registry.installed_commands(host), *by_plugin])
     if problem:
         fix = (
             "pipx ensurepath, or uv tool update-shell"
@@ -53,7 +55,7 @@ def _host(host: Host, status: str) -> Check:
     if host.hooks is None:
         return passed(label, "memory tools installed")
     events = dict.fromkeys(event for event, _ in host.hooks.installed.values())
-    seen = {event.name: hooks_seen.last(host.id, event) for event in events}
+    seen = {event.name: hook_times.last(host.id, event) for event in events}
     told = f"hooks and memory tools installed; last seen: {_told(seen)}"
     known = [moment for moment in seen.values() if moment is not None]
     silent_since = max(known) + _WITHOUT_A_HOOK if known else _installed(host)
@@ -99,3 +101,45 @@ def _fix(host: Host) -> str:
     files = ", ".join(wanted.path for wanted in registry.files(host))
     reads = f"see that {host.title} reads {files} and has hooks turned on, then start a new session"
     return f"{host.note} Else {reads}" if host.note else reads
+
+
+_PATIENCE_SECONDS = 10.0
+
+
+def startup_problem(commands: Sequence[Sequence[str]]) -> str:
+    """The first of them that starts nothing, and why; empty if all of them do."""
+    # A host has many hooks, and all of them start the same: each is looked at once.
+    distinct = dict.fromkeys(tuple(words[:3]) for words in commands)
+    return next(filter(None, map(_problem, distinct)), "")
+
+
+def _problem(words: tuple[str, ...]) -> str:
+    program = os.path.expandvars(
+        os.path.expanduser(words[0])
+    )  # somebody may have written it by hand
+    if os.path.dirname(program) and not os.path.isabs(program):
+        # Never run here: whose directory we are called in may be somebody else's.
+        return f"{program}, which is another one in every directory"
+    if shutil.which(program) is None:
+        missing = "which is gone" if os.path.isabs(program) else "which is not on PATH"
+        return f"{program}, {missing}"
+    script = next((word for word in words[1:] if word.endswith(".py")), None)
+    if script is not None and not os.path.exists(script):
+        return f"{script}, which is gone"
+    if "-I" in words[1:2] and program != sys.executable and not _has_us(program):
+        return f"{program}, where iai-mcp is not installed"
+    return ""
+
+
+def _has_us(python: str) -> bool:
+    try:
+        asked = subprocess.run(
+            [python, "-I", "-c", "import iai_mcp"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return asked.returncode == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from iai_mcp import __version__, paths, project_aliases
 from iai_mcp.adapters import original_store as original
 from iai_mcp.adapters.keys import custody, loss
-from iai_mcp.checks.verdict import Check, failed, passed, warned
+from iai_mcp.checks.result import Check, failed, passed, warned
 from iai_mcp.client import connection
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.domain.errors import DaemonNotOurs, DaemonUnreachable
@@ -208,7 +208,7 @@ def processes() -> Check:
 
 
 def sessions() -> Check:
-    from iai_mcp.terminal.tidying import strays
+    from iai_mcp.terminal.cleanup import strays
 
     found = strays()
     if found:

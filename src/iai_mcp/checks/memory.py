@@ -7,7 +7,7 @@ from iai_mcp.adapters.sqlite import write_ahead
 from iai_mcp.adapters.sqlite.database import verdict
 from iai_mcp.adapters.sqlite.schema import STEPS
 from iai_mcp.checks.language import FIX, PROBLEM, is_mismatch
-from iai_mcp.checks.verdict import Check, failed, passed, warned
+from iai_mcp.checks.result import Check, failed, passed, warned
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.history_language import LETTERS, SAMPLE
 from iai_mcp.domain.shown_text import memories

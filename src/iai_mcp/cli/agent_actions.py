@@ -5,7 +5,7 @@ import os
 import shlex
 import subprocess
 
-from iai_mcp.agents.running import live_sessions
+from iai_mcp.agents.live_sessions import live_sessions
 from iai_mcp.api.table import call
 from iai_mcp.child_environment import without_secrets
 from iai_mcp.cli import agents_access, output

@@ -4,13 +4,13 @@ import argparse
 import shlex
 
 from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest
-from iai_mcp.agents.running import live_sessions
+from iai_mcp.agents.live_sessions import live_sessions
 from iai_mcp.api.agent_views import contents_view, plan_view
 from iai_mcp.cli import agents_access, output
-from iai_mcp.domain.agents import Agent
+from iai_mcp.domain.agents.agent import Agent
+from iai_mcp.domain.agents.terminal import TerminalSession, TerminalSize
 from iai_mcp.domain.errors import IaiError, InvalidInput
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.terminals import TerminalSession, TerminalSize
+from iai_mcp.domain.projects.project import ProjectPath
 from iai_mcp.workspace import Workspace
 
 
@@ -43,9 +43,9 @@ def launch(workspace: Workspace, arguments: argparse.Namespace) -> int:
         raise
     if attach:
         from iai_mcp.cli import session_attach
-        from iai_mcp.far import everywhere
+        from iai_mcp.remote import all_sessions
 
-        return session_attach.attach(everywhere.record_of(session.id, workspace.machine))
+        return session_attach.attach(all_sessions.record_of(session.id, workspace.machine))
     text = (
         f"{plan.agent.name} runs in session {session.id}\n"
         f"see it with: iai-mcp session attach {session.id}"

@@ -10,7 +10,7 @@ from iai_mcp.cli.commands import Parser
 from iai_mcp.domain.errors import InvalidInput, IoFailed, NotFound
 
 if TYPE_CHECKING:
-    from iai_mcp.domain.projects import ProjectPath
+    from iai_mcp.domain.projects.project import ProjectPath
     from iai_mcp.workspace import Workspace
 
 

@@ -5,10 +5,10 @@ Through the daemon if it runs, else into the store directly; never into the spoo
 
 from collections.abc import Sequence
 
-from iai_mcp.capture import consent, journal
+from iai_mcp.capture import consent, hook_log
 from iai_mcp.capture.command import USAGE, Arguments, parse, say
-from iai_mcp.capture.deliver import gather, header_of, pack
-from iai_mcp.capture.handover import parts
+from iai_mcp.capture.daemon_delivery import parts
+from iai_mcp.capture.delivery import gather, header_of, pack
 from iai_mcp.cli import memory_access, output
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.protocol.compact_json import loads
@@ -28,7 +28,7 @@ def main(argv: Sequence[str]) -> int:
     except Exception as bug:  # noqa: BLE001 - the last door: a caller's session never breaks
         problem = f"something went wrong inside iai-mcp ({type(bug).__name__})"
     if problem:
-        journal.note(problem)
+        hook_log.note(problem)
         result["errors"] = _number(result["errors"]) + 1
         result["error"] = problem
     say(result)

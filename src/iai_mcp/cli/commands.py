@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from iai_mcp import __version__
-from iai_mcp.cli import output
+from iai_mcp.cli import agent_rights, output
 from iai_mcp.domain.errors import IaiError, InvalidInput
 from iai_mcp.paths import NotOurs
 
@@ -151,7 +151,9 @@ def _guarded(name: str, rest: list[str]) -> int:
     as_json = "--json" in rest
     try:
         module = importlib.import_module(f"iai_mcp.cli.{COMMANDS[name][0]}")
-        code = int(module.run(parser_of(name).parse_args(rest)))
+        arguments = parser_of(name).parse_args(rest)
+        agent_rights.check(name, arguments)
+        code = int(module.run(arguments))
         output.flush()
     except UsageError as error:
         output.failure(error.code, error.message, as_json=as_json)

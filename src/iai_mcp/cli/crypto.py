@@ -88,7 +88,7 @@ def _new_passphrase(arguments: argparse.Namespace) -> str | None:
         return None
     if arguments.source not in (None, "passphrase"):
         raise InvalidInput("--new-passphrase-variable goes with --source passphrase")
-    value = os.environ.get(name, "")
+    value = os.environ.pop(name, "")  # what we start has no use for it
     if not value:
         raise InvalidInput(
             f"the environment variable {name} is empty: put the new passphrase there"

@@ -91,7 +91,7 @@ def _story(daemon: "_Daemon", say: Say) -> dict[str, object]:
 def _page(daemon: "_Daemon", say: Say, as_json: bool) -> dict[str, object]:
     """The page with something on it, until the person, or the program that started us, has seen it."""
     from iai_mcp.cli import page
-    from iai_mcp.terminal.tidying import end_all
+    from iai_mcp.terminal.cleanup import end_all
 
     daemon.start()
     furnish()

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from iai_mcp import paths
 from iai_mcp.adapters.original_store import DIRECTORY
-from iai_mcp.checks import examination
-from iai_mcp.checks.verdict import Check, failed
+from iai_mcp.checks import all_checks
+from iai_mcp.checks.result import Check, failed
 from iai_mcp.cli import memory_access, output
 from iai_mcp.client import connection
 from iai_mcp.concurrency import cleanup_stale_socket
 from iai_mcp.domain.errors import IaiError, InvalidInput
-from iai_mcp.domain.project_identity import is_elsewhere
+from iai_mcp.domain.projects.identity import is_elsewhere
 
 _COLOURS = {"PASS": "green", "WARN": "yellow", "FAIL": "red"}
 
@@ -46,15 +46,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _of_everything() -> list[Check]:
-    return [*examination.of_machine(), *_of_store()]
+    return [*all_checks.of_machine(), *_of_store()]
 
 
 def _of_project(named: str) -> list[Check]:
     if not is_elsewhere(named):
         raise InvalidInput("--project is for one on another machine: ssh://[user@]host[:port]/path")
-    from iai_mcp.checks import far
+    from iai_mcp.checks import remote
 
-    return far.of_project(named)
+    return remote.of_project(named)
 
 
 def _of_store() -> list[Check]:

@@ -107,7 +107,7 @@ def _show(chosen: Sequence[Host], *, with_files: bool, args: argparse.Namespace)
     entries: list[dict[str, object]] = []
     rows: list[tuple[str, ...]] = []
     for host in chosen:
-        found, state = host.found(), registry.status(host)
+        found, state = host.location(), registry.status(host)
         files = [wanted.path for wanted in registry.files(host)]
         entries.append(
             {
@@ -136,8 +136,10 @@ def _show(chosen: Sequence[Host], *, with_files: bool, args: argparse.Namespace)
 
 def _change(chosen: Sequence[Host], args: argparse.Namespace) -> int:
     installing = args.action == "install"
-    plan = registry.plan_install if installing else registry.plan_remove
-    planned = [plan(host) for host in chosen]
+    planned = [
+        registry.plan_install(host) if installing else registry.plan_remove(host, chosen)
+        for host in chosen
+    ]
     if args.dry_run:
         _report(planned, args, dry=True)
         return 1 if any(outcome.error for outcome in planned) else 0

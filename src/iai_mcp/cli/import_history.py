@@ -82,6 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
         result = _imported(found, call, since, bar, again=arguments.again)
         left = VectorsLeft.told(call("topology", {}))
     seconds = time.monotonic() - started
+    if arguments.path:
+        result.problems += _without_turns(found, result)
     told = {**as_json(result), **more, "seconds": round(seconds, 3), "vectors_pending": left.all}
     suggestion = _suggestion(result.sample)
     lost = lost_projects.guesses(result.directories)
@@ -92,6 +94,17 @@ def run(arguments: argparse.Namespace) -> int:
         _ask_and_tell(suggestion, result, [one["lost"] for one in lost])
         _vectors(left, wait=not arguments.no_wait)
     return 0
+
+
+def _without_turns(found: list[History], result: Imported) -> list[str]:
+    """What to tell a person whose files were read and held nothing."""
+    total = result.total()
+    if total.turns or total.unchanged or result.problems or not found:
+        return []
+    read_as = ", ".join(sorted({history.host for history in found}))
+    return [
+        f"no turns found, read as {read_as}: if another program wrote it, name that with --host"
+    ]
 
 
 def _ask_and_tell(suggestion: str, result: Imported, lost: list[str]) -> None:
@@ -181,6 +194,7 @@ def _summary(result: Imported, seconds: float) -> str:
         f"{output.paint(f'{total.inserted:,} new', 'green')}, {total.duplicates:,} known already, "
         f"{total.skipped:,} kept out ({total} in {seconds:.1f} s{rate})"
     ]
+    lines += _by_host(result)
     if total.unchanged:
         lines.append(f"{total.unchanged:,} files did not change since the last import")
     lines += [output.paint(problem, "yellow") for problem in result.problems[:10]]

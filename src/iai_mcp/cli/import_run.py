@@ -16,7 +16,7 @@ from iai_mcp.domain.history_language import LETTERS, SAMPLE
 from iai_mcp.domain.instants import instant
 from iai_mcp.hosts import find
 from iai_mcp.hosts.histories import History
-from iai_mcp.hosts.reading import Reading, name_of
+from iai_mcp.hosts.reader import Reading, name_of
 from iai_mcp.hosts.transcripts import open_transcript
 from iai_mcp.memory.transfer import FORMAT
 

@@ -6,8 +6,8 @@ from contextlib import suppress
 
 from iai_mcp import paths, project_aliases, regular_files
 from iai_mcp.cli import output
-from iai_mcp.domain.lost_projects import likely
-from iai_mcp.domain.repository_identity import of_place
+from iai_mcp.domain.projects.missing_directories import likely
+from iai_mcp.domain.projects.repository import of_place
 from iai_mcp.project import project_of
 
 _ASKED = "projects-asked"  # digests of what a person was asked about, a line each

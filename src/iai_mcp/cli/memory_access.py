@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from iai_mcp import paths
+from iai_mcp.cli import agent_rights
 from iai_mcp.client import connection
 from iai_mcp.domain.errors import Busy, DaemonNotOurs, DaemonUnreachable
 
@@ -84,11 +85,15 @@ def _as_caller(method: str, params: dict[str, object]) -> dict[str, object]:
     """A command that runs inside a launched agent's session calls as that agent. Hooks do not: they
     deliver what the host wrote down.
     """
-    if "IAI_MCP_AGENT_ID" not in os.environ or method == "capture_events":
+    if not agent_rights.is_agent() or method == "capture_events":
         return params
-    agent: dict[str, object] = {"caller": "agent", "agent_id": os.environ["IAI_MCP_AGENT_ID"]}
-    if name := os.environ.get("IAI_MCP_AGENT_NAME"):
-        agent["agent_name"] = name
+    agent: dict[str, object] = {"caller": "agent"}
+    for name, variable in (
+        ("agent_id", agent_rights.AGENT_ID),
+        ("agent_name", agent_rights.AGENT_NAME),
+    ):
+        if value := os.environ.get(variable):
+            agent[name] = value
     return {"cwd": _here(), **params, **agent}
 
 

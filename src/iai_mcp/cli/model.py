@@ -93,7 +93,7 @@ def _install(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from iai_mcp.adapters.embedding import catalogue, location
-    from iai_mcp.model_making import install
+    from iai_mcp.model_builder import install
 
     entry = catalogue.by_name(arguments.model) if arguments.model else location.chosen()
     given = Path(arguments.archive).expanduser().absolute() if arguments.archive else None

@@ -21,8 +21,8 @@ import time
 from iai_mcp.api import session_views as views
 from iai_mcp.cli import output
 from iai_mcp.domain.errors import IaiError, InvalidInput
-from iai_mcp.far import everywhere
-from iai_mcp.far.everywhere import Everywhere
+from iai_mcp.remote import all_sessions
+from iai_mcp.remote.all_sessions import AllSessions
 from iai_mcp.terminal.records import SessionRecord
 from iai_mcp.terminal.sessions import Listed, Sent
 
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    everything = Everywhere(arguments.project)
+    everything = AllSessions(arguments.project)
     entries = everything.listed()
     for machine, problem in everything.problems.items():
         output.note(f"{machine} is not reachable: {problem}")
@@ -88,8 +88,8 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _start(arguments: argparse.Namespace) -> int:
-    from iai_mcp.domain.launching import SpawnSpec
-    from iai_mcp.domain.terminals import SessionLabel, TerminalSize
+    from iai_mcp.domain.agents.launch import SpawnSpec
+    from iai_mcp.domain.agents.terminal import SessionLabel, TerminalSize
     from iai_mcp.terminal.pty import HolderPty, find
 
     command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
@@ -120,7 +120,7 @@ def _attach(arguments: argparse.Namespace) -> int:
 def _send(arguments: argparse.Namespace) -> int:
     record, text = _named(arguments), _message(arguments.text)
     enter, timeout = not arguments.no_enter, arguments.timeout
-    done = everywhere.send(record, text, enter=enter, timeout=timeout)
+    done = all_sessions.send(record, text, enter=enter, timeout=timeout)
     waits = ", but the program has not read it yet" if done.read is False else ""
     result = views.delivery_view(record, done)
     output.emit(result, f"delivered to {record.id}{waits}", as_json=arguments.json)
@@ -128,8 +128,8 @@ def _send(arguments: argparse.Namespace) -> int:
 
 
 def _broadcast(arguments: argparse.Namespace) -> int:
-    records = Everywhere(arguments.project or os.getcwd()).found()
-    sent = everywhere.broadcast(records, _message(arguments.text), arguments.timeout)
+    records = AllSessions(arguments.project or os.getcwd()).found()
+    sent = all_sessions.broadcast(records, _message(arguments.text), arguments.timeout)
     rows = [(_whose(one.record), one.record.id[:12], _outcome(one)) for one in sent]
     output.emit(views.broadcast_view(sent), output.table(rows), as_json=arguments.json)
     return int(any(isinstance(one.outcome, IaiError) for one in sent))
@@ -144,16 +144,16 @@ def _outcome(one: Sent) -> str:
 def _logs(arguments: argparse.Namespace) -> int:
     record = _named(arguments)
     if arguments.raw and not arguments.json:
-        output.pass_on(everywhere.raw(record))
+        output.pass_on(all_sessions.raw(record))
         return 0
-    text = everywhere.logs(record, plain=not arguments.raw, lines=arguments.lines)
+    text = all_sessions.logs(record, plain=not arguments.raw, lines=arguments.lines)
     output.emit(views.logs_view(record, text), text.rstrip("\n"), as_json=arguments.json)
     return 0
 
 
 def _kill(arguments: argparse.Namespace) -> int:
     record = _named(arguments)
-    code = everywhere.kill(record)
+    code = all_sessions.kill(record)
     how = "nobody saw how" if code is None else f"exit code {code}"
     result = views.killed_view(record, code)
     output.emit(result, f"{record.id} has ended ({how})", as_json=arguments.json)
@@ -161,14 +161,14 @@ def _kill(arguments: argparse.Namespace) -> int:
 
 
 def _wait(arguments: argparse.Namespace) -> int:
-    reached = everywhere.wait(_named(arguments), arguments.until, arguments.timeout)
+    reached = all_sessions.wait(_named(arguments), arguments.until, arguments.timeout)
     result = views.reached_view(reached)
     output.emit(result, f"{reached.id} is {reached.status}", as_json=arguments.json)
     return 0
 
 
 def _prune(arguments: argparse.Namespace) -> int:
-    pruned = everywhere.prune(arguments.project, days=arguments.older)
+    pruned = all_sessions.prune(arguments.project, days=arguments.older)
     output.emit(views.pruned_view(pruned), f"{len(pruned)} forgotten", as_json=arguments.json)
     return 0
 
@@ -187,7 +187,7 @@ _ACTIONS = {
 
 
 def _named(arguments: argparse.Namespace) -> SessionRecord:
-    return Everywhere(arguments.project).named(arguments.session)
+    return AllSessions(arguments.project).named(arguments.session)
 
 
 def _message(text: str) -> str:

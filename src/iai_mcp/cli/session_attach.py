@@ -12,9 +12,9 @@ from iai_mcp.cli import output
 from iai_mcp.cli.session_keys import DEFAULT, Keys
 from iai_mcp.domain.errors import NotFound, PtyFailed, RemoteFailed, TimedOut
 from iai_mcp.terminal import frames as wire
-from iai_mcp.terminal.connection import Connection, HolderState
-from iai_mcp.terminal.promptness import be_prompt
+from iai_mcp.terminal.connection import HolderConnection, HolderState
 from iai_mcp.terminal.records import SessionRecord
+from iai_mcp.terminal.scheduling import be_prompt
 from iai_mcp.terminal.screen import Screen
 from iai_mcp.terminal.screen_paint import began_on_alternate, paint, unpaint
 
@@ -63,8 +63,8 @@ class _Line:
     def __init__(self, record: SessionRecord) -> None:
         self.record = record
 
-    def connected(self) -> Connection:
-        return Connection(self.record.socket)
+    def connected(self) -> HolderConnection:
+        return HolderConnection(self.record.socket)
 
     def mended(self, client: "_Client") -> bool:
         return False
@@ -73,14 +73,14 @@ class _Line:
 class _FarLine(_Line):
     """The way to a session on another machine. It breaks, and is mended as soon as that can be."""
 
-    def connected(self) -> Connection:
-        from iai_mcp.far import everywhere
+    def connected(self) -> HolderConnection:
+        from iai_mcp.remote import all_sessions
 
-        return everywhere.connected(self.record)
+        return all_sessions.connected(self.record)
 
     def mended(self, client: "_Client") -> bool:
         """Whether it goes on. Until it does, only the detach key is heard."""
-        from iai_mcp.far.pty import waits
+        from iai_mcp.remote.pty import waits
 
         client.show_cut(self.record.machine or "")
         for pause in waits():
@@ -93,8 +93,8 @@ class _FarLine(_Line):
         return False
 
     def _again(self, client: "_Client") -> bool:
-        from iai_mcp.far.everywhere import machine_of
-        from iai_mcp.far.pty import ending_of
+        from iai_mcp.remote.all_sessions import machine_of
+        from iai_mcp.remote.pty import ending_of
 
         ended = ending_of(machine_of(self.record), self.record.id, client.position)
         if ended is not None:
@@ -107,7 +107,7 @@ class _FarLine(_Line):
 class _Client:
     """One attached terminal: bytes in, bytes out, and the screen to begin with."""
 
-    def __init__(self, connection: Connection, keys: Keys, *, read_only: bool) -> None:
+    def __init__(self, connection: HolderConnection, keys: Keys, *, read_only: bool) -> None:
         self.outcome = "left"
         self.exit_code = 0
         self.position = 0  # the number of the byte that comes next
@@ -169,7 +169,7 @@ class _Client:
             raise _Leave
         return not self._keys.feed(data)[1]
 
-    def resume(self, connection: Connection) -> None:
+    def resume(self, connection: HolderConnection) -> None:
         """Go on with another connection where the last one broke, then paint the screen anew."""
         self._connection.close()
         self._connection = connection

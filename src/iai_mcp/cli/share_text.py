@@ -171,7 +171,9 @@ def _different(one: Answer) -> str:
 
 
 def _named(device: Answer) -> str:
-    return f"{device['member']} · {device['machine']}" if "member" in device else str(device["id"])[:8]
+    return (
+        f"{device['member']} · {device['machine']}" if "member" in device else str(device["id"])[:8]
+    )
 
 
 def unmatched(result: Answer) -> list[str]:

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     hosts = [outcome.host.id for outcome in outcomes if outcome.changes]
     removed_data = False
     if arguments.data:
-        from iai_mcp.terminal.tidying import end_all
+        from iai_mcp.terminal.cleanup import end_all
 
         end_all()
         shutil.rmtree(paths.user_data(), ignore_errors=False)

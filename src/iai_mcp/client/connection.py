@@ -94,10 +94,10 @@ def call(
     if len(line) <= MAX_LINE:
         answer = _exchanged(line, timeout)
     else:
-        from iai_mcp.client import bulky
+        from iai_mcp.client import large_call
 
-        with bulky.spooled(method, params or {}) as instead:
-            answer = exchange(_message(bulky.METHOD, instead), timeout)
+        with large_call.spooled(method, params or {}) as instead:
+            answer = exchange(_message(large_call.METHOD, instead), timeout)
     return _result(answer)
 
 

@@ -12,9 +12,9 @@ from iai_mcp import concurrency
 from iai_mcp.adapters.allocator import LARGE
 from iai_mcp.api.callers import CALLER
 from iai_mcp.api.failures import failure
-from iai_mcp.daemon import control, remote_callers, succession
+from iai_mcp.daemon import control, handover, remote_access
+from iai_mcp.daemon.client_input import LONG_LINE, Incoming
 from iai_mcp.daemon.fair_pool import ClientGone, Place
-from iai_mcp.daemon.incoming import LONG_LINE, Incoming
 from iai_mcp.daemon.mcp_session import Large, ParseFailure, serve_session
 from iai_mcp.domain.errors import Busy, IaiError
 from iai_mcp.memory.scoping import AGENT, REMOTE
@@ -136,7 +136,7 @@ class Connection:
             self._takes_mcp_only = True
             await self.send(messages.result(message["id"], {"caller": AGENT}))
             return
-        is_heir = self._server.may_be_succeeded and message["method"] == succession.METHOD
+        is_heir = self._server.may_be_succeeded and message["method"] == handover.METHOD
         if is_heir and not self._is_remote:
             await self._hand_over(message)
             return
@@ -182,7 +182,7 @@ class Connection:
         request_id, params = request["id"], request.get("params") or {}
         try:
             if self._is_remote:
-                params = {**remote_callers.admitted(method, params), CALLER: REMOTE}
+                params = {**remote_access.admitted(method, params), CALLER: REMOTE}
             return await self._server.answer_line(place, method, request_id, params)
         except Exception as error:  # noqa: BLE001 - the daemon lives on
             return messages.encode_bounded(failure(request_id, method, error))
@@ -226,7 +226,7 @@ class Connection:
 
     async def _control(self, message: dict[str, object]) -> dict[str, object]:
         if self._is_remote:
-            return remote_callers.control(message)
+            return remote_access.control(message)
         server, state = self._server, self._server.state
         if state is None or server.lock is None:
             return {
@@ -267,7 +267,7 @@ class Connection:
         ) -> dict[str, object]:
             told = with_context(method, params, context)
             if self._is_remote:
-                told = {**remote_callers.of_session(method, told), CALLER: REMOTE}
+                told = {**remote_access.of_session(method, told), CALLER: REMOTE}
             return await self._call(method, told)
 
         await serve_session(first, receive, self.send, call)

@@ -64,16 +64,16 @@ class Requests:
     """
 
     def __init__(self) -> None:
-        self._turnstile = threading.Lock()
+        self._lock = threading.Lock()
         self._waiting: dict[type[Request], Request] = {}
 
     def put(self, request: Request) -> None:
-        with self._turnstile:
+        with self._lock:
             self._waiting[type(request)] = request
 
     def take(self) -> list[Request]:
         """All that wait; nobody else gets them."""
-        with self._turnstile:
+        with self._lock:
             taken, self._waiting = self._waiting, {}
         return list(taken.values())
 

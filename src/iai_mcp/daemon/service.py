@@ -6,12 +6,12 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from iai_mcp.adapters.agent_news import AgentNews
+from iai_mcp.adapters.journal_import import AgentNews
 from iai_mcp.concurrency import ProcessLock
 from iai_mcp.core import dispatch
 from iai_mcp.daemon import control, http_service, mcp_session
-from iai_mcp.daemon.circles import follow_circles
-from iai_mcp.daemon.drain import SpoolDrain
+from iai_mcp.daemon.background_tasks import SpoolDrain, follow_circles, follow_machines
+from iai_mcp.daemon.handover import Estate, Heir
 from iai_mcp.daemon.hibernation import (
     hear_signals,
     http_listening,
@@ -21,19 +21,17 @@ from iai_mcp.daemon.hibernation import (
     remote_listening,
 )
 from iai_mcp.daemon.lifecycle_loop import LifecycleLoop
-from iai_mcp.daemon.machines import follow_machines
 from iai_mcp.daemon.socket_server import SocketServer
-from iai_mcp.daemon.succession import Estate, Heir
 from iai_mcp.domain import pieces
 from iai_mcp.domain.errors import IaiError, IoFailed
 from iai_mcp.domain.lifecycle import Thresholds
-from iai_mcp.far.machine import end_older_connections
-from iai_mcp.memory.briefing import NewSession
 from iai_mcp.memory.scoping import Caller
+from iai_mcp.memory.session_start import NewSession
 from iai_mcp.ports.embedder import Embedder
+from iai_mcp.remote.machine import end_older_connections
 from iai_mcp.settings import Settings
 from iai_mcp.store import MemoryStore
-from iai_mcp.terminal.losses import LossWatch
+from iai_mcp.terminal.session_loss import LossWatch
 
 _log = logging.getLogger(__name__)
 

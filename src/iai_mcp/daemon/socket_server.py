@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from iai_mcp import __version__, concurrency, core, paths
 from iai_mcp.api.table import is_activity, waits_for_sleep
-from iai_mcp.daemon import control, succession
+from iai_mcp.daemon import control, handover
 from iai_mcp.daemon.connection import Connection
 from iai_mcp.daemon.fair_pool import FairPool, Lane, Place
 from iai_mcp.daemon.hibernation import is_woken
@@ -85,7 +85,7 @@ class SocketServer:
         self.inherited_remote: socket.socket | None = None
         self.hears_remote = False  # a second socket, whose callers are on other machines
         self.may_be_succeeded = False
-        self.heir: succession.Heir | None = None  # who takes our place when we are done
+        self.heir: handover.Heir | None = None  # who takes our place when we are done
         self.warm = True  # load the model and work off the backlog as soon as we serve
         self.more_facts: Callable[[], dict[str, object]] = dict
         self.other_doors: list[asyncio.Task[None]] = []  # they call us too, and end before the pool
@@ -192,10 +192,10 @@ class SocketServer:
         Raises:
             IaiError: it can not; we go on.
         """
-        succession.check(params)
+        handover.check(params)
         if self.heir is not None or self.shutdown_event.is_set():
             raise Busy("this daemon is ending already: try again in a moment")
-        self.heir = succession.Heir(os.dup(connection), succession.takes_remote(params))
+        self.heir = handover.Heir(os.dup(connection), handover.takes_remote(params))
         self.keep_listening = True
         self.shutdown_event.set()
 

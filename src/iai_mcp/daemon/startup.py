@@ -45,14 +45,14 @@ def main() -> int:
             _claim(lock, socket_lock)
         import asyncio
 
-        from iai_mcp.daemon import logs, succession
+        from iai_mcp.daemon import handover, logs
         from iai_mcp.daemon.service import run
 
         estate, load_embedder = None, None
         if TAKE_OVER in sys.argv:
             # Everything that takes long comes before: others wait only while the store changes hands.
-            load_embedder = succession.loaded()
-            estate = succession.take([lock, socket_lock])
+            load_embedder = handover.loaded()
+            estate = handover.take([lock, socket_lock])
             if estate is None:
                 _claim(lock, socket_lock)
         logs.start(settings.load().log_level)

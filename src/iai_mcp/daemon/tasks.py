@@ -44,7 +44,7 @@ class Tasks:
         self.gave_up = ""  # why the daemon ends, where a task could not begin again
         self._stop = stop
         self._tasks: set[asyncio.Task[None]] = set()
-        self._turnstile = threading.Lock()
+        self._lock = threading.Lock()
         self._troubles: dict[str, _Trouble] = {}
 
     def keep(
@@ -87,7 +87,7 @@ class Tasks:
     def note(self, name: str, failed: Exception, *, running: bool = True) -> None:
         """Keep and log that something failed. Safe from any thread."""
         code = failed.code if isinstance(failed, IaiError) else type(failed).__name__
-        with self._turnstile:
+        with self._lock:
             before = self._troubles.get(name)
             count = before.failures + 1 if before else 1
             self._troubles[name] = _Trouble(count, time.time_ns() // 1000, code, running)
@@ -96,7 +96,7 @@ class Tasks:
 
     def troubles(self) -> dict[str, object]:
         """For `status`: every task that failed since the daemon began."""
-        with self._turnstile:
+        with self._lock:
             known = dict(self._troubles)
         return {
             name: {
@@ -125,7 +125,7 @@ class Tasks:
             if await self._stops_within(pause):
                 return
             pause = min(2 * pause, self._longest_pause)
-            with self._turnstile:
+            with self._lock:
                 self._troubles[name] = replace(self._troubles[name], running=True)
             _log.info("task_begins_again", extra={"task": name})
 

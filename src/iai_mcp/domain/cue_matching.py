@@ -8,6 +8,8 @@ from iai_mcp.domain.exchanges import CueWord, CueWords
 from iai_mcp.domain.words import is_cjk
 
 _SHORTEST_STEM = 4
+# Characters: a longer word is none, and every place of a text would be compared with all of it.
+_LONGEST_WORD = 200
 _ENGLISH = """
 s es ed d e er ers ing ings ion ions ation ations al ally ly able ably ment ments ness ity ities ive
 ives ies ied y ized ize izes ising ise ised ance ances ancy ancies ence ences ency encies ant ent ate ates ated ating or ors en ens in ern em
@@ -53,6 +55,7 @@ class CueMatcher:
             _Sought(place, stem, worth, inside, token[len(stem) :])
             for place, word in enumerate(cue.words)
             for token, worth in _forms(word)
+            if len(token) <= _LONGEST_WORD
             for inside in (is_cjk(token) or not (token.isalpha() or token.isdigit()),)
             for stem in (token if inside else _stem(token),)
         ]

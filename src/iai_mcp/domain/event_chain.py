@@ -37,10 +37,7 @@ def leaf_of(salt: bytes, line: bytes) -> bytes:
 
 def folded(previous: bytes, leaves: Iterable[bytes]) -> bytes:
     """The digest after these leaves."""
-    digest = previous
-    for digest in steps(previous, leaves):
-        pass
-    return digest
+    return [previous, *steps(previous, leaves)][-1]
 
 
 def steps(previous: bytes, leaves: Iterable[bytes]) -> Iterator[bytes]:

@@ -3,11 +3,16 @@
 import re
 
 from iai_mcp.domain.memories import Memory, Provenance
+from iai_mcp.domain.quoting import in_line
 
 ID_DIGITS = 8
-# A stored line that looks like one of our own: a result's id, or a heading of an answer.
+_LONGEST_NAME = 120  # characters
+_PERSON = "you"
+# A stored line that looks like one of our own: a result's id, or a heading of an answer. Some readers
+# take more characters than the line feed for the end of a line.
 _OURS = re.compile(
-    r"^(?=\[[0-9a-f]{6,36}\]|more \(memory_show|No good match;|next: |> asked: )",
+    r"(?:^|(?<=[\r\v\f\x1c-\x1e\x85\u2028\u2029]))"
+    r"(?=\[[0-9a-f]{6,36}\]|more \(memory_show|No good match;|next: |> asked: |\(continues: |\(older turns: )",
     re.MULTILINE | re.IGNORECASE,
 )
 
@@ -39,8 +44,14 @@ def quoted(text: str) -> str:
 def speaker(role: str, name: str, whence: Provenance) -> str:
     """Who spoke: a name where one is known, else the agent's program, else the role."""
     if role == "assistant":
-        return name or whence.agent_name or whence.host or "assistant"
-    return name or whence.member or ("you" if role == "user" else role)
+        spoke = in_words(name or whence.agent_name or whence.host) or role
+        return f"agent {spoke}" if spoke.casefold() == _PERSON else spoke
+    return in_words(name or whence.member) or (_PERSON if role == "user" else role)
+
+
+def in_words(name: str) -> str:
+    """A name that others chose (of a person, an agent, a project, a file), as a part of one line."""
+    return one_line(in_line(name), _LONGEST_NAME)
 
 
 def speaker_of(memory: Memory) -> str:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.relevance import MODES, Mode
+from iai_mcp.domain.prompt_match import MODES, Mode
 
 Value = int | float | str
 
@@ -14,7 +14,7 @@ Value = int | float | str
 class Knobs:
     """All of them, at their values of this moment. The defaults are the defaults."""
 
-    injection_depth: int = 1500
+    injection_depth: int = 900
     prompt_injection: Mode = "auto"
     recency_weight: float = 0.0
     project_preference: float = 0.5

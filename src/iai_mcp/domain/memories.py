@@ -14,6 +14,8 @@ Tier = Literal["working", "episodic", "semantic", "procedural", "parametric"]
 TIERS: tuple[str, ...] = get_args(Tier)
 DEFAULT_TIER: Tier = "episodic"
 
+SUMMARY = "summary"  # the role of what a model wrote as a summary: nobody said it
+
 META_LIMIT = 4096  # bytes of JSON: meta comes back with every hit, so every recall pays for it
 
 

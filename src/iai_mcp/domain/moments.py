@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.instants import instant
 
+_LONGEST = 100  # characters: nobody says a time in more
 EXAMPLES = "2026-03-01, 1.3.2026, 2026-03-01T09:30Z, yesterday, 'last week', '3 days ago', 2h"
 
 _DAY_FIRST = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})\b(.*)")
@@ -32,10 +33,11 @@ def moment(said: str, now: datetime, *, name: str) -> int:
     Raises:
         InvalidInput: it is no time that we understand.
     """
+    said = said.strip()[: _LONGEST + 1]
     try:
-        return instant(_in_digits(said.strip()), name=name).micros
+        return instant(_in_digits(said), name=name).micros
     except InvalidInput as unknown:
-        meant = _in_words(said.strip().lower(), now)
+        meant = _in_words(said.lower(), now) if len(said) <= _LONGEST else None
         if meant is None:
             raise InvalidInput(
                 f"{said[:40]!r} is no time for {name}: say it as {EXAMPLES}"
@@ -49,7 +51,7 @@ def seconds_in(said: str, *, name: str) -> int:
     Raises:
         InvalidInput: it is no stretch of time that we understand.
     """
-    text = said.strip().lower()
+    text = said.strip()[: _LONGEST + 1].lower()
     found = _AGO.fullmatch(text if not text.isdecimal() else f"{text}s")
     if found is None or found[2] not in _SECONDS:
         raise InvalidInput(f"{said[:40]!r} is no length for {name}: say it as 3600, 90m, 2h or 3d")

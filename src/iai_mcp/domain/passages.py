@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from iai_mcp.domain.pieces import bounds
 
 # Closing quotes stay with their sentence; Chinese and Japanese need no space after a full stop.
-_BOUNDARY = re.compile(r"(?<=[.!?])[\"')\]]*\s+|(?<=[。！？])|\n+")
+_BOUNDARY = re.compile(r"(?<=[.!?])([\"')\]]*)\s+|(?<=[。！？])|\n+")
 # Before what can not be part of a boundary: a search that ends in the middle of one would miss it.
 _OUTSIDE = re.compile(r"(?=[^\"')\]\s])")
 _FEW_WORDS = 4
@@ -55,7 +55,7 @@ def _between_boundaries(text: str) -> Iterator[str]:
     at = 0
     for start, end in bounds(text, _OUTSIDE):
         for boundary in _BOUNDARY.finditer(text, start, end):
-            yield text[at : boundary.start()]
+            yield text[at : max(boundary.start(), boundary.end(1))]
             at = boundary.end()
     yield text[at:]
 

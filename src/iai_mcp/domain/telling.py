@@ -40,7 +40,9 @@ _GIT_READERS = frozenset(("diff", "show", "log", "blame", "grep", "cat-file", "l
 # These print the state of something.
 _GIT_STATE = frozenset(("status", "rev-parse", "describe", "reflog", "shortlog", "remote", "ls-remote"))
 _GH_STATE = frozenset(("view", "list", "checks", "status", "diff"))
-_STATE = frozenset(("pwd", "which", "whoami", "env", "ps", "wc", "stat", "file", "date", "true", "sleep", "type", "test"))
+# What makes readers write: options, and actions of find.
+_CHANGING = {"sed": ("-i", "--in-place"), "find": ("-delete", "-exec", "-ok", "-fprint"), "sort": ("-o",)}
+_STATE = frozenset(("printenv", "pwd", "which", "whoami", "env", "ps", "wc", "stat", "file", "date", "true", "sleep", "type", "test"))
 # fmt: on
 
 
@@ -107,27 +109,30 @@ def cut_command(command: str) -> str:
 
 def is_reading(command: str) -> bool:
     """Whether a command only shows what is in files: what it prints is theirs, not its own."""
-    return all(_reads(part) for part in _steps(command))
+    return all(_reads(pipeline[0].split()) for pipeline in _pipelines(command))
 
 
 def is_looking(command: str) -> bool:
     """Whether a command only reads files or state: it changes nothing, so it fixes nothing."""
-    return all(_reads(part) or _asks_state(part) for part in _steps(command))
+    for pipeline in _pipelines(command):
+        words = pipeline[0].split()
+        if not (_reads(words) or _asks_state(words)) or any(map(_writes, pipeline)):
+            return False
+    return True
 
 
-def _asks_state(step: str) -> bool:
-    words = [word for word in step.split() if "=" not in word or word.startswith("-")]
-    plain = [word for word in words if word[0] != "-"]
+def _asks_state(words: list[str]) -> bool:
+    plain = [word for word in _arguments(words) if word[0] != "-"]
     program = plain[0].rsplit("/", 1)[-1] if plain else ""
     if program == "git":
         return len(plain) > 1 and plain[1] in _GIT_STATE
     if program == "gh":
         return not _GH_STATE.isdisjoint(plain[1:3])
-    return program in _STATE
+    return program in _STATE or words[-1] == "--version" or words[:2] == ["command", "-v"]
 
 
-def _reads(step: str) -> bool:
-    words = [word for word in step.split() if "=" not in word or word.startswith("-")]
+def _reads(words: list[str]) -> bool:
+    words = _arguments(words)
     if not words:
         return True
     program = words[0].rsplit("/", 1)[-1]
@@ -136,10 +141,58 @@ def _reads(step: str) -> bool:
     return program in _READERS or program == "cd"
 
 
-def _steps(command: str) -> "list[str]":
-    """The single commands of a line; what stands behind a pipe only shortens what came before."""
-    steps = command.replace("||", "&&").replace(";", "&&").replace("\n", "&&").split("&&")
-    return [step.split("|")[0].strip().lstrip("(").strip() for step in steps if step.strip()]
+def _arguments(words: list[str]) -> list[str]:
+    """The words without variables before the program, and without the directory of `git -C`."""
+    words = [word for word in words if "=" not in word or word.startswith("-")]
+    if words[:1] == ["git"]:
+        after = [at + 1 for at, word in enumerate(words) if word in ("-C", "-c")]
+        words = [word for at, word in enumerate(words) if at not in after]
+    return words
+
+
+def _writes(step: str) -> bool:
+    """Whether a reader changes files all the same."""
+    words = step.split()
+    program = words[0].rsplit("/", 1)[-1] if words else ""
+    if program in ("tee", "xargs"):
+        return True
+    changing = _CHANGING.get(program, ())
+    if any(word.startswith(flag) for word in words[1:] for flag in changing):
+        return True
+    before, _, target = step.replace(">>", ">").partition(">")
+    return (
+        bool(target) and not target.lstrip().startswith(("&", "/dev/null")) and before[-1:] != "-"
+    )
+
+
+def _pipelines(command: str) -> list[list[str]]:
+    """The single commands of a line, each with what it is piped into."""
+    plain = _without_quoted(command)
+    steps = plain.replace("||", "&&").replace(";", "&&").replace("\n", "&&").split("&&")
+    return [
+        [part.strip().lstrip("(").strip() for part in step.split("|")]
+        for step in steps
+        if step.strip()
+    ]
+
+
+def _without_quoted(command: str) -> str:
+    """The command with a letter in place of every quoted character: none of them is an operator."""
+    if "'" not in command and '"' not in command and "\\" not in command:
+        return command
+    kept: list[str] = []
+    quote, escaped = "", False
+    for char in command:
+        if escaped or (quote and char != quote and (char != "\\" or quote == "'")):
+            kept.append("q")
+            escaped = False
+        elif char == "\\":
+            kept.append("q")
+            escaped = True
+        else:
+            quote = "" if quote else (char if char in "'\"" else "")
+            kept.append("q" if char in "'\"" else char)
+    return "".join(kept)
 
 
 def _lines(output: str) -> list[str]:

@@ -7,6 +7,7 @@ from itertools import islice
 
 from iai_mcp.domain.answer_kinds import READ_WORDS, Kinds, held_by
 from iai_mcp.domain.exchanges import said_within, turning
+from iai_mcp.domain.memories import SUMMARY
 from iai_mcp.domain.passages import passages
 from iai_mcp.domain.rulings import rules
 from iai_mcp.domain.standing import Standing, StandingWish, may_state_a_wish, standing_wish
@@ -95,7 +96,7 @@ def traits_of(text: str, role: str, meta: str = "") -> Traits:
         asks=text.rstrip().endswith(_QUESTION_MARKS),
         standing=standing or (Standing.PREFERENCE if kinds else None),
         holds=held_by(text, said),
-        spoken=role != "assistant",
+        spoken=role not in ("assistant", SUMMARY),
         turning=turning(text, role),
         rules=role == "user" and rules(text),
         within=bool(meta) and said_within(role, json.loads(meta)),

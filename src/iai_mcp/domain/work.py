@@ -28,6 +28,8 @@ _MOST_NAMES = 12
 _MOST_LOOKS = 40
 _LARGEST = 1 << 31
 
+_SHARED_DIRECTORIES = ("", "/tmp", "/var/tmp", "/private/tmp", "/root", "/home", "/Users")  # noqa: S108 - named, not written to
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -247,6 +249,17 @@ def within_project(done: Done, cwd: str, project: str) -> Done:
         return replace(done, path=path, root="")
     seen_from = "" if around[0] == project.rstrip("/") else around[0]
     return replace(done, path=path.removeprefix(f"{around[0]}/"), root=seen_from)
+
+
+def is_within(path: str, directory: str) -> bool:
+    """Whether a path is that directory or lies in it, by its letters."""
+    return f"{path.rstrip('/')}/".startswith(f"{directory.rstrip('/')}/")
+
+
+def is_shared_directory(path: str) -> bool:
+    """Whether a directory belongs to no project: the root, homes and places for temporary files."""
+    plain = path.rstrip("/")
+    return plain in _SHARED_DIRECTORIES or plain.rpartition("/")[0] in ("/home", "/Users")
 
 
 def whole_path(done: Edit, project: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from iai_mcp.domain.memories import SUMMARY
 from iai_mcp.domain.traits import WISH, Fact
 from iai_mcp.ports.memories import NAMED, EntryPage, Names, Renewed, Scope
 
@@ -318,7 +319,7 @@ class Columns:
         # are no conversation.
         session = columns["session"][start:end]
         rows = start + np.argsort(session, kind="stable")
-        rows = rows[columns["session"][rows] != self._numbers["session"].get("", NOBODY)]
+        rows = rows[self._conversed(rows)]
         if not rows.size:
             return
         own = columns["session"][rows]
@@ -342,10 +343,15 @@ class Columns:
 
     def _link_each(self, start: int, end: int) -> None:
         """Some were said before others that came earlier: each by itself."""
-        columns, alone = self._columns, self._numbers["session"].get("")
-        for row in range(start, end):
-            if columns["session"][row] != alone:
-                self._link(row)
+        for row in np.flatnonzero(self._conversed(np.arange(start, end))).tolist():
+            self._link(start + row)
+
+    def _conversed(self, rows: NDArray[np.int64]) -> Mask:
+        """Which rows are turns of a conversation: of a session, and no summary of one."""
+        session, role = self._columns["session"][rows], self._columns["role"][rows]
+        alone = self._numbers["session"].get("", NOBODY)
+        conversed: Mask = (session != alone) & (role != self._numbers["role"].get(SUMMARY, NOBODY))
+        return conversed
 
     def _link(self, row: int) -> None:
         """Put a row of a session between those that were said before and after it."""

@@ -1,6 +1,7 @@
-"""One package per agent program, each with one value: its `HOST`. This is the list of them.
+"""The list of hosts (agent programs).
 
-To add a host, write its package and name it here; every other table is made from this list.
+A host with hooks has a package with one value, `HOST`; the others are entries in `simple_hosts`.
+To add a host, write it there and name it here. Every other table is made from this list.
 """
 
 TYPE_CHECKING = False  # see compact_json
@@ -20,6 +21,13 @@ _READ = {
     "opencode": ("/opencode/storage/", "/opencode.db"),
     "copilot": ("/.copilot/",),
     "qwen": ("/.qwen/",),
+    "specstory": ("/.specstory/history/",),
+    "aider": (".aider.chat.history.md",),
+    "cline": ("/saoudrizwan.claude-dev/", "/.cline/data/"),
+    "roo": ("/rooveterinaryinc.roo-cline/",),
+    "goose": ("/goose/sessions/",),
+    "kimi": ("/.kimi/sessions/", "/.kimi-code/sessions/"),
+    "amp": ("/amp/threads/",),
     "chatgpt": (),
     "claude_ai": (),
 }
@@ -29,13 +37,11 @@ _OTHERS = (
     "claude_desktop",
     "windsurf",
     "zed",
-    "aider",
-    "goose",
-    "kimi",
-    "amp",
     "crush",
     "shell",
 )
+
+_PACKAGES = ("claude_code", "codex", "cursor", "gemini", "opencode", "copilot", "qwen")
 
 # The ids of the hosts whose transcripts can be read.
 READABLE = tuple(name.replace("_", "-") for name in _READ)
@@ -79,5 +85,9 @@ def hooks_of(host: str) -> "Hooks":
 
 
 def _load(name: str) -> "Host":
-    found: Host = __import__(f"{__name__}.{name}", fromlist=["HOST"]).HOST
-    return found
+    if name in _PACKAGES:
+        host: Host = __import__(f"{__name__}.{name}", fromlist=["HOST"]).HOST
+        return host
+    from iai_mcp.hosts.simple_hosts import HOSTS
+
+    return HOSTS[name.replace("_", "-")]

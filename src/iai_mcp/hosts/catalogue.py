@@ -1,8 +1,8 @@
-"""The built-in profiles, and the launch wiring that belongs to each."""
+"""The built-in agent profiles and how to launch each."""
 
 from iai_mcp import hosts
-from iai_mcp.domain.agent_profiles import AgentProfile
-from iai_mcp.hosts.launching import Launchable
+from iai_mcp.domain.agents.profile import AgentProfile
+from iai_mcp.hosts.launch import Launchable
 
 CATALOGUE: tuple[Launchable, ...] = tuple(
     host.launch() for host in hosts.every() if host.launch is not None
@@ -16,7 +16,7 @@ ANY_PROGRAM = _BY_HOST["shell"]
 
 
 def launchable(profile: AgentProfile) -> Launchable:
-    """The wiring for a profile: of the host it names, else of the program its command names."""
+    """How to launch a profile: by the host it names, else by the program in its command."""
     program = profile.command.rpartition("/")[2]
     return _BY_HOST.get(profile.host) or _BY_PROGRAM.get(program) or ANY_PROGRAM
 

@@ -1,7 +1,4 @@
-"""The history that hosts keep on this machine: which files, and how much.
-
-Where each host keeps its sessions is looked up when asked, from the environment of that moment.
-"""
+"""Finds the transcript files of all hosts on this machine, for import."""
 
 import os
 from collections.abc import Collection, Iterator
@@ -14,7 +11,9 @@ from iai_mcp.hosts import readable
 from iai_mcp.hosts.transcripts import detect
 
 # What a directory is searched for when a person names one.
-_ENDINGS = (".jsonl", ".jsonl.zst", ".json", ".db", ".vscdb")
+_ENDINGS = (".jsonl", ".jsonl.zst", ".json", ".db", ".vscdb", ".aider.chat.history.md")
+# Of other endings there are too many files: these count where a host keeps them.
+_IN_PLACE = "/.specstory/history/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class History:
 
 def on_this_machine(hosts: Collection[str] | None = None) -> list[History]:
     """All histories of these hosts (all hosts by default), oldest first."""
-    found: dict[str, History] = {}
+    histories: dict[str, History] = {}
     for host in readable():
         if host.transcript is None or (hosts is not None and host.id not in hosts):
             continue
@@ -37,8 +36,8 @@ def on_this_machine(hosts: Collection[str] | None = None) -> list[History]:
             for path in iglob(pattern, recursive=True):
                 history = _history(host.id, path)
                 if history is not None:
-                    found.setdefault(str(Path(path).resolve()), history)
-    return _oldest_first(found.values())
+                    histories.setdefault(str(Path(path).resolve()), history)
+    return _oldest_first(histories.values())
 
 
 def named(names: Collection[str], host: str | None = None) -> list[History]:
@@ -47,7 +46,7 @@ def named(names: Collection[str], host: str | None = None) -> list[History]:
     Raises:
         NotFound: one of them is not there.
     """
-    found: dict[str, History] = {}
+    histories: dict[str, History] = {}
     for name in names:
         path = Path(name).expanduser()
         if not path.exists():
@@ -55,8 +54,8 @@ def named(names: Collection[str], host: str | None = None) -> list[History]:
         for file in _files(path):
             history = _history(host or detect(str(file)), str(file))
             if history is not None:
-                found.setdefault(str(file.resolve()), history)
-    return _oldest_first(found.values())
+                histories.setdefault(str(file.resolve()), history)
+    return _oldest_first(histories.values())
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -65,18 +64,20 @@ def _files(path: Path) -> Iterator[Path]:
         return
     for folder, _, names in os.walk(path):
         for name in sorted(names):
-            if name.endswith(_ENDINGS):
+            if name.endswith(_ENDINGS) or (
+                name.endswith(".md") and f"{folder}/".endswith(_IN_PLACE)
+            ):
                 yield Path(folder, name)
 
 
 def _history(host: str, path: str) -> History | None:
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
     except OSError:
         return None  # gone, or a link to nowhere
     if not Path(path).is_file():
         return None
-    return History(host, str(Path(path).absolute()), found.st_size, found.st_mtime)
+    return History(host, str(Path(path).absolute()), status.st_size, status.st_mtime)
 
 
 def _oldest_first(histories: Collection[History]) -> list[History]:

@@ -1,8 +1,8 @@
-"""A host: all that we know about one agent program, as one value.
+"""`Host`: everything we know about one agent program, as one value.
 
-Hooks import this file and one host's package, in a process that lives for milliseconds: so these
-are plain classes (`dataclasses`, `enum` and `typing` cost more than the rest of a hook), and what
-only reading, connecting or launching needs is named here and imported when it is called (`late`).
+Hooks import this file and one host's package in a process that lives for milliseconds. So these are
+plain classes (`dataclasses`, `enum` and `typing` cost more than the rest of a hook), and functions
+for reading, connecting and launching are imported when they are called (`lazy`).
 """
 
 import os
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from iai_mcp.hosts.editing.wanted import WantedFile
-    from iai_mcp.hosts.launching import Launchable
-    from iai_mcp.hosts.reading import Reading
+    from iai_mcp.hosts.commands import Commands
+    from iai_mcp.hosts.config_files.entries import ConfigFile
+    from iai_mcp.hosts.launch import Launchable
+    from iai_mcp.hosts.reader import Reading
     from iai_mcp.hosts.turns import Event, Record
-    from iai_mcp.hosts.wiring import Wiring
 
 
 class HookEvent:
@@ -53,31 +53,27 @@ HookEvent.TOOL_FAILED = HookEvent("tool failed")
 
 
 def in_hook_output(text: str, name: str) -> str:
-    """Injected words in Claude Code's shape, which others took over."""
+    """Injected text in Claude Code's format, which other hosts use too."""
     return dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
 
 
 class Hooks:
-    """A host's hooks, by its own names: what each means, and how long it may take.
+    """The hooks of a host.
 
-    `installed` stand in the person's settings, `launched` only in those of agents that we launch
-    (they tell what the agent is doing): name -> (event, timeout in the host's own unit). `others`
-    are understood, but not asked for.
+    `installed`: hooks in the person's settings; `launched`: hooks only for agents that we launch
+    (they report the agent's status). Both map the host's hook name to (event, timeout in the host's
+    own unit). `others`: hooks that we understand but do not install.
 
-    `fields` is what the host calls a field of a hook's input, where it is not our name for it.
-    `injected` puts words, and the hook's name, into the form that the host reads from stdout.
-    `find_transcript` looks for a session's file where hooks do not name it; `await_transcript`
-    gives the host a moment to write it, told the hook's name.
-
-    `matchers` are the tools that an installed hook asks for, where not all of them. `failed_call` gives
-    the command of a hook's input and what it printed, if the input tells of a command that failed.
-
-    `fork` is the session that goes on, as the hook of a session's start finds it in its environment,
-    where the host names there only the one that it was forked from.
-
-    `borrowed_by`: another host that runs these hooks too, by the field that gives it away. It has
-    done the work if its own hooks `are_installed`; and so have those in the person's settings when a
-    plugin of ours runs the same hook.
+    `fields`: the host's name of an input field, where it differs from ours.
+    `injected`: formats text and the hook's name the way the host reads it from stdout.
+    `find_transcript`: finds a session's file where hooks do not name it.
+    `await_transcript`: waits a moment until the host has written it.
+    `matchers`: the tools that an installed hook applies to, where not all.
+    `failed_call`: the command in a hook's input and its output, if that command failed.
+    `fork`: the id of a forked session, where the start hook gets only its parent's.
+    `borrowed_by`: another host that runs these hooks too, by the input field that shows it.
+    `are_installed`: whether our hooks are in the person's settings. Then a borrowed hook, and a
+    plugin's hook, leave the work to them.
     """
 
     def __init__(
@@ -138,14 +134,14 @@ class Hooks:
 
 
 class Transcript:
-    """How a host keeps its sessions, and what tells its files from others'.
+    """How a host stores its sessions, and how its files are recognised.
 
-    `walk` reads one file's turns. `appends`: it only ever appends, so a later reading can go on
-    where the last one ended. `related` are further files of a session: those of its sub-agents.
-    `history` are patterns of all files that it keeps on this machine.
+    `walk` reads one file's turns. `appends`: the host only appends, so a later reading can continue
+    where the last one ended. `related`: further files of a session (its sub-agents).
+    `history`: patterns of all files on this machine.
 
-    Where its place does not tell, a file is this host's by its first bytes (`magic`), by `is_line`
-    (of a file of JSON lines), or by a key (of a JSON document).
+    If the path does not identify the host, the first bytes do (`magic`), or `is_line` (JSON lines),
+    or a key (`document_keys`, a JSON document).
     """
 
     def __init__(
@@ -171,15 +167,15 @@ class Transcript:
 class Host:
     """One agent program.
 
-    It is here if one of its `binaries` is on PATH, or one of its `folders` there, which only it
-    makes. `files` is what should stand in its files; where we write none, `unwired` says why.
-    `seen` is the version we watched doing it; empty means: from the vendor's documentation.
-    `note` is what to tell a person who connects it, `adds_server` the words before a command
-    with which it adds an MCP server by itself. A host without hooks has the MCP tools only.
-    `is_service`: no program of this machine, its turns come from an export.
+    It is on this machine if one of its `binaries` is on PATH or one of its `folders` exists.
+    `files`: what we write into its configuration; if we write nothing, `not_connected` says why.
+    `seen`: the version that was tested; empty means: written after the vendor's documentation.
+    `note`: shown to a person who connects it. `adds_server`: the host's own command for adding an
+    MCP server. A host without hooks has the MCP tools only.
+    `is_service`: a web service; its turns come from an export.
 
-    `package` is our plugin or extension for it, as files by their place in a folder; `has_plugin` whether it
-    is installed, and `drops_plugin` the command with which the host removes it.
+    `package`: our plugin or extension, as files by path. `has_plugin`: whether it is installed.
+    `drops_plugin`: the host's command that removes it.
     """
 
     def __init__(
@@ -189,8 +185,8 @@ class Host:
         *,
         binaries: tuple[str, ...] = (),
         folders: "Callable[[], tuple[str, ...]]" = lambda: (),
-        files: "Callable[[Wiring], tuple[WantedFile, ...]] | None" = None,
-        unwired: str = "",
+        files: "Callable[[Commands], tuple[ConfigFile, ...]] | None" = None,
+        not_connected: str = "",
         seen: str = "",
         note: str = "",
         adds_server: str = "",
@@ -207,7 +203,7 @@ class Host:
         self.binaries = binaries
         self.folders = folders
         self.files = files
-        self.unwired = unwired
+        self.not_connected = not_connected
         self.seen = seen
         self.note = note
         self.adds_server = adds_server
@@ -219,7 +215,7 @@ class Host:
         self.has_plugin = has_plugin
         self.drops_plugin = drops_plugin
 
-    def found(self) -> str | None:
+    def location(self) -> str | None:
         """The program or folder that shows that this host is on the machine, or None."""
         import shutil
 
@@ -230,8 +226,8 @@ class Host:
         return next((folder for folder in self.folders() if os.path.isdir(folder)), None)
 
 
-def late(module: str, name: str) -> "Callable[..., Any]":
-    """The function of that name, whose module is imported when it is called."""
+def lazy(module: str, name: str) -> "Callable[..., Any]":
+    """A function whose module is imported when it is called."""
 
     def call(*given: "Any") -> "Any":
         return getattr(__import__(module, fromlist=[name]), name)(*given)
@@ -244,10 +240,10 @@ def runs_our_hooks(path: str) -> bool:
     from iai_mcp import regular_files
 
     try:
-        said = regular_files.read(path, 1 << 20, links=regular_files.ANYWHERE)
+        content = regular_files.read(path, 1 << 20, links=regular_files.ANYWHERE)
     except (OSError, ValueError):
         return False
-    return b"iai_mcp.capture" in said or b"iai_mcp/capture" in said
+    return b"iai_mcp.capture" in content or b"iai_mcp/capture" in content
 
 
 def in_home(*parts: str) -> str:

@@ -1,4 +1,4 @@
-"""What a patch did to which file: counted, and named where its lines say so. Never what it says."""
+"""Changes per file of a patch: counts of lines, names of functions and classes, never the text."""
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -75,32 +75,32 @@ class Change:
 
 def changes_of(patch: str) -> list[Change]:
     """The files of a patch in the form that `apply_patch` takes."""
-    found: list[Change] = []
+    changes: list[Change] = []
     for line in patch.split("\n"):
         opening = next((mark for mark in _ACTIONS if line.startswith(mark)), None)
         if opening is not None:
-            found.append(Change(line.removeprefix(opening).strip(), _ACTIONS[opening]))
-        elif not found or line.startswith("*** "):
-            if found and line.startswith(_MOVED):
-                found[-1].path = line.removeprefix(_MOVED).strip()
-                found[-1].action = "moved"
+            changes.append(Change(line.removeprefix(opening).strip(), _ACTIONS[opening]))
+        elif not changes or line.startswith("*** "):
+            if changes and line.startswith(_MOVED):
+                changes[-1].path = line.removeprefix(_MOVED).strip()
+                changes[-1].action = "moved"
         elif line.startswith("@@"):
-            found[-1].take([" " + line.strip("@ ")])
+            changes[-1].take([" " + line.strip("@ ")])
         else:
-            found[-1].take([line])
-    return found
+            changes[-1].take([line])
+    return changes
 
 
 def names_in(lines: "Iterable[str]") -> list[str]:
     """The functions and classes that these lines define."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for line in lines:
         name = _defined(line.strip()[:400])
         if name:
-            found[name[:_LONGEST_NAME]] = None
-            if len(found) >= _MOST_NAMES:
+            names[name[:_LONGEST_NAME]] = None
+            if len(names) >= _MOST_NAMES:
                 break
-    return list(found)
+    return list(names)
 
 
 def _defined(line: str) -> str:

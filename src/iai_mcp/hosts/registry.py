@@ -1,23 +1,23 @@
-"""The table of hosts that can be wired to the memory, and the doing of it.
+"""Connects hosts to the memory and disconnects them.
 
-`detected()` is which of them are on this machine; `install` and `remove` do one host at a time:
-all of its files are read and planned before the first one is written.
+`detected()` lists the hosts on this machine. `install` and `remove` work on one host at a time: they
+read and plan all of its files before they write the first one.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iai_mcp.domain.errors import IaiError, NotFound
-from iai_mcp.hosts import every, find, wiring
-from iai_mcp.hosts.editing import edits, receipts
-from iai_mcp.hosts.editing.edits import Edit
-from iai_mcp.hosts.editing.wanted import WantedFile
+from iai_mcp.hosts import commands, every, find
+from iai_mcp.hosts.config_files import edits, receipts
+from iai_mcp.hosts.config_files.edits import Edit
+from iai_mcp.hosts.config_files.entries import ConfigFile, OwnFile
 from iai_mcp.hosts.host import Host
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What happened (or would happen) to one host's files; `error` if it was left alone."""
+    """What changed (or would change) in one host's files. With an `error`, nothing was changed."""
 
     host: Host
     edits: tuple[Edit, ...] = ()
@@ -29,7 +29,7 @@ class Outcome:
 
 
 def hosts() -> tuple[Host, ...]:
-    """Every host that can be wired, the most used first."""
+    """Every host that can be connected, the most used first."""
     return tuple(host for host in every() if host.files is not None)
 
 
@@ -39,27 +39,27 @@ def host(name: str) -> Host:
     Raises:
         NotFound: with a sentence that names the ones there are.
     """
-    found = find(name)
-    if found is not None and found.files is not None:
-        return found
-    if found is not None and found.unwired:
-        raise NotFound(f"nothing to install for '{name}': {found.unwired}")
-    known = ", ".join(host.id for host in hosts())
-    raise NotFound(f"there is no host '{name}'; choose from {known}")
+    known = find(name)
+    if known is not None and known.files is not None:
+        return known
+    if known is not None and known.not_connected:
+        raise NotFound(f"nothing to install for '{name}': {known.not_connected}")
+    choices = ", ".join(host.id for host in hosts())
+    raise NotFound(f"there is no host '{name}'; choose from {choices}")
 
 
-def files(host: Host) -> tuple[WantedFile, ...]:
+def files(host: Host) -> tuple[ConfigFile, ...]:
     """What should stand in the host's files, as this installation would write it."""
-    return () if host.files is None else host.files(wiring.current())
+    return () if host.files is None else host.files(commands.current())
 
 
 def detected() -> tuple[Host, ...]:
     """The hosts that are on this machine: their program on PATH, or their folder at home."""
-    return tuple(host for host in hosts() if host.found())
+    return tuple(host for host in hosts() if host.location())
 
 
 def missing() -> tuple[Host, ...]:
-    """Detected hosts that are not fully wired: what `iai-mcp up` offers on first use."""
+    """Detected hosts that are not fully connected: `iai-mcp up` offers them on first use."""
     return tuple(host for host in detected() if status(host) not in ("installed", "plugin"))
 
 
@@ -67,18 +67,21 @@ def status(host: Host) -> str:
     """ "installed", "outdated" (an older installation of ours), "partly", "absent" or "broken"; "plugin" when
     the host has our own, "twice" when it has both."""
     if host.has_plugin():
-        return "twice" if commands(host) else "plugin"
+        return "twice" if installed_commands(host) else "plugin"
     try:
-        states = {edits.state(wanted) for wanted in files(host)}
+        states = {edits.state(wanted) for wanted in files(host) if not _is_shared(wanted)}
+        shared = {edits.state(wanted) for wanted in files(host) if _is_shared(wanted)}
     except IaiError:
         return "broken"
+    if states == {"installed"} and shared - states:
+        return "outdated"  # from before there was a skill
     if len(states) == 1:
         return states.pop()
     return "outdated" if "outdated" in states else "partly"
 
 
-def commands(host: Host) -> list[list[str]]:
-    """What this host's files start of ours, each as its words; nothing of files that can not be read."""
+def installed_commands(host: Host) -> list[list[str]]:
+    """Our commands in this host's files, each as a list of words; empty if a file can not be read."""
     try:
         return [words for wanted in files(host) for words in edits.commands(wanted)]
     except IaiError:
@@ -90,29 +93,53 @@ def plan_install(host: Host) -> Outcome:
     return _planned(host, install=True)
 
 
-def plan_remove(host: Host) -> Outcome:
-    """What removing would do; nothing is written."""
-    return _planned(host, install=False)
+def plan_remove(host: Host, chosen: Sequence[Host] = ()) -> Outcome:
+    """What removing would do, one after the other where several are `chosen`; nothing is written."""
+    return _planned(host, install=False, gone=chosen[: chosen.index(host)] if chosen else ())
 
 
 def install(chosen: Sequence[Host]) -> list[Outcome]:
-    """Wire these hosts. One that can not be wired keeps its files and its error; the rest go on."""
-    with receipts.turnstile():
+    """Connect these hosts. If one fails, its files stay as they are and the others continue."""
+    with receipts.lock():
         return [_done(host, install=True) for host in chosen]
 
 
 def remove(chosen: Sequence[Host]) -> list[Outcome]:
     """Take everything of ours out of these hosts' files again."""
-    with receipts.turnstile():
+    with receipts.lock():
         return [_done(host, install=False) for host in chosen]
 
 
-def _planned(host: Host, *, install: bool) -> Outcome:
+def _needed(host: Host, *, install: bool, gone: Sequence[Host] = ()) -> tuple[ConfigFile, ...]:
+    """The host's files; those to remove without what other connected hosts need."""
+    if install:
+        return files(host)
+    others = [other for other in hosts() if other is not host and other not in gone]
+    needed = {wanted.path for other in others if _is_connected(other) for wanted in files(other)}
+    return tuple(
+        wanted for wanted in files(host) if not (_is_shared(wanted) and wanted.path in needed)
+    )
+
+
+def _is_shared(wanted: ConfigFile) -> bool:
+    return isinstance(wanted, OwnFile) and wanted.shared
+
+
+def _is_connected(host: Host) -> bool:
+    """Whether anything of ours is in the files that are this host's alone."""
+    own = [wanted for wanted in files(host) if not _is_shared(wanted)]
+    try:
+        return any(edits.state(wanted) != "absent" for wanted in own)
+    except IaiError:
+        return True
+
+
+def _planned(host: Host, *, install: bool, gone: Sequence[Host] = ()) -> Outcome:
     if install and host.has_plugin():
         return Outcome(host)  # the plugin does all of it
     plan = edits.plan_install if install else edits.plan_remove
     try:
-        return Outcome(host, tuple(plan(wanted) for wanted in files(host)))
+        return Outcome(host, tuple(map(plan, _needed(host, install=install, gone=gone))))
     except IaiError as error:
         return Outcome(host, error=error)
 
@@ -122,7 +149,7 @@ def _done(host: Host, *, install: bool) -> Outcome:
     if planned.error is not None or not planned.edits:
         return planned
     do = edits.install if install else edits.remove
-    wanted_files = files(host)
+    wanted_files = _needed(host, install=install)
     done: list[Edit] = []
     try:
         # Backwards when removing: the folders were made for the first file and go with it.

@@ -1,4 +1,4 @@
-"""Any host's transcript: which host wrote it, and its turns.
+"""Opens any host's transcript and detects which host wrote it.
 
 reading = open_transcript(path)      # or with host="codex", or from a known offset
 for event in reading: ...            # then reading.skipped, reading.end, reading.session_id
@@ -7,7 +7,7 @@ events, skipped, end = read_turns(path)
 """
 
 from iai_mcp import hosts, regular_files
-from iai_mcp.hosts.reading import Reading
+from iai_mcp.hosts.reader import Reading
 from iai_mcp.protocol.compact_json import loads
 
 TYPE_CHECKING = False  # see compact_json
@@ -69,9 +69,9 @@ def _kept(host: str) -> "Transcript":
 
 def detect(path: str) -> str:
     """The host that wrote the file, judged by where it lies, then by what it says."""
-    found = hosts.by_path(path)
-    if found is not None:
-        return found
+    host = hosts.by_path(path)
+    if host is not None:
+        return host
     try:
         with regular_files.opened(path, links=regular_files.ANYWHERE) as file:
             head = file.read(_SAMPLE)
@@ -88,8 +88,9 @@ def _all() -> "Iterator[tuple[str, Transcript]]":
 
 def _by_content(head: bytes, path: str) -> str | None:
     # One host after the other, and no more of them imported than it takes.
-    for host, kept in _all() if not head.startswith(b"{") else ():
-        if kept.magic is not None and head.startswith(kept.magic):
+    opening = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    for host, kept in _all() if not opening.startswith(b"{") else ():
+        if kept.magic is not None and opening.startswith(kept.magic):
             return host
     text = head.decode("utf-8-sig", "replace")
     if path.endswith(".json"):

@@ -1,20 +1,20 @@
-"""A turn as every host's transcript gives it: one plain dictionary, ready for spool and wire.
+"""Builds turn events: plain dictionaries for the spool and the wire.
 
-`text` is verbatim. What is unknown is left out. `uid` is an id that no other turn has, in whatever
-session it is repeated. A turn whose host gives it no id carries
-`occurrence`: how often the same words of the same role came before in that transcript.
+`text` is verbatim. Unknown fields are left out. `uid` is globally unique, also where forks repeat the
+turn. A turn without an id from its host has `occurrence`: how often the same words of the same
+role came before in that transcript.
 """
 
 import time
 
 from iai_mcp.protocol.compact_json import loads
-from iai_mcp.protocol.markers import without_injected
-from iai_mcp.protocol.notices import (
+from iai_mcp.protocol.host_notices import (
     behind_blanks,
     behind_envelope,
     behind_notice,
     without_notices,
 )
+from iai_mcp.protocol.markers import without_injected
 
 try:
     from _blake2 import blake2b  # `hashlib` would load OpenSSL for the same function
@@ -96,6 +96,13 @@ def turn(
     return event
 
 
+def by_parent(event: Event) -> Event:
+    """The prompt of a sub-agent: it is asked by the agent that started it, not by a person."""
+    if "agent_id" in event and event["role"] == "user":
+        event["role"] = "assistant"
+    return event
+
+
 def is_uuid(name: str) -> bool:
     """Whether a name is made so that no other is like it; one that was left blank is not."""
     parts = name.split("-")
@@ -134,7 +141,7 @@ def blocks_text(
         return _of_person(content) if of_user else content
     if not isinstance(content, list):
         return None
-    said: list[str] = []
+    texts: list[str] = []
     known = not content
     for block in content:
         if not isinstance(block, dict) or not isinstance(block.get("type"), str):
@@ -146,8 +153,8 @@ def blocks_text(
         if of_user:
             words = _of_person(words)
         if words:
-            said.append(words)
-    return "\n".join(said) if known else None
+            texts.append(words)
+    return "\n".join(texts) if known else None
 
 
 def _of_person(text: str) -> str:

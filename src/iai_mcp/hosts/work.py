@@ -1,11 +1,13 @@
-"""What an agent did, read from a transcript: commands, edits, and what it looked at.
+"""Builds work events (commands, edits, reads) from the tool calls in a transcript.
 
-Every host writes a call and, later, its result, and calls its tools by names of its own. A host's
-parser gives both here; out come events like turns, with `kind`, `work` and the turn they served.
-Nothing of a file's contents is kept: of an edit only its path, its size and the names it touched.
+Hosts write a call and, later, its result; each has its own tool names. A host's parser passes both
+in and gets events like turns, with `kind`, `work` and the turn they belong to. File contents are
+never kept: an edit has only its path, its size and the names of functions and classes.
 """
 
-from iai_mcp import regular_files
+import os
+
+from iai_mcp import paths, regular_files
 from iai_mcp.hosts.patches import Change, changes_of
 from iai_mcp.hosts.turns import Event, Record, encodable, moment_of, turn
 from iai_mcp.protocol.compact_json import loads
@@ -14,7 +16,7 @@ TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from iai_mcp.hosts.reading import Reading
+    from iai_mcp.hosts.reader import Reading
 
 # fmt: off
 _COMMANDS = frozenset((
@@ -44,6 +46,7 @@ _OLD = ("old_string", "oldString", "old_str")
 _NEW = ("new_string", "newString", "new_str", "content", "file_text", "contents", "new_source", "code_edit")
 # fmt: on
 _LONGEST_PATH = 1024
+_EXPANDED = frozenset("$`*?[]{}\\\0")  # a shell puts something else in their place
 _LONGEST_QUERY = 300
 _LONGEST_NOTE = 300
 _MOST_PENDING = 200  # calls that wait for their results; a session has a handful
@@ -52,7 +55,7 @@ _MOST_PENDING = 200  # calls that wait for their results; a session has a handfu
 class Call:
     """A tool call as it stands in a transcript."""
 
-    __slots__ = ("cwd", "id", "input", "name", "ts")
+    __slots__ = ("cwd", "id", "input", "name", "printed", "ts")
 
     def __init__(
         self, mark: str, name: object, given: object, ts: object = None, cwd: object = None
@@ -62,10 +65,11 @@ class Call:
         self.input: Record = given if isinstance(given, dict) else {}
         self.ts = ts
         self.cwd = cwd
+        self.printed: list[str] = []  # by a command that still runs
 
     @property
     def is_work(self) -> bool:
-        """Whether anything of it is kept."""
+        """Whether it is a command, an edit or a read."""
         return self.name in _COMMANDS or self.name in _EDITS or self.name in _LOOKS
 
     @property
@@ -75,13 +79,24 @@ class Call:
 
 
 class Result:
-    """What came of a call.
+    """The result of a call.
 
-    `exit` is None where the host does not say it. `not_run`: it was refused, or never begun.
-    `rejection` is what the person said when they refused it.
+    `exit` is None if the host does not record it. `not_run`: it was refused, or never started.
+    `rejection` is what the person wrote when they refused it.
+    `running` is the host's id of a process that still runs.
     """
 
-    __slots__ = ("changes", "exit", "failed", "not_run", "output", "rejection", "seconds", "ts")
+    __slots__ = (
+        "changes",
+        "exit",
+        "failed",
+        "not_run",
+        "output",
+        "rejection",
+        "running",
+        "seconds",
+        "ts",
+    )
 
     def __init__(
         self,
@@ -94,6 +109,7 @@ class Result:
         changes: "list[Change] | None" = None,
         seconds: float | None = None,
         ts: object = None,
+        running: str = "",
     ) -> None:
         self.output = output
         self.exit = exit
@@ -103,10 +119,11 @@ class Result:
         self.changes = changes
         self.seconds = seconds
         self.ts = ts
+        self.running = running
 
 
 class Setting:
-    """What all work of one place in a transcript shares with the turns around it."""
+    """Session, directory, agent and request that work events share with the turns around them."""
 
     __slots__ = (
         "agent_id",
@@ -146,10 +163,10 @@ class Setting:
 
 
 def begin(reading: "Reading", call: Call) -> None:
-    """Remember a call until its result comes, be that in a later reading.
+    """Remember a call until its result comes, possibly in a later reading.
 
-    What outlives this reading is only where its line stands: a command may hold what people would
-    not want in a file beside their memory.
+    Only the position of its line outlives this reading: a command may contain secrets, and `carry`
+    is written to a file.
     """
     if len(reading.calls) < _MOST_PENDING:
         reading.calls[call.id] = call
@@ -161,7 +178,7 @@ def begin(reading: "Reading", call: Call) -> None:
 def end(
     reading: "Reading", call_id: object, calls_in: "Callable[[Record], Iterable[Call]]"
 ) -> Call | None:
-    """The call that this result belongs to; None where nobody has seen one that is kept."""
+    """The call that this result belongs to; None if it is unknown."""
     if not isinstance(call_id, str):
         return None
     places = reading.carry.get("calls")
@@ -170,27 +187,42 @@ def end(
         reading.carry.pop("calls", None)
     call = reading.calls.pop(call_id, None)
     if call is None and isinstance(place, int):
-        call = _read_again(reading.path, place, call_id, calls_in)
+        call = read_again(reading.path, place, call_id, calls_in)
     return call
 
 
-def _read_again(
+def place_of(reading: "Reading", call_id: object) -> int | None:
+    """Where the line of a remembered call begins."""
+    places = reading.carry.get("calls")
+    if not isinstance(places, dict) or not isinstance(call_id, str):
+        return None
+    place = places.get(call_id)
+    return place if isinstance(place, int) else None
+
+
+def read_again(
     path: str, place: int, call_id: str, calls_in: "Callable[[Record], Iterable[Call]]"
 ) -> Call | None:
-    from iai_mcp.hosts.reading import LONGEST_LINE
+    record = record_at(path, place)
+    calls = calls_in(record) if record is not None else ()
+    return next((call for call in calls if call.id == call_id), None)
+
+
+def record_at(path: str, place: int) -> Record | None:
+    """The object in the line of a file that begins at this byte."""
+    from iai_mcp.hosts.reader import LONGEST_LINE
 
     try:
         with regular_files.opened(path, links=regular_files.ANYWHERE) as file:
             file.seek(place)
             record = loads(file.readline(LONGEST_LINE).decode("utf-8", "replace"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, OverflowError):
         return None
-    found = calls_in(record) if isinstance(record, dict) else ()
-    return next((call for call in found if call.id == call_id), None)
+    return record if isinstance(record, dict) else None
 
 
 def events_of(call: Call, result: Result, setting: Setting) -> list[Event]:
-    """The events of a call that has ended: what was done, and what a person said to it."""
+    """The events of a call that has ended."""
     if call.name in _COMMANDS:
         done = _command(call, result, setting)
     elif result.failed or result.not_run:
@@ -203,7 +235,7 @@ def events_of(call: Call, result: Result, setting: Setting) -> list[Event]:
 
 
 def rejected(call: Call | None) -> Record:
-    """The note that goes with what a person said when they refused a call: what it was, if that is known."""
+    """Metadata for a refusal: the command or path that the person refused, if known."""
     about = "" if call is None else command_of(call.input) or _path(call.input)
     return {"rejected": encodable(about[:_LONGEST_NOTE])}
 
@@ -211,11 +243,11 @@ def rejected(call: Call | None) -> Record:
 def exchange(
     call: Call, answers: "list[tuple[str, str]]", setting: Setting, ts: object
 ) -> list[Event]:
-    """The host's own questions to the person, each with what they answered: both were said.
+    """The host's questions to the person and the answers, as turns.
 
-    All but the first question have the time of the answers, so that each stands before its own.
+    Every question but the first has the time of the answers, so each stands before its answer.
     """
-    said: list[Event] = []
+    events: list[Event] = []
     for number, (question, answer) in enumerate(answers):
         mark = f"{call.id}/{number}" if number else call.id
         for role, words, moment in (
@@ -238,19 +270,19 @@ def exchange(
                 continue
             if role == "user":
                 event["meta"] = {"answers": encodable(question[:_LONGEST_NOTE])}
-            said.append(event)
-    return said
+            events.append(event)
+    return events
 
 
 def command_of(given: Record) -> str:
     """The command line among a call's arguments; hosts also write it as a list of words."""
-    found = given.get("command", given.get("cmd"))
-    if isinstance(found, list):
-        words = [word for word in found if isinstance(word, str)]
+    value = given.get("command", given.get("cmd"))
+    if isinstance(value, list):
+        words = [word for word in value if isinstance(word, str)]
         if len(words) >= 3 and words[1] in ("-c", "-lc"):
             return words[2]
         return " ".join(words)
-    return found if isinstance(found, str) else ""
+    return value if isinstance(value, str) else ""
 
 
 def is_patch(command: str) -> bool:
@@ -259,7 +291,7 @@ def is_patch(command: str) -> bool:
 
 
 def _command(call: Call, result: Result, setting: Setting) -> list[Event]:
-    from iai_mcp.domain.telling import cut_command, rough  # late: only who ran something needs it
+    from iai_mcp.domain.telling import cut_command, rough  # late: only commands need it
 
     command = command_of(call.input)
     if is_patch(command):
@@ -270,10 +302,11 @@ def _command(call: Call, result: Result, setting: Setting) -> list[Event]:
     if not command or (result.not_run and not result.rejection):
         return []
     note = call.input.get("description")
-    said = encodable(" ".join(note.split())[:_LONGEST_NOTE]) if isinstance(note, str) else ""
+    summary = encodable(" ".join(note.split())[:_LONGEST_NOTE]) if isinstance(note, str) else ""
     work: Record = {"command": command, "exit": result.exit}
     where = call.input.get("workdir") or call.input.get("directory") or call.cwd or setting.cwd
-    if isinstance(where, str) and where:
+    where = directory_of(command, where if isinstance(where, str) else "")
+    if where:
         work["cwd"] = encodable(where[:_LONGEST_PATH])
     if result.seconds is not None:
         work["seconds"] = round(result.seconds, 1)
@@ -285,13 +318,34 @@ def _command(call: Call, result: Result, setting: Setting) -> list[Event]:
         output = encodable(rough(result.output, command, failed=result.failed))
         if output:
             work["output"] = output
-    text = f"{said}\n{command}" if said else command
+    text = f"{summary}\n{command}" if summary else command
     return [_event("command", call.id, text, work, call.ts, setting)]
+
+
+def directory_of(command: str, where: str) -> str:
+    """Where a command runs that was started in `where`: it may begin with `cd DIRECTORY &&`."""
+    rest = command.lstrip()
+    if not rest.startswith("cd "):
+        return where
+    rest = rest[3:].lstrip()
+    quote = rest[:1] if rest[:1] in ("'", '"') else ""
+    end = rest.find(quote, 1) if quote else len(rest)
+    if not quote:
+        end = min((at for at in map(rest.find, (" ", ";", "&", "\n")) if at >= 0), default=end)
+    place, after = (rest[1:end], rest[end + 1 :]) if quote else (rest[:end], rest[end:])
+    if end < 0 or not after.lstrip(" ").startswith(("&&", ";", "\n")) or set(place) & _EXPANDED:
+        return where
+    if place.startswith("~"):
+        known = place == "~" or place.startswith("~/")
+        return os.path.normpath(paths.home() + place[1:]) if known else where
+    if place.startswith("-") or not (where.startswith("/") or place.startswith("/")):
+        return where
+    return os.path.normpath(os.path.join(where, place))
 
 
 def _edits(call: Call, result: Result, setting: Setting) -> list[Event]:
     changes = result.changes or _changes(call)
-    found: list[Event] = []
+    events: list[Event] = []
     for number, change in enumerate(changes):
         path = encodable(relative(change.path, setting.root)[:_LONGEST_PATH])
         if not path:
@@ -308,8 +362,8 @@ def _edits(call: Call, result: Result, setting: Setting) -> list[Event]:
             work["root"] = encodable(setting.root[:_LONGEST_PATH])
         text = " ".join((change.action, path, *names))
         mark = f"{call.id}/{number}" if number else call.id
-        found.append(_event("edit", mark, text, work, call.ts, setting))
-    return found
+        events.append(_event("edit", mark, text, work, call.ts, setting))
+    return events
 
 
 def _changes(call: Call) -> list[Change]:
@@ -338,7 +392,7 @@ def _looked(call: Call, setting: Setting) -> list[Event]:
     listed = given.get("paths")
     paths = [relative(_path(given), setting.root)]
     paths += (
-        [relative(one, setting.root) for one in listed if isinstance(one, str)]
+        [relative(path, setting.root) for path in listed if isinstance(path, str)]
         if isinstance(listed, list)
         else []
     )

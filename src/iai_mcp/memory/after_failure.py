@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from iai_mcp.domain.briefing_text import Briefing, CountTokens, Source
 from iai_mcp.domain.commands import errors_in, family
+from iai_mcp.domain.injected_text import CountTokens, InjectedText, Source
 from iai_mcp.domain.quoting import in_line, quotation
 from iai_mcp.domain.work import Command, Edit, Record, text_of
 from iai_mcp.memory.injections import Injections
@@ -40,16 +40,16 @@ class AfterFailure:
     count_tokens: Callable[[], CountTokens]
     injections: Injections
 
-    def __call__(self, failed: FailedCommand) -> Briefing:
+    def __call__(self, failed: FailedCommand) -> InjectedText:
         project = self.access.projects.key_of(failed.project, failed.caller.cwd)
         if not self.enabled() or not project:
-            return Briefing()
+            return InjectedText()
         scope = self.access.scope(Filter(project=project), failed.caller)
         made = self._made(failed, scope)
         self.injections.record("failure", failed.session_id, project, made)
         return made
 
-    def _made(self, failed: FailedCommand, scope: Scope) -> Briefing:
+    def _made(self, failed: FailedCommand, scope: Scope) -> InjectedText:
         errors = errors_in(failed.output)
         same = self._same(failed, errors, scope)
         given = self.injections.given_to(failed.session_id)
@@ -59,8 +59,8 @@ class AfterFailure:
             if steps and failure.id not in given:
                 text = _told(failure, steps, errors)
                 source = Source(failure.id, "the same failure")
-                return Briefing(text, self.count_tokens()(text), (source,))
-        return Briefing()
+                return InjectedText(text, self.count_tokens()(text), (source,))
+        return InjectedText()
 
     def _same(self, failed: FailedCommand, errors: Sequence[str], scope: Scope) -> list[Record]:
         """Failures of the same command elsewhere that begin with the same error."""

@@ -10,7 +10,7 @@ from iai_mcp.domain import pieces
 from iai_mcp.domain.errors import InvalidInput, NotAllowed
 from iai_mcp.domain.instants import Instant, from_micros
 from iai_mcp.domain.memories import CleanTurn, NewTurn, Provenance, Turn, clean, turn_identity
-from iai_mcp.domain.project_identity import is_path, is_plain_name
+from iai_mcp.domain.projects.identity import is_path, is_plain_name
 from iai_mcp.memory.scoping import UNNAMED_AGENT, Access, Caller
 from iai_mcp.ports.memories import Memories, Stored
 from iai_mcp.ports.surroundings import Clock, Consent, Projects, Redactor

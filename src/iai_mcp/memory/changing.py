@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from iai_mcp.domain.errors import AlreadyExists, InvalidInput
+from iai_mcp.domain.errors import AlreadyExists, InvalidInput, NotAllowed
 from iai_mcp.domain.exchanges import is_answer_to
 from iai_mcp.domain.instants import Instant, from_micros
 from iai_mcp.domain.memories import Memory, Provenance, Turn, clean, turn_identity
 from iai_mcp.domain.shown_text import memories_and_work
 from iai_mcp.domain.whole_words import Phrase
-from iai_mcp.memory.forget_budget import ForgetBudget
+from iai_mcp.memory.forget_budget import PER_DAY, ForgetBudget
 from iai_mcp.memory.forget_preview import Preview, preview
 from iai_mcp.memory.scoping import UNNAMED_AGENT, Access, Caller, Filter, stands_in_held
 from iai_mcp.ports.held import Held, HeldMemory
@@ -53,7 +53,8 @@ class Contradict:
         at: Instant | None = None,
         agent: Provenance = NOBODY,
     ) -> Contradicted:
-        """An agent's fact supersedes what an agent captured. Anything else it only disputes: both hold.
+        """An agent's fact supersedes what an agent captured, unless a person pinned or corrected that.
+        Anything else it only disputes: both hold.
 
         Raises:
             NotFound: there is no such memory.
@@ -69,16 +70,16 @@ class Contradict:
                 turn_id=f"contradicts {old.id} {fact}",
             ),
             text=fact,
-            role=old.role,
+            role="user" if old.provenance.captured_by else old.role,
             at=at or from_micros(now),
             speaker=old.speaker,
             tier=old.tier,
-            provenance=old.provenance,
+            provenance=_without_agent(old.provenance),
         )
         if caller.visitor:
             raw = self._by_agent(raw, old, caller, agent)
         new = clean(raw, self.redact(fact).text, lambda text: self.redact(text).text)
-        hides = not caller.visitor or bool(old.provenance.captured_by)
+        hides = not caller.visitor or _is_agents(old)
         change = self.memories.supersede if hides else self.memories.dispute
         outcome = change(old, new, new.at.micros)
         if outcome.status == "forgotten":
@@ -103,6 +104,19 @@ class Contradict:
             turn_id=f"agent {whence.captured_by} contradicts {old.id} {raw.text}",
         )
         return replace(raw, identity=identity, role="assistant", speaker="", provenance=whence)
+
+
+def _is_agents(memory: Memory) -> bool:
+    """Whether it is an agent's note that no person confirmed or corrected."""
+    whence = memory.provenance
+    return bool(whence.captured_by) and not memory.pinned and memory.valid_to is None
+
+
+def _without_agent(whence: Provenance) -> Provenance:
+    """Where a person's correction of that belongs: an agent's note is answered in the person's words."""
+    if not whence.captured_by:
+        return whence
+    return replace(whence, captured_by="", agent_id="", agent_name="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,11 +213,12 @@ class Forget:
         forgets is held for seven days, and no session loses what another one has as well.
 
         Raises:
-            NotAllowed: agents would forget more than they may in a day.
+            NotAllowed: agents would forget more than they may in a day, or what a person pinned.
         """
         keys, stay = self._matches(selection)
         by_agent = selection.caller.visitor
         if by_agent:
+            self._check_pinned(keys)
             self.budget.take(len(keys) + sum(beside.values()), memories_and_work(len(keys), beside))
         ids: list[str] = []
         for start in range(0, len(keys), _AT_ONCE):
@@ -217,6 +232,16 @@ class Forget:
         for start in range(0, 0 if by_agent else len(stay), _AT_ONCE):
             self.memories.leave(stay[start : start + _AT_ONCE], selection.about.session_id)
         return Forgotten(len(ids), ids[:_IDS], len(ids), len(stay), dropped)
+
+    def _check_pinned(self, keys: Sequence[int]) -> None:
+        if len(keys) > PER_DAY:
+            return  # the budget refuses that
+        pinned = [one.id for one in self.memories.get(keys, 1) if one.pinned]
+        if pinned:
+            raise NotAllowed(
+                f"a person pinned {', '.join(pinned)[:200]}: an agent may not forget it. A person runs "
+                "'iai-mcp forget' with the same filters"
+            )
 
     def held_matches(self, selection: Selection) -> int:
         """How much of what a person selects an agent or retention forgot before."""

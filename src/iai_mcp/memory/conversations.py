@@ -1,15 +1,15 @@
 """Which conversations there are, the newest first, each with the words it began with."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iai_mcp.domain.memories import Memory
+from iai_mcp.domain.memories import SUMMARY, Memory
 from iai_mcp.engine.columns import Columns, View
 from iai_mcp.memory.scoping import Access, Caller, Filter
-from iai_mcp.ports.memories import Memories
+from iai_mcp.ports.memories import Memories, Scope
 
 _OPENING = 300  # characters
 
@@ -25,6 +25,30 @@ class Conversation:
     first: int  # microseconds
     last: int
     opening: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much is remembered within a scope, and since when (microseconds)."""
+
+    sessions: int
+    messages: int
+    first: int
+
+
+def extent(columns: Columns, scope: Scope) -> Extent:
+    """Counted over the columns: nothing is read."""
+    view = columns.current()
+    rows = np.flatnonzero(columns.within(view, replace(scope, until=None)))
+    rows = rows[view.role[rows] != columns.number("role", SUMMARY)]
+    # A clock that was ahead tells no time.
+    rows = rows if scope.until is None else rows[view.at[rows] < scope.until]
+    sessions = np.unique(view.session[rows])
+    return Extent(
+        int(np.count_nonzero(sessions != view.no_session)),
+        len(rows),
+        int(view.at[rows].min()) if len(rows) else 0,
+    )
 
 
 @dataclass(frozen=True, slots=True)

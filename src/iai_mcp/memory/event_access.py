@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from iai_mcp.domain.project_identity import is_path
+from iai_mcp.domain.projects.identity import is_path
 from iai_mcp.memory.scoping import Access, Caller
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.works import Works

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from threading import Lock
 
-from iai_mcp.domain.briefing_text import Briefing, Source
+from iai_mcp.domain.injected_text import InjectedText, Source
 from iai_mcp.domain.memories import Memory
 from iai_mcp.memory.room import Room, weight
 from iai_mcp.ports.journal import Journal
@@ -51,7 +51,7 @@ class Injections:
     _forks: "OrderedDict[str, str]" = field(default_factory=OrderedDict)
     _turnstile: Lock = field(default_factory=Lock)
 
-    def record(self, moment: str, session_id: str, project: str, made: Briefing) -> None:
+    def record(self, moment: str, session_id: str, project: str, made: InjectedText) -> None:
         """Remember that `made` was given to a session; nothing if it says nothing."""
         if not made.text:
             return

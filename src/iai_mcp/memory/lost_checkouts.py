@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from iai_mcp.domain.errors import PlaceSilent
-from iai_mcp.domain.git_words import repositories
-from iai_mcp.domain.lost_projects import Checkout, worktree_of, worktrees_lie_there
-from iai_mcp.domain.project_identity import is_path
+from iai_mcp.domain.projects.git_output import repositories
+from iai_mcp.domain.projects.identity import is_path
+from iai_mcp.domain.projects.missing_directories import Checkout, worktree_of, worktrees_lie_there
 from iai_mcp.domain.work import Command, Edit, Looked, Work
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Projects

@@ -6,7 +6,7 @@ from typing import Literal
 
 from iai_mcp.domain.errors import InvalidInput, NotAllowed, NotFound, PlaceSilent
 from iai_mcp.domain.memories import Memory
-from iai_mcp.domain.project_identity import from_key
+from iai_mcp.domain.projects.identity import from_key
 from iai_mcp.ports.held import HeldMemory
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Projects
@@ -206,6 +206,20 @@ def open_kin(project: str, memories: Memories, projects: Projects) -> list[str]:
     others = projects.kin(project, known)
     closed = set(projects.closed(memories.private_projects(), known, "")) if others else set()
     return [key for key in others if key not in closed]
+
+
+def project_scope(key: str, memories: Memories, projects: Projects) -> Scope:
+    """What belongs to a project: its own memories and those filed under its mere name.
+
+    Without a project: what belongs to none.
+    """
+    if not key:
+        return Scope(projects=("",))
+    known = memories.projects()
+    own = projects.matching(key, known)
+    own += open_kin(key, memories, projects)
+    own += [name for name in known if name == from_key(key).name and name not in own]
+    return Scope(projects=tuple(own) or (NOWHERE,))
 
 
 def stands_in(scope: Scope, memory: Memory) -> bool:

@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID
 
-from iai_mcp.domain.briefing import Point
 from iai_mcp.domain.commands import errors_in, same_command, words_of_error
 from iai_mcp.domain.cue.analysis import read
 from iai_mcp.domain.cue.exact import quoted
 from iai_mcp.domain.memories import Memory
 from iai_mcp.domain.mendings import Mending
-from iai_mcp.domain.practice import practice
 from iai_mcp.domain.words import words
 from iai_mcp.domain.work import Command, Edit, Kind, Record, text_of
 from iai_mcp.domain.work_ranking import (
@@ -30,7 +28,6 @@ from iai_mcp.ports.works import Works
 _CANDIDATES = 400
 _WEIGHED = 16  # by their meaning: each takes the model some milliseconds
 _READ_OF_EACH = 300  # characters
-_LEARNED_FROM = 1000  # of the latest commands
 _FAILURES = 60
 _REQUEST = 300  # characters of a request that is shown
 _ERROR_WORDS = 24  # of a message that is searched by its words
@@ -157,21 +154,6 @@ class WorkAnswers:
     def _edits(self, records: Sequence[Record], scope: Scope) -> list[dict[str, object]]:
         requests = self.requests(records, scope)
         return [edit for one in records if (edit := _edit(one, requests)) is not None]
-
-    def practice(self, scope: Scope) -> list[Point]:
-        """How this project is built and tested, for a session that begins there: each command as a
-        point of the request that last had it run."""
-        habits = practice(self.works.newest(scope, ("command",), _LEARNED_FROM))
-        turns = [str(UUID(bytes=one.latest.turn)) for one in habits if one.latest.turn is not None]
-        known = self._open(turns, scope)
-        found: list[Point] = []
-        for one in habits:
-            turn = one.latest.turn
-            memory = known.get(str(UUID(bytes=turn))) if turn is not None else None
-            if memory is not None:
-                text = f"{one.purpose}: {one.command} ({one.uses} times)"
-                found.append(Point(text, memory, "what this project is worked with"))
-        return found
 
     def requests(self, records: Iterable[Record], scope: Scope) -> Mapping[int, str]:
         """The words of the request that each served, by its key; of those that are known and open."""

@@ -17,6 +17,8 @@ from iai_mcp.domain.work import (
     NewWork,
     Work,
     clean_work,
+    is_shared_directory,
+    is_within,
     note_in,
     within_project,
 )
@@ -58,9 +60,15 @@ class CaptureWork:
         for new in given:
             told = new.told
             project = key_of(told.project, told.cwd)
-            if rules.refusal(
-                project, told.cwd, (told.at or spooled or now).micros
-            ) or rules.work_refusal(project, told.cwd):
+            moment = (told.at or spooled or now).micros
+            places = {project: told.cwd}
+            if elsewhere := self._ran_elsewhere(new, project):
+                project = elsewhere
+                places[project] = new.done.cwd if isinstance(new.done, Command) else ""
+            if any(
+                rules.refusal(key, place, moment) or rules.work_refusal(key, place)
+                for key, place in places.items()
+            ):
                 skipped += 1
             else:
                 try:
@@ -77,6 +85,23 @@ class CaptureWork:
             skipped=skipped + statuses["forgotten"] + len(wanted) - len(outcomes),
             errors=errors,
         )
+
+    def _ran_elsewhere(self, new: NewWork, project: str) -> str:
+        """The project of a command that ran outside of its session's; "" where it ran inside.
+
+        A directory that is here counts if it is a repository, one that is not here by its path.
+        """
+        place = new.done.cwd if isinstance(new.done, Command) else ""
+        around = (project, new.told.cwd)
+        if not place.startswith("/") or not all(around) or is_shared_directory(place):
+            return ""
+        if any(is_within(place, one) for one in around) or is_within(new.told.cwd, place):
+            return ""
+        other = self.projects.key_of("", place)
+        if other == project or not other.startswith("/"):
+            return ""
+        is_repository = self.projects.is_here(f"{other}/.git")
+        return other if is_repository or not self.projects.is_here(place) else ""
 
     def _work(self, new: NewWork, project: str, now: Instant, occurrence: int) -> Work:
         told = new.told

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from iai_mcp.domain.agent_profiles import AgentProfile
-from iai_mcp.domain.agents import AgentManifest
-from iai_mcp.domain.composing import Skill
-from iai_mcp.domain.projects import Project, ProjectPath
-from iai_mcp.domain.templates import Template
+from iai_mcp.domain.agents.agent import AgentManifest
+from iai_mcp.domain.agents.context_document import Skill
+from iai_mcp.domain.agents.profile import AgentProfile
+from iai_mcp.domain.agents.templates import Template
+from iai_mcp.domain.projects.project import Project, ProjectPath
 
 
 class AgentContextStore(Protocol):

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from iai_mcp.domain.agent_events import AgentEvent
-from iai_mcp.domain.agent_profiles import AgentProfile, Detection
-from iai_mcp.domain.invocations import HostTraits, Invocation
-from iai_mcp.domain.launching import SpawnSpec
+from iai_mcp.domain.agents.events import AgentEvent
+from iai_mcp.domain.agents.host_wiring import HostTraits, Invocation
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.profile import AgentProfile, Detection
 
 
 class AgentRuntime(Protocol):
@@ -65,7 +65,7 @@ class EventBus(Protocol):
         ...
 
 
-class Clock(Protocol):
+class MillisecondClock(Protocol):
     def now_ms(self) -> int:
         """Milliseconds since 1970, UTC."""
         ...

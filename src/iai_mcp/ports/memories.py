@@ -236,6 +236,11 @@ class Memories(Protocol):
         """Where the newest of the scope stand, newest first; only those before (time, key)."""
         ...
 
+    def notes(self, scope: Scope, limit: int) -> list[Memory]:
+        """What somebody marked of the scope, newest first: pinned it, noted it by hand outside of any
+        session, or put it in the place of something else."""
+        ...
+
     def arrived(self, after: int, limit: int) -> list[Placed]:
         """Where the next memories that were said stand, in order of arrival, behind that key."""
         ...

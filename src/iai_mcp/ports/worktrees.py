@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.worktrees import Difference, Merged, Standing
+from iai_mcp.domain.agents.worktrees import Difference, Merged, Standing
+from iai_mcp.domain.projects.project import ProjectPath
 
 
 class Worktrees(Protocol):

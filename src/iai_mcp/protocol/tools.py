@@ -15,6 +15,7 @@ _LIST: Schema = {"type": "array"}
 _ANYTHING: Schema = {"type": "object"}
 _TEXTS: Schema = {"type": "array", "items": _TEXT}
 _ROLE: Schema = {"type": "string", "enum": ["user", "assistant"]}
+_ANY_ROLE: Schema = {"type": "string", "enum": ["user", "assistant", "summary"]}
 
 
 def _object(properties: dict[str, Schema], required: tuple[str, ...] = ()) -> Schema:
@@ -88,7 +89,7 @@ DEFINITIONS: tuple[Definition, ...] = (
                 "session_id": _TEXT,
                 "agent": _TEXT,
                 "host": _TEXT,
-                "role": _ROLE,
+                "role": _ANY_ROLE,
                 "context": {"type": "integer", "description": "turns around"},
                 "full": _FLAG,
                 "group_by": {"type": "string", "enum": ["session"]},

@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.exchanges import said_within
 from iai_mcp.domain.instants import Instant, instant
-from iai_mcp.domain.memories import NewTurn, encodable
+from iai_mcp.domain.memories import SUMMARY, NewTurn, encodable
 from iai_mcp.domain.work import KINDS, NewWork, read_done
-from iai_mcp.protocol.notices import without_notices
+from iai_mcp.protocol.host_notices import without_notices
 from iai_mcp.protocol.params import Params, meta_json
+
+_LONGEST_SOURCE = 60
 
 
 def read_turn(raw: object, shared: NewTurn) -> NewTurn | None:
@@ -25,6 +27,8 @@ def read_turn(raw: object, shared: NewTurn) -> NewTurn | None:
     event = Params(raw)
     text, role = event.text("text", ""), event.text("role", "user") or "user"
     meta = event.raw("meta")
+    if event.raw("kind") == SUMMARY:
+        role, meta = SUMMARY, _with_source(meta, event.text("source", ""))
     if role == "user" and not (isinstance(meta, Mapping) and said_within(role, meta)):
         text = without_notices(text)
     if not text.strip():
@@ -49,6 +53,12 @@ def read_turn(raw: object, shared: NewTurn) -> NewTurn | None:
         cue=event.text("cue", ""),
         meta=meta_json(meta),
     )
+
+
+def _with_source(meta: object, source: str) -> dict[str, object]:
+    """What is noted of a summary, with where it comes from."""
+    noted = dict(meta) if isinstance(meta, Mapping) else {}
+    return noted | {"source": source[:_LONGEST_SOURCE]} if source else noted
 
 
 def is_work(raw: object) -> bool:

@@ -309,9 +309,9 @@ class Circle:
 
     def _membership(self) -> list[tuple[str, list[Event]]]:
         """Who belongs and who was removed, as whoever is let in is told: not who has which key."""
-        found = []
+        found: list[tuple[str, list[Event]]] = []
         for device, events in self.ledger.heard():
-            told = [one for one in events if not isinstance(one, EpochKey)]
+            told: list[Event] = [one for one in events if not isinstance(one, EpochKey)]
             if told:
                 found.append((device, told))
         return found

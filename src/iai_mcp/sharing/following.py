@@ -10,9 +10,9 @@ from iai_mcp.ports.circles import Circles, KnownCircle
 from iai_mcp.ports.journal import Event, Journal
 from iai_mcp.ports.shared_log import Oddity, SharedLog
 from iai_mcp.ports.surroundings import Clock
+from iai_mcp.sharing.circle import Circle, Contact
 from iai_mcp.sharing.keys import DeviceKeys, fingerprint
 from iai_mcp.sharing.roster import Device
-from iai_mcp.sharing.circle import Circle, Contact
 
 _POLL_SECONDS = 30.0
 _CHECK_SECONDS = 600.0  # what is missing in the middle of a stream shows only when all is looked at

@@ -174,7 +174,10 @@ class Incoming:
         heard = 0
         while page:
             for device, part in page.items():
-                if device not in self._waiting and device not in later | self.roster.removals.keys():
+                if (
+                    device not in self._waiting
+                    and device not in later | self.roster.removals.keys()
+                ):
                     heard += self._take(device, part, opened)
             page = next(pages, {})
             _, opened = self._look_ahead(page)
@@ -207,14 +210,19 @@ class Incoming:
         streams = {device: self._stream(device) for device in wanted}
         # All of them are asked for at once: of fifty devices each has said a little.
         while wanted and (found := self.log.read_all(wanted, _READ_AT_ONCE)):
-            yield {
+            signed = {
                 device: list(self._signed(streams[device], page)) for device, page in found.items()
             }
+            yield signed
+            # A whole portion that is not signed ends it: whoever can write there can write any number.
             wanted = {
                 device: found[device][-1].number if device in found else at
                 for device, at in wanted.items()
                 if not streams[device].lacks
-                and (device not in found or found[device][-1].number < heads[device])
+                and (
+                    device not in found
+                    or (signed[device] and found[device][-1].number < heads[device])
+                )
             }
 
     def _look_ahead(
@@ -335,7 +343,9 @@ class Incoming:
         try:
             target = self._reached(self._stream(device), {cut.digest: cut for cut in chained})
         except MissingKey as missing:
-            self._waiting[device] = SetAside(device, stream.cursor + 1, missing.message, passed=False)
+            self._waiting[device] = SetAside(
+                device, stream.cursor + 1, missing.message, passed=False
+            )
             return 0
         if target is None or target.digest == stream.digest:
             self._scanned[device] = looked
@@ -459,9 +469,9 @@ class Incoming:
 
     def _check_overlap(self, stream: _Stream, header: Header, content: Content) -> None:
         """A record that stands for some that were heard has to go through what they came to."""
-        if stream.digest and header.first <= stream.cursor < header.number:
-            if content.until(bytes.fromhex(header.previous), stream.digest) is None:
-                raise BadRecord(REWRITTEN)
+        overlaps = stream.digest and header.first <= stream.cursor < header.number
+        if overlaps and content.until(bytes.fromhex(header.previous), stream.digest) is None:
+            raise BadRecord(REWRITTEN)
 
     def _meet(self, heads: Mapping[str, int]) -> None:
         """Of devices that are not known only the hello is looked at, of some at a time."""
@@ -516,9 +526,9 @@ class Incoming:
     def _opened(self, entry: Entry, header: Header) -> Content:
         content = records.opened(entry.sealed, self._epoch_key(header))
         for event in content.events:
-            if isinstance(event, Removed) and event.device == header.device:
-                if event.last > header.number:
-                    raise BadRecord("its device leaves at a number that it has not come to")
+            leaves = isinstance(event, Removed) and event.device == header.device
+            if leaves and isinstance(event, Removed) and event.last > header.number:
+                raise BadRecord("its device leaves at a number that it has not come to")
         return content
 
     def _epoch_key(self, header: Header) -> bytes:

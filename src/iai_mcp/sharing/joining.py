@@ -64,9 +64,7 @@ def join(
     circle: Circle, welcome: Welcome, invitation: Invitation, member: str, machine: str
 ) -> None:
     """The first words of a device that was invited: they ask to be let in."""
-    circle.ledger.ask(
-        Asked(invitation.secret.name, welcome.signing_key, welcome.sealing_key)
-    )
+    circle.ledger.ask(Asked(invitation.secret.name, welcome.signing_key, welcome.sealing_key))
     circle.say([_hello(circle.keys, welcome.member or member, machine, invitation.secret)])
 
 

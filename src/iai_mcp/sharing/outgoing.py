@@ -1,7 +1,7 @@
 """One's own stream: what waits is sealed and laid into the place, each record exactly once."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput
 from iai_mcp.domain.event_chain import Link, folded, leaf_of, linked
@@ -21,9 +21,7 @@ WAITS_FOR_KEY = (
     " long, somebody was removed or joined while machines were apart: let one of the others run"
     " iai-mcp share now"
 )
-WAITS_FOR_ENTRY = (
-    "this machine asked to be let in: that happens when the machine that invited it is next in contact"
-)
+WAITS_FOR_ENTRY = "this machine asked to be let in: that happens when the machine that invited it is next in contact"
 WAITS_FOR_ROSTER = "what waits here is held until the records that let this machine in have arrived"
 WAITS_FOR_UPGRADE = "a record that this machine sent earlier can not be read by this version here"
 WAITS_FOR_PLACE = "the place has a record of this machine that it does not show at the moment"
@@ -88,7 +86,7 @@ class Outgoing:
     def clean(self) -> int:
         """Write over what somebody else put into this stream, a part of it at each call."""
         own, laid = self.keys.device, 0
-        ours = dict((last, first) for first, last in self.ledger.own_records())
+        ours = {last: first for first, last in self.ledger.own_records()}
         entries = self.log.read(own, self._checked, _READ_AT_ONCE)
         for entry in entries:
             if entry.number in ours and not self._is_ours(entry):
@@ -268,7 +266,9 @@ def _content(batch: Batch) -> tuple[Content, dict[int, Link], bytes]:
             link = fresh[item.key] = linked(lines_of(event)[0])
         if link is None:
             otherwise += [event] if event is not None else []
-        elif event is not None and link.salt and leaf_of(link.salt, lines_of(event)[0]) == link.leaf:
+        elif (
+            event is not None and link.salt and leaf_of(link.salt, lines_of(event)[0]) == link.leaf
+        ):
             events.append(event)
             links.append(link)
         else:

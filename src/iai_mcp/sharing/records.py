@@ -18,8 +18,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-import zstandard
-
+from iai_mcp import zstd
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.event_chain import SALT_BYTES, Link, folded, leaf_of, steps
 from iai_mcp.domain.shared_events import (
@@ -49,7 +48,8 @@ _MAGIC, _VERSION = b"iaiR", 2
 _SIGNATURE_BYTES = 64
 _SALT_BYTES = 32
 _ID = re.compile(r"[0-9a-f]{32}\Z")
-_LARGEST_WINDOW = 32 << 20  # what a compressed body may ask to be kept in memory
+# What a compressed body may ask to be kept in memory: 32 MB.
+_WINDOW = {int(zstd.DecompressionParameter.window_log_max): 25}
 _REQUEST = "request "  # then the name of the invitation: what stands for the epoch in such a record
 
 
@@ -117,9 +117,7 @@ def request_of(invite: str) -> str:
     return _REQUEST + invite
 
 
-def seal(
-    content: Content, header: Header, epoch_key: bytes, keys: DeviceKeys
-) -> bytes:
+def seal(content: Content, header: Header, epoch_key: bytes, keys: DeviceKeys) -> bytes:
     """One record, under the epoch's key."""
 
     def encrypted(start: bytes, told: Header, body: bytes) -> bytes:
@@ -148,7 +146,7 @@ def _sealed(
             "membership": any(isinstance(one, MEMBERSHIP) for one in content.events),
         }
     )
-    body = zstandard.ZstdCompressor(level=_LEVEL).compress(_body(content))
+    body = zstd.compress(_body(content), level=_LEVEL)
     start = _written(told)
     sealed = encrypted(start, told, body)
     return start + sealed + keys.sign(start + sealed)
@@ -291,7 +289,14 @@ def _parsed(record: bytes) -> tuple[Header, int]:
 
 def _checked(raw: Mapping[str, object], version: int) -> Header:
     header = Header(**raw)  # type: ignore[arg-type]  # each field is looked at below
-    texts = (header.circle, header.device, header.epoch, header.salt, header.previous, header.digest)
+    texts = (
+        header.circle,
+        header.device,
+        header.epoch,
+        header.salt,
+        header.previous,
+        header.digest,
+    )
     if not all(isinstance(one, str) for one in texts) or type(header.membership) is not bool:
         raise ValueError("a name that is no text")
     if not all(map(_ID.match, (header.circle, header.device, header.request or header.epoch))):
@@ -308,11 +313,13 @@ def _checked(raw: Mapping[str, object], version: int) -> Header:
 
 
 def _unpacked(body: bytes) -> bytes:
-    reader = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).stream_reader(body)
+    reader = zstd.ZstdDecompressor(options=_WINDOW)
     try:
-        data = reader.read(_LARGEST_BODY + 1)
-    except zstandard.ZstdError as broken:
+        data = reader.decompress(body, max_length=_LARGEST_BODY + 1)
+    except zstd.ZstdError as broken:
         raise BadRecord("its body is damaged") from broken
     if len(data) > _LARGEST_BODY:
         raise BadRecord("its body is larger than any that is written")
+    if not reader.eof:
+        raise BadRecord("its body is cut short")
     return data

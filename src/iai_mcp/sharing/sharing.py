@@ -13,12 +13,12 @@ from iai_mcp.ports.shared_log import Oddity, SharedLog
 from iai_mcp.ports.sharing_ledger import SetAside
 from iai_mcp.ports.surroundings import Clock, Redactor
 from iai_mcp.sharing import joining
+from iai_mcp.sharing.circle import Circle, Contact
+from iai_mcp.sharing.differences import Difference
 from iai_mcp.sharing.following import Following
 from iai_mcp.sharing.invitations import Invitation
 from iai_mcp.sharing.keys import DeviceKeys, fingerprint
 from iai_mcp.sharing.roster import Device
-from iai_mcp.sharing.circle import Circle, Contact
-from iai_mcp.sharing.differences import Difference
 
 _DAY = 86_400_000_000  # microseconds
 _NAME = re.compile(r"[^\W_][\w .+-]{0,63}\Z")

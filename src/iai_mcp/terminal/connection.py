@@ -70,7 +70,7 @@ class HolderState(NamedTuple):
             ) from bad
 
 
-class Connection:
+class HolderConnection:
     """One connection to one holder; over `joined`, if that leads to it already."""
 
     def __init__(
@@ -99,7 +99,7 @@ class Connection:
                 f"the session does not answer ({os.strerror(refused.errno or 0)})"
             ) from refused
 
-    def __enter__(self) -> "Connection":
+    def __enter__(self) -> "HolderConnection":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -16,7 +16,7 @@ from iai_mcp.domain.errors import NotFound, PtyFailed
 from iai_mcp.protocol import peers
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal import layout
-from iai_mcp.terminal.connection import Connection
+from iai_mcp.terminal.connection import HolderConnection
 from iai_mcp.terminal.records import SessionRecord
 
 _DEADLINE = 10.0
@@ -48,7 +48,7 @@ def _from_holder(record: SessionRecord) -> Iterator[bytes]:
     from iai_mcp.terminal.holder.output import safe_offset  # a list needs none of the holder
 
     deadline = time.monotonic() + _DEADLINE
-    with Connection(record.socket) as connection:
+    with HolderConnection(record.socket) as connection:
         state = connection.attach(wire.WHOLE)
         missing = state.head - state.position
         first = state.position > 0
@@ -79,7 +79,7 @@ def rest(record: SessionRecord, position: int) -> bytes:
     return _from_tail(record)[-missing:] if missing else b""
 
 
-class Preview(NamedTuple):
+class OutputPreview(NamedTuple):
     """What a list shows of a session that runs."""
 
     status: str
@@ -90,9 +90,9 @@ class Preview(NamedTuple):
     said: str
 
 
-def previews(records: Iterable[SessionRecord]) -> dict[str, Preview]:
+def previews(records: Iterable[SessionRecord]) -> dict[str, OutputPreview]:
     """A preview of every session whose holder answers in time, by id."""
-    answers: dict[str, Preview] = {}
+    answers: dict[str, OutputPreview] = {}
     question = wire.frame(wire.STATE, wire.pack((_TAIL, 4)))
     deadline = time.monotonic() + _PREVIEW_DEADLINE
     with selectors.DefaultSelector() as selector:
@@ -119,7 +119,7 @@ class _Inbox:
         self._decoder = wire.FrameDecoder()
         self._state = b""
 
-    def take(self, connection: socket.socket, answers: dict[str, Preview]) -> bool:
+    def take(self, connection: socket.socket, answers: dict[str, OutputPreview]) -> bool:
         """Read what came; True when there is no more to wait for."""
         try:
             data = connection.recv(65_536)
@@ -138,13 +138,13 @@ class _Inbox:
         return not data
 
 
-def _preview(state: bytes, tail: bytes) -> Preview | None:
+def _preview(state: bytes, tail: bytes) -> OutputPreview | None:
     try:
         said = json.loads(state)
         status, source = str(said["status"]), str(said["source"])
         words = bytes.fromhex(said.get("said", "")).decode("utf-8", "replace")
         since, clients = int(said["since"]), int(said["clients"])
-        return Preview(status, source, since, clients, last_line(tail), words[:_LONGEST_LINE])
+        return OutputPreview(status, source, since, clients, last_line(tail), words[:_LONGEST_LINE])
     except (ValueError, KeyError, TypeError):
         return None  # a holder of another version: its files must do
 

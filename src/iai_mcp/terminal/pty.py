@@ -6,14 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import SessionLabel, TerminalSession, TerminalSize
 from iai_mcp.domain.errors import NotFound, PtyFailed
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import SessionLabel, TerminalSession, TerminalSize
 from iai_mcp.ports.pty import Unsubscribe
 from iai_mcp.terminal import frames as wire
 from iai_mcp.terminal import layout, records, spawn
-from iai_mcp.terminal.connection import Connection
-from iai_mcp.terminal.holder.ending import members
+from iai_mcp.terminal.connection import HolderConnection
+from iai_mcp.terminal.holder.termination import members
 
 _KILL_DEADLINE = 5.0  # a holder needs half a second, and two more for clients that do not read
 
@@ -76,7 +76,7 @@ class HolderPty:
         record = find(session_id)
         if record.alive:
             try:
-                with Connection(record.socket) as connection:
+                with HolderConnection(record.socket) as connection:
                     connection.send(wire.KILL)
             except (NotFound, PtyFailed):
                 pass  # it ended on its own this moment, or hears nobody: the wait will tell
@@ -92,11 +92,11 @@ class HolderPty:
         """See `Sessions`."""
         return [record.as_session() for record in records.read_all()]
 
-    def _connect(self, session_id: str) -> Connection:
+    def _connect(self, session_id: str) -> HolderConnection:
         record = find(session_id)
         if not record.alive:
             raise NotFound(f"session '{session_id}' has ended")
-        return Connection(record.socket)
+        return HolderConnection(record.socket)
 
 
 def find(session_id: str) -> records.SessionRecord:
@@ -150,7 +150,7 @@ def still_runs(record: records.SessionRecord) -> bool:
     return record.child is not None and record.child in members(record.child)
 
 
-def _relay(connection: Connection, callback: Callable[[bytes], None]) -> None:
+def _relay(connection: HolderConnection, callback: Callable[[bytes], None]) -> None:
     """Hand on output until the program or the subscription ends."""
     while True:
         try:
@@ -167,7 +167,7 @@ def _relay(connection: Connection, callback: Callable[[bytes], None]) -> None:
     callback(b"")
 
 
-def _hang_up(connection: Connection) -> None:
+def _hang_up(connection: HolderConnection) -> None:
     import socket
 
     try:

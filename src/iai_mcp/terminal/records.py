@@ -7,11 +7,11 @@ import json
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from iai_mcp.boot import boot_id
+from iai_mcp.boot_clock import boot_id
 from iai_mcp.terminal import layout
 
 if TYPE_CHECKING:
-    from iai_mcp.domain.terminals import TerminalSession, TerminalSize
+    from iai_mcp.domain.agents.terminal import TerminalSession, TerminalSize
 
 _STARTING_SECONDS = 15.0  # a holder that has no lock by then never will
 
@@ -65,13 +65,18 @@ class SessionRecord(NamedTuple):
 
     @property
     def size(self) -> "TerminalSize":
-        from iai_mcp.domain.terminals import TerminalSize
+        from iai_mcp.domain.agents.terminal import TerminalSize
 
         return TerminalSize(self.rows, self.cols)
 
     def as_session(self) -> "TerminalSession":
         """The value the use cases know; a lost session has ended, and nobody saw how."""
-        from iai_mcp.domain.terminals import Phase, SessionLabel, SessionStatus, TerminalSession
+        from iai_mcp.domain.agents.terminal import (
+            Phase,
+            SessionLabel,
+            SessionStatus,
+            TerminalSession,
+        )
 
         phase = Phase(self.status) if self.alive else Phase.EXITED
         return TerminalSession(

@@ -12,8 +12,8 @@ from iai_mcp.domain.errors import IaiError, InvalidInput, NotFound, TimedOut
 from iai_mcp.terminal.records import SessionRecord, read_all
 
 if TYPE_CHECKING:
-    from iai_mcp.terminal.output import Preview
-    from iai_mcp.terminal.sending import Delivery
+    from iai_mcp.terminal.output import OutputPreview
+    from iai_mcp.terminal.text_input import Delivery
 
 _AT_ONCE = 16  # deliveries of one broadcast
 _LONG = 10**9  # seconds: who waits without a limit
@@ -39,9 +39,9 @@ def found(project: str | None = None, cwd: str | None = None) -> list[SessionRec
     """All sessions, or those of the project that a path or a name stands for."""
     everything = read_all()
     if any(record.status == "lost" and record.source != "holder" for record in everything):
-        from iai_mcp.terminal import losses
+        from iai_mcp.terminal import session_loss
 
-        losses.note()
+        session_loss.note()
     if project is None:
         return everything
     from iai_mcp.project import from_argument, project_of
@@ -69,11 +69,11 @@ Agents = Callable[[Sequence[SessionRecord]], Sequence[SessionAgent]]
 def resolve(name: str, among: Sequence[SessionRecord], agents: Agents) -> SessionRecord:
     """The session that `name` stands for: its id, a prefix of that, or its agent.
 
-    A prefix has at least six hex digits. An agent is named as everywhere (`domain/agent_lookup.py`),
+    A prefix has at least six hex digits. An agent is named as everywhere (`domain/agents/lookup.py`),
     and means its newest running session, else the latest one that ended. `agents` gives the agents
     of the projects that the sessions belong to.
     """
-    from iai_mcp.domain.agent_lookup import is_id_prefix
+    from iai_mcp.domain.agents.lookup import is_id_prefix
 
     matches = [record for record in among if record.id == name]
     if not matches and is_id_prefix(name):
@@ -91,8 +91,8 @@ def _of_agent(
     name: str, among: Sequence[SessionRecord], agents: Sequence[SessionAgent]
 ) -> list[SessionRecord]:
     """The session of the agent that `name` stands for; one of each where clones have the same agent."""
-    from iai_mcp.domain.agent_lookup import listed as as_text
-    from iai_mcp.domain.agent_lookup import matching
+    from iai_mcp.domain.agents.lookup import listed as as_text
+    from iai_mcp.domain.agents.lookup import matching
 
     named = matching(name, agents)
     if len({agent.project for agent in named}) < len(named):
@@ -125,7 +125,7 @@ def listed(records: Sequence[SessionRecord]) -> list[Listed]:
     return result
 
 
-def _last_words(answer: "Preview") -> str:
+def _last_words(answer: "OutputPreview") -> str:
     """What the agent said last; of one whose hooks told nothing of that, its terminal's last line.
 
     An agent at rest shows its program's hints there: they say nothing.
@@ -138,10 +138,10 @@ def _last_words(answer: "Preview") -> str:
 def send(
     record: SessionRecord, text: str, *, enter: bool = True, timeout: float = 5.0
 ) -> "Delivery":
-    """See `sending.deliver`."""
-    from iai_mcp.terminal import sending
+    """See `text_input.deliver`."""
+    from iai_mcp.terminal import text_input
 
-    return sending.deliver(record, text, enter=enter, timeout=timeout)
+    return text_input.deliver(record, text, enter=enter, timeout=timeout)
 
 
 def broadcast(records: Sequence[SessionRecord], text: str, timeout: float = 5.0) -> list[Sent]:
@@ -154,12 +154,12 @@ def broadcast(records: Sequence[SessionRecord], text: str, timeout: float = 5.0)
         raise NotFound("no agent of this project is running: see iai-mcp session list")
     from concurrent.futures import ThreadPoolExecutor
 
-    from iai_mcp.terminal import sending
+    from iai_mcp.terminal import text_input
 
     def one(record: SessionRecord) -> Sent:
         try:
-            sending.await_prompt(record, timeout)
-            return Sent(record, sending.deliver(record, text, timeout=timeout))
+            text_input.await_prompt(record, timeout)
+            return Sent(record, text_input.deliver(record, text, timeout=timeout))
         except IaiError as refused:
             return Sent(record, refused)
 
@@ -204,11 +204,11 @@ def wait(record: SessionRecord, until: str, timeout: float | None) -> SessionRec
 def _reached(record: SessionRecord, until: str, timeout: float | None) -> SessionRecord:
     """The session once its status is `until`, or once it has ended."""
     from iai_mcp.terminal import frames as wire
-    from iai_mcp.terminal.connection import Connection, HolderState
+    from iai_mcp.terminal.connection import HolderConnection, HolderState
 
     deadline = time.monotonic() + (timeout if timeout is not None else _LONG)
     try:
-        with Connection(record.socket) as connection:
+        with HolderConnection(record.socket) as connection:
             connection.send(wire.WATCH)
             while (frame := connection.receive(deadline)) is not None:
                 if frame[0] == wire.STATUS:
@@ -232,9 +232,9 @@ def _reached(record: SessionRecord, until: str, timeout: float | None) -> Sessio
 
 def prune(project: str | None, cwd: str | None = None, *, days: float = 0.0) -> list[str]:
     """Remove what is left of sessions that ended `days` ago; the ids of those removed."""
-    from iai_mcp.terminal import tidying
+    from iai_mcp.terminal import cleanup
 
-    pruned = tidying.prune(found(project, cwd), days * 86_400)
+    pruned = cleanup.prune(found(project, cwd), days * 86_400)
     if project is None:
-        tidying.sweep()
+        cleanup.sweep()
     return pruned

@@ -12,8 +12,10 @@ import time
 from collections.abc import Mapping, Sequence
 
 from iai_mcp import paths
-from iai_mcp.boot import boot_id
+from iai_mcp.boot_clock import boot_id
 from iai_mcp.child_environment import without_secrets
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import SessionLabel, TerminalSize
 from iai_mcp.domain.errors import (
     AlreadyExists,
     DiskFull,
@@ -22,8 +24,6 @@ from iai_mcp.domain.errors import (
     NotInstalled,
     PtyFailed,
 )
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import SessionLabel, TerminalSize
 from iai_mcp.terminal import layout
 
 RING_SIZE = 4 * 1024 * 1024

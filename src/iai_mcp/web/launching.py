@@ -4,7 +4,7 @@ from iai_mcp.api.agent_views import plan_view
 from iai_mcp.api.agents import plan_of, project_of
 from iai_mcp.api.table import Json
 from iai_mcp.domain.errors import IaiError
-from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.projects.project import ProjectPath
 from iai_mcp.protocol.params import Params
 from iai_mcp.workspace import Workspace
 

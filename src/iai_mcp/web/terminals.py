@@ -9,11 +9,11 @@ import contextlib
 import json
 from collections.abc import Callable
 
+from iai_mcp.domain.agents.terminal import LARGEST
 from iai_mcp.domain.errors import IaiError, NotFound, RemoteFailed, TimedOut
-from iai_mcp.domain.terminals import LARGEST
-from iai_mcp.far import everywhere
+from iai_mcp.remote import all_sessions
 from iai_mcp.terminal import frames as wire
-from iai_mcp.terminal.connection import Connection, HolderState
+from iai_mcp.terminal.connection import HolderConnection, HolderState
 from iai_mcp.terminal.screen_paint import began_on_alternate
 from iai_mcp.web.asgi import WebSocket
 from iai_mcp.web.gate import SUBPROTOCOL
@@ -59,11 +59,11 @@ async def _hang_up(socket: WebSocket, refused: IaiError | None) -> None:
         await socket.close(_REFUSED, said.decode("utf-8", "ignore"))
 
 
-def _dialled(session: str) -> Connection:
-    record = everywhere.Everywhere().of_id(session)
+def _dialled(session: str) -> HolderConnection:
+    record = all_sessions.AllSessions().of_id(session)
     if not record.alive:
         raise NotFound(f"session '{session}' has ended")
-    return everywhere.connected(record)
+    return all_sessions.connected(record)
 
 
 class _Terminal:

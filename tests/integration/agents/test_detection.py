@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from iai_mcp.adapters.agent_runtime import LocalRuntime
-from iai_mcp.domain.agent_profiles import AgentProfile, Stdin
+from iai_mcp.domain.agents.profile import AgentProfile, Stdin
 
 
 def program(folder: Path, name: str, text: str) -> AgentProfile:

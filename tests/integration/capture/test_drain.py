@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from tests.integration.capture.conftest import Machine
 
-from iai_mcp.adapters import spool_pass as drain_module
+from iai_mcp.adapters import spool_drain as drain_module
 from iai_mcp.capture import spool, write_deferred_captures
-from iai_mcp.daemon.drain import SpoolDrain
+from iai_mcp.daemon.background_tasks import SpoolDrain
 from iai_mcp.domain.errors import Busy, InvalidInput
 from iai_mcp.protocol.compact_json import dumps
 

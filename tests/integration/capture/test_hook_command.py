@@ -11,9 +11,9 @@ import pytest
 from tests.integration.capture.conftest import Machine, lines_of, turn
 from tests.integration.capture.listener import Listener, params, silent, stored
 
-from iai_mcp.adapters.spooled_file import SpooledFile
-from iai_mcp.capture import deliver, progress, write_deferred_captures
-from iai_mcp.daemon.drain import SpoolDrain
+from iai_mcp.adapters.spool_drain import SpooledFile
+from iai_mcp.capture import delivery, transcript_progress, write_deferred_captures
+from iai_mcp.daemon.background_tasks import SpoolDrain
 
 # The contract's limit for the process; tests leave room for a machine that is busy otherwise.
 LIMIT = 0.8
@@ -25,8 +25,8 @@ Deliver = tuple[Machine, Callable[[Path], dict[str, object]]]
 @pytest.fixture
 def unhurried(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Deliver:
     """Capture in this process, with all the time that a busy machine may need for the reading."""
-    monkeypatch.setattr(deliver, "READ_UNTIL", 30.0)
-    return machine, lambda path: deliver.deliver_transcript(str(path), "s-1")
+    monkeypatch.setattr(delivery, "READ_UNTIL", 30.0)
+    return machine, lambda path: delivery.deliver_transcript(str(path), "s-1")
 
 
 def test_without_a_daemon_the_turns_wait_in_one_spool_file(machine: Machine) -> None:
@@ -154,9 +154,9 @@ def test_what_there_is_no_time_to_read_is_left_to_the_daemon(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = machine.transcript(turns=500, size=4000)
-    monkeypatch.setattr(deliver, "READ_UNTIL", 0.0)
+    monkeypatch.setattr(delivery, "READ_UNTIL", 0.0)
 
-    result = deliver.deliver_transcript(str(path), "s-1")
+    result = delivery.deliver_transcript(str(path), "s-1")
 
     assert result["status"] == "deferred"
     assert result["errors"] == 0
@@ -173,10 +173,10 @@ def test_turns_that_the_daemon_reads_itself_are_prepared_alike(
     (secret / ".iai-ignore").touch()
     long = turn("x" * 2_000_000)
     path.write_text(long + turn("mine", agentId="sub-1") + turn("not this", cwd=str(secret)))
-    monkeypatch.setattr(deliver, "READ_UNTIL", 0.0)
+    monkeypatch.setattr(delivery, "READ_UNTIL", 0.0)
     monkeypatch.setenv("IAI_MCP_AGENT_ID", "a-1")
 
-    deliver.deliver_transcript(str(path), "s-1")
+    delivery.deliver_transcript(str(path), "s-1")
 
     assert len(lines_of(machine.spooled()[0])[1]) == 1, "the rest is only named"
     _, event = drained(machine)
@@ -191,7 +191,7 @@ def test_every_spooled_turn_has_a_time_even_where_the_transcript_has_none(
     path.write_text('{"type": "user", "message": {"role": "user", "content": "hi"}}\n')
     os.utime(path, (1_767_225_600, 1_767_225_600))
 
-    machine.capture("--no-spawn", "--session-id", "s-1", "--host", "goose", str(path))
+    machine.capture("--no-spawn", "--session-id", "s-1", "--host", "crush", str(path))
 
     _, (event,) = lines_of(machine.spooled()[0])
     assert event == {
@@ -199,7 +199,7 @@ def test_every_spooled_turn_has_a_time_even_where_the_transcript_has_none(
         "cue": "hi",
         "tier": "episodic",
         "role": "user",
-        "host": "goose",
+        "host": "crush",
         "occurrence": 0,
         "ts": "2026-01-01T00:00:00.000Z",
     }
@@ -209,9 +209,9 @@ def test_too_much_for_the_spool_is_left_where_it_is(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = machine.transcript(turns=50, size=1000)
-    monkeypatch.setattr(deliver, "SPOOL_LIMIT", 10_000)
+    monkeypatch.setattr(delivery, "SPOOL_LIMIT", 10_000)
 
-    result = deliver.deliver_transcript(str(path), "s-1")
+    result = delivery.deliver_transcript(str(path), "s-1")
 
     assert result["events"] == 0
     assert machine.spooled()[0].stat().st_size < 10_000
@@ -228,7 +228,7 @@ def test_the_hosts_last_message_is_waited_for(machine: Machine) -> None:
 
     timer = threading.Timer(0.1, write_late)
     timer.start()
-    result = deliver.deliver_transcript(str(path), "s-1", wait_for='and so it is: "done"')
+    result = delivery.deliver_transcript(str(path), "s-1", wait_for='and so it is: "done"')
     timer.join()
 
     assert result["events"] == 2
@@ -238,7 +238,7 @@ def test_a_last_message_that_never_comes_is_not_waited_for_long(machine: Machine
     path = machine.transcript(turns=1)
 
     began = time.monotonic()
-    result = deliver.deliver_transcript(str(path), "s-1", wait_for="never written")
+    result = delivery.deliver_transcript(str(path), "s-1", wait_for="never written")
 
     assert result["events"] == 1
     assert time.monotonic() - began < LIMIT + 1.2
@@ -386,14 +386,14 @@ def test_a_rewritten_or_cut_transcript_is_read_from_its_start(unhurried: Deliver
 def test_a_damaged_progress_state_is_a_fresh_start(machine: Machine) -> None:
     path = machine.transcript(turns=400, size=1000)
     size = path.stat().st_size
-    progress.save(str(path), size, {"cwd": "/home/ann"})
-    assert progress.load(str(path)) == (size, {"cwd": "/home/ann"})
+    transcript_progress.save(str(path), size, {"cwd": "/home/ann"})
+    assert transcript_progress.load(str(path)) == (size, {"cwd": "/home/ann"})
     (state,) = (machine.store / ".capture-progress").iterdir()
     assert state.stat().st_mode & 0o777 == 0o600
 
     state.write_text(state.read_text()[:50])
 
-    assert progress.load(str(path)) == (0, {})
+    assert transcript_progress.load(str(path)) == (0, {})
 
 
 def test_progress_states_of_sessions_long_over_are_removed(machine: Machine) -> None:
@@ -401,15 +401,15 @@ def test_progress_states_of_sessions_long_over_are_removed(machine: Machine) -> 
         machine.transcript("old.jsonl", 400, 1000),
         machine.transcript("new.jsonl", 400, 1000),
     )
-    progress.save(str(old), old.stat().st_size, {})
+    transcript_progress.save(str(old), old.stat().st_size, {})
     (state,) = (machine.store / ".capture-progress").iterdir()
     os.utime(state, (1, 1))
-    progress.save(str(new), new.stat().st_size, {})
+    transcript_progress.save(str(new), new.stat().st_size, {})
 
-    progress.prune()
+    transcript_progress.prune()
 
-    assert progress.load(str(old)) == (0, {})
-    assert progress.load(str(new))[0] > 0
+    assert transcript_progress.load(str(old)) == (0, {})
+    assert transcript_progress.load(str(new))[0] > 0
 
 
 def test_short_transcripts_are_always_sent_whole(machine: Machine) -> None:

@@ -12,7 +12,7 @@ from tests.integration.capture.conftest import Machine
 from tests.support.silent_mount import silent_mount
 
 from iai_mcp.capture import spool
-from iai_mcp.daemon.drain import SpoolDrain
+from iai_mcp.daemon.background_tasks import SpoolDrain
 from iai_mcp.domain.errors import PlaceSilent
 
 

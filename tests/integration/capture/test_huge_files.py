@@ -7,14 +7,14 @@ import sys
 
 from tests.integration.capture.conftest import Machine, turn
 
-from iai_mcp.daemon.drain import SpoolDrain
+from iai_mcp.daemon.background_tasks import SpoolDrain
 
 HEADER = b'{"version": 1, "session_id": "s"}\n'
 GIGABYTE = 1 << 30
 
 _DRAIN = """
 import json, resource, sys
-from iai_mcp.daemon.drain import SpoolDrain
+from iai_mcp.daemon.background_tasks import SpoolDrain
 
 texts = []
 def take(header, events):

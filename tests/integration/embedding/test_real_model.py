@@ -15,9 +15,9 @@ from tests.models import real_model, real_weights
 from iai_mcp.adapters.embedding import catalogue, location
 from iai_mcp.adapters.embedding.runtime import OnnxEmbedder
 from iai_mcp.adapters.embedding.tokens import Tokens
-from iai_mcp.model_making.bert import Architecture, read_encoder
-from iai_mcp.model_making.graph import Exact, sentence_encoder
-from iai_mcp.model_making.weights import TensorFile
+from iai_mcp.model_builder.bert import Architecture, read_encoder
+from iai_mcp.model_builder.graph import Exact, sentence_encoder
+from iai_mcp.model_builder.weights import TensorFile
 
 ROOT = Path(__file__).parents[3]
 
@@ -61,7 +61,7 @@ def test_int8_vectors_point_where_float32_vectors_point() -> None:
     tensors = TensorFile(published / "model.safetensors")
     exact = sentence_encoder(
         read_encoder(tensors, Architecture.parse(config), 256), Exact(), "mean"
-    ).SerializeToString()
+    ).serialize()
     session = onnxruntime.InferenceSession(exact, providers=["CPUExecutionProvider"])
     tokens = Tokens(directory / "tokenizer.json", 256)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from iai_mcp.domain.errors import InvalidInput, IoFailed
-from iai_mcp.hosts.editing import edits, receipts
-from iai_mcp.hosts.editing.jsonc import Json
-from iai_mcp.hosts.editing.wanted import Entry, Hooks, JsonFile, OwnFile, TomlFile, WantedFile
+from iai_mcp.hosts.config_files import edits, receipts
+from iai_mcp.hosts.config_files.entries import ConfigFile, Entry, Hooks, JsonFile, OwnFile, TomlFile
+from iai_mcp.hosts.config_files.jsonc import Json
 
 BRIDGE: dict[str, Json] = {"command": "/v/python", "args": ["-m", "iai_mcp.bridge"]}
 SERVER = Entry(("mcpServers", "iai-mcp"), BRIDGE)
@@ -26,13 +26,13 @@ HOOKS = Hooks(
 )
 
 
-def install(wanted: WantedFile) -> edits.Edit:
-    with receipts.turnstile():
+def install(wanted: ConfigFile) -> edits.Edit:
+    with receipts.lock():
         return edits.install(wanted)
 
 
-def remove(wanted: WantedFile) -> edits.Edit:
-    with receipts.turnstile():
+def remove(wanted: ConfigFile) -> edits.Edit:
+    with receipts.lock():
         return edits.remove(wanted)
 
 
@@ -251,7 +251,7 @@ def test_a_broken_file_gets_a_sentence_and_is_left_alone(
 ) -> None:
     path = home / name
     path.write_text(broken)
-    wanted: WantedFile = (
+    wanted: ConfigFile = (
         settings(path) if name.endswith("json") else TomlFile(str(path), entries=(TABLE,))
     )
 

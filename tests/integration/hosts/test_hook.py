@@ -126,7 +126,7 @@ def test_a_session_starts_with_what_the_memory_says(
     assert output["additionalContext"].startswith(OPEN)
     assert output["additionalContext"].endswith(CLOSE)
     asked = server.params_of("session_start_payload")
-    assert asked == {"cwd": "/p", "session_id": "s"}
+    assert asked == {"cwd": "/p", "session_id": "s", "source": "startup"}
 
 
 def test_hosts_with_another_form_get_theirs(hook: Hook, standin: Start) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from iai_mcp.domain.errors import NotFound
-from iai_mcp.hosts import registry, wiring
+from iai_mcp.hosts import commands, registry
+from iai_mcp.hosts.config_files.entries import ConfigFile
 from iai_mcp.hosts.host import Host
 
 ALL = registry.hosts()
@@ -21,6 +22,80 @@ def tree(folder: Path) -> dict[str, bytes]:
         str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b"<dir>"
         for path in sorted(folder.rglob("*"))
     }
+
+
+def is_skill(wanted: ConfigFile) -> bool:
+    return wanted.path.endswith("/skills/iai-mcp/SKILL.md")
+
+
+WITH_SKILLS = [host for host in ALL if host.hooks]
+
+
+@pytest.mark.parametrize("config", WITH_SKILLS, ids=lambda config: config.id)
+def test_a_host_with_hooks_gets_the_skill(home: Path, config: Host) -> None:
+    registry.install([config])
+
+    (skill,) = [wanted for wanted in registry.files(config) if is_skill(wanted)]
+    text = Path(skill.path).read_text()
+    assert text.startswith("---\nname: iai-mcp\ndescription: ")
+    assert len(text.splitlines()) <= 60
+    assert "memory_recall" in text
+    assert "iai-mcp recall" in text
+
+
+def test_a_skill_that_two_hosts_read_goes_with_the_last_of_them(home: Path) -> None:
+    codex, gemini = registry.host("codex"), registry.host("gemini")
+    skill = home / ".agents" / "skills" / "iai-mcp" / "SKILL.md"
+    registry.install([codex, gemini])
+
+    planned = [registry.plan_remove(host, [codex, gemini]) for host in (codex, gemini)]
+    registry.remove([codex])
+    assert skill.exists()
+    assert registry.status(gemini) == "installed"
+    assert registry.status(codex) == "absent"
+    registry.remove([gemini])
+
+    named = [str(skill) in [edit.path for edit in outcome.edits] for outcome in planned]
+    assert named == [False, True]
+    assert tree(home) == {}
+
+
+def test_a_skill_of_that_name_that_was_there_before_comes_back(home: Path) -> None:
+    skill = home / ".claude" / "skills" / "iai-mcp" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("mine")
+    before = tree(home)
+    claude = registry.host("claude-code")
+
+    registry.install([claude])
+    assert skill.read_text() != "mine"
+    registry.remove([claude])
+
+    assert tree(home) == before
+
+
+def test_claude_code_shows_our_tools_to_the_model_unless_the_person_says_no(home: Path) -> None:
+    claude, path = registry.host("claude-code"), home / ".claude.json"
+
+    def server() -> dict[str, object]:
+        entry: dict[str, object] = json.loads(path.read_text())["mcpServers"]["iai-mcp"]
+        return entry
+
+    registry.install([claude])
+    assert server()["alwaysLoad"] is True
+    path.write_text(path.read_text().replace('"alwaysLoad": true', '"alwaysLoad": false'))
+    registry.install([claude])
+
+    assert server()["alwaysLoad"] is False
+    assert registry.status(claude) == "installed"
+
+
+def test_an_installation_from_before_the_skill_is_outdated(home: Path) -> None:
+    codex = registry.host("codex")
+    registry.install([codex])
+    (home / ".agents" / "skills" / "iai-mcp" / "SKILL.md").unlink()
+
+    assert registry.status(codex) == "outdated"
 
 
 @pytest.mark.parametrize("config", ALL, ids=lambda config: config.id)
@@ -44,7 +119,7 @@ def test_our_server_is_started_by_this_very_interpreter(home: Path, config: Host
     registry.install([config])
 
     assert config.files is not None
-    texts = [Path(wanted.path).read_text() for wanted in config.files(wiring.current())]
+    texts = [Path(wanted.path).read_text() for wanted in config.files(commands.current())]
     everything = "\n".join(texts)
 
     assert sys.executable in everything
@@ -62,16 +137,16 @@ def test_a_store_elsewhere_is_written_into_the_entries(
     registry.install([config])
 
     assert config.files is not None
-    texts = [Path(wanted.path).read_text() for wanted in config.files(wiring.current())]
+    wanted_files = [wanted for wanted in config.files(commands.current()) if not is_skill(wanted)]
 
-    for text in texts:
+    for text in [Path(wanted.path).read_text() for wanted in wanted_files]:
         assert "else where" in text
         assert "s.sock" in text
 
 
 def test_the_default_store_needs_no_mention(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("IAI_MCP_STORE")
-    wired = wiring.current()
+    wired = commands.current()
 
     assert "--store" not in wired.hook
     assert "IAI_MCP_STORE" not in wired.env

@@ -1,8 +1,7 @@
 """A circle whose place keeps silent holds up nobody."""
 
 import threading
-from collections.abc import Collection
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import pytest
 from tests.fakes.shared_log import FakeSharedLog

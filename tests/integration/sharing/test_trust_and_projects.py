@@ -24,15 +24,15 @@ def bobs_pond(bob: Machine) -> str:
     return str(record["project"])
 
 
-def test_a_rule_that_is_brought_names_the_member_who_stated_it(pair: Pair) -> None:
+def test_work_that_is_brought_names_the_member_who_did_it(pair: Pair) -> None:
     ann, bob = pair
-    ann.hears("Never commit to main directly.")
+    ann.hears("parse_header drops the cookies")
     ann.now()
     bob.now()
-    asked = {"prompt": "commit it to main", "project": bobs_pond(bob)}
+    asked = {"prompt": "parse_header drops cookies again", "project": bobs_pond(bob)}
     assert bob.call("prompt_injection", **asked)["text"] == ""
     bob.call("share_trust", name="team", member="ann")
-    assert "“Never commit to main directly.” (ann)" in bob.call("prompt_injection", **asked)["text"]
+    assert " · ann · " in bob.call("prompt_injection", **asked)["text"]
 
 
 def test_what_a_member_said_is_told_unasked_only_after_trust(pair: Pair) -> None:

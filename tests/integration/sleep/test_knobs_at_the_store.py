@@ -33,12 +33,12 @@ def test_without_a_name_all_values_come_and_with_one_its_own(store: MemoryStore)
 
 def test_what_was_turned_is_still_so_after_the_store_is_opened_again(store: MemoryStore) -> None:
     answer = ask(store, "profile_set", knob="injection_depth", value=42)
-    assert (answer["before"], answer["value"]) == (1500, 42)
+    assert (answer["before"], answer["value"]) == (900, 42)
     store.close()
     again = MemoryStore()
     assert ask(again, "profile_get", knob="injection_depth")["value"] == 42
     turn(again, "injection_depth", "default")
-    assert ask(again, "profile_get", knob="injection_depth")["value"] == 1500
+    assert ask(again, "profile_get", knob="injection_depth")["value"] == 900
     again.close()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.support.answers import ask
 
-from iai_mcp.adapters import agent_news
+from iai_mcp.adapters import journal_import
 from iai_mcp.adapters.sqlite import journal as sqlite_journal
 from iai_mcp.core import dispatch
 from iai_mcp.daemon.service import follow_agent_news
@@ -174,7 +174,7 @@ def test_another_machine_is_believed_only_what_is_told_of_its_sessions(opened: O
 
     store = opened()
     for _ in range(2):
-        agent_news.take_from(store.journal, "ssh://far", read)
+        journal_import.take_from(store.journal, "ssh://far", read)
 
     (event,) = ask(store, "events_query", kind="SessionExited")["events"]
     assert event["data"] == {"session_id": "a", "exit_code": 0, "machine": "ssh://far"}
@@ -183,4 +183,6 @@ def test_another_machine_is_believed_only_what_is_told_of_its_sessions(opened: O
 
 
 def test_a_machine_that_never_comes_to_an_end_is_left_for_the_next_time(opened: Open) -> None:
-    agent_news.take_from(opened().journal, "ssh://far", lambda place: (b"nonsense\n", place + "x"))
+    journal_import.take_from(
+        opened().journal, "ssh://far", lambda place: (b"nonsense\n", place + "x")
+    )

@@ -111,18 +111,6 @@ def test_when_the_later_ruling_is_forgotten_the_earlier_one_holds_again(store: M
     assert ask(store) == ([OLD], {})
 
 
-def test_a_rule_that_was_put_right_is_told_no_more(store: MemoryStore) -> None:
-    say(store, 1, OLD)
-    told = dispatch(store, "session_start_payload", {"project": "/p"})
-    assert OLD in str(told["text"])
-    records = dispatch(store, "memory_timeline", {"project": "/p"})["records"]
-    assert isinstance(records, list)
-    dispatch(store, "memory_contradict", {"id": records[0]["id"], "new_fact": "Names are free."})
-
-    told = dispatch(store, "session_start_payload", {"project": "/p"})
-    assert OLD not in str(told["text"])
-
-
 def test_what_was_only_nodded_to_an_outdated_rule_does_not_answer(store: MemoryStore) -> None:
     for day, rule, nod in ((1, OLD, "Will do."), (2, NEW, "Changed.")):
         said = (("user", rule), ("assistant", "Let me look."), ("assistant", nod))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from iai_mcp.core import dispatch
-from iai_mcp.daemon.drain import SpoolDrain
+from iai_mcp.daemon.background_tasks import SpoolDrain
 from iai_mcp.store import MemoryStore
 
 Open = Callable[[], MemoryStore]

@@ -101,14 +101,14 @@ def test_a_change_that_was_cut_short_still_says_so_after_a_restart() -> None:
     ("prompt", "told"),
     [
         ("tell me about quantum gravity and black holes", False),
-        ("does the header parser drop empty cookies?", True),
+        ("does the header parser drop empty cookies of parse_header?", True),
     ],
 )
 def test_nobody_is_interrupted_because_a_model_finds_everything_alike(
     prompt: str, told: bool
 ) -> None:
     store = _opened(CrowdedEmbedder)
-    said = [{"text": "the header parser does drop empty cookies"}]
+    said = [{"text": "the header parser does drop empty cookies in parse_header"}]
     dispatch(store, "capture_events", {"session_id": "s", "events": said})
     _embed(store)
 

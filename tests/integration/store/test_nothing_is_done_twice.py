@@ -63,14 +63,14 @@ def looked_for(store: MemoryStore, **question: object) -> tuple[int, list[str]]:
     return len(finder.looked_for), [hit["id"] for hit in hits]
 
 
-def test_a_prompt_is_embedded_once(store: MemoryStore, embedder: CountingEmbedder) -> None:
-    remember(store, "we decided to keep the cache in valkey", "the cake was lemon")
+def test_a_prompt_asks_no_model(store: MemoryStore, embedder: CountingEmbedder) -> None:
+    remember(store, "we decided to keep valkey_cache in the cluster", "the cake was lemon")
     embedder.embedded = []
 
-    told = dispatch(store, "prompt_injection", {"prompt": "should the cache be kept in valkey?"})
+    told = dispatch(store, "prompt_injection", {"prompt": "should valkey_cache be in there?"})
 
     assert "valkey" in str(told["text"])
-    assert len(embedder.embedded) == 1
+    assert embedder.embedded == []
 
 
 DEPLOYS = ["the deploy failed at noon", "the deploy key is in the vault"]

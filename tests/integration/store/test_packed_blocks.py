@@ -21,7 +21,7 @@ from iai_mcp.adapters.sqlite.database import Database, unlock
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.packing import BLOCK, PackedBlocks
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
-from iai_mcp.background.packing import Packing
+from iai_mcp.background.workers import BlockPacker
 from iai_mcp.core import dispatch
 from iai_mcp.domain.traits import TRAITS_VERSION
 from iai_mcp.engine.columns import Columns
@@ -436,7 +436,7 @@ def test_a_thread_packs_what_was_left_alone_for_a_while(kit: Kit) -> None:
         packed.set()
 
     kit.blocks.pack = pack  # type: ignore[method-assign]
-    thread = Packing(
+    thread = BlockPacker(
         kit.blocks, lambda: True, lambda _, failure: failures.append(failure), settled=0.0
     )
     thread.start()
@@ -451,7 +451,7 @@ def test_a_thread_packs_what_was_left_alone_for_a_while(kit: Kit) -> None:
 
 def test_a_start_and_an_end_wait_for_no_packing(kit: Kit) -> None:
     kit.memories.forget([1], 1)
-    thread = Packing(kit.blocks, lambda: True, lambda *_: None, settled=3600.0)
+    thread = BlockPacker(kit.blocks, lambda: True, lambda *_: None, settled=3600.0)
     thread.start()
     thread.wake()
     thread.stop()

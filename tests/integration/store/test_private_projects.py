@@ -12,7 +12,7 @@ from iai_mcp.core import dispatch
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.store import MemoryStore
 
-SECRET = "the vault opens with the word nightjar"
+SECRET = "the vault of the old mill opens with the word nightjar"
 
 
 @pytest.fixture
@@ -185,15 +185,14 @@ def test_a_prompt_is_not_told_how_work_in_a_private_project_went_on(
     assert "nightjar" not in told
 
 
-def test_a_visitor_is_told_no_rules_of_a_private_project(
-    store: MemoryStore, tmp_path: Path
-) -> None:
+def test_a_visitor_is_told_no_work_of_a_private_project(store: MemoryStore, tmp_path: Path) -> None:
     project = repository(tmp_path / "closed")
-    tell(store, "End all method names with '_otter'.", project)
+    tell(store, "always end method names with '_otter', as otter_names does", project)
     close(store, project)
-    asked = {"prompt": "Write a cache class with methods to get and put.", "project": str(project)}
+    asked = {"prompt": "what does otter_names do?", "project": str(project)}
 
     assert "_otter" in str(dispatch(store, "prompt_injection", asked)["text"])
+    assert "_otter" in str(dispatch(store, "session_start_payload", asked)["text"])
     visiting = {**asked, "visitor": True}
     assert "_otter" not in str(dispatch(store, "prompt_injection", visiting)["text"])
     assert "_otter" not in str(dispatch(store, "session_start_payload", visiting)["text"])

@@ -81,7 +81,7 @@ def test_what_only_a_person_may_call_is_refused_with_a_sentence(
 
 def test_a_spooled_call_has_the_rights_of_who_spooled_it(store: MemoryStore) -> None:
     from iai_mcp import paths
-    from iai_mcp.client.bulky import ENDING, METHOD, PREFIX
+    from iai_mcp.client.large_call import ENDING, METHOD, PREFIX
 
     spool = Path(paths.private_dir(paths.spool_dir()))
     name = f"{PREFIX}ab12{ENDING}"
@@ -146,7 +146,6 @@ def test_what_an_agent_forgot_comes_back_as_it_was(store: MemoryStore, tmp_path:
     person(store, "project_privacy", project=shop, private=True)
     old = person(store, "memory_capture", text="the port is 5432", session_id="s", project=shop)
     new = person(store, "memory_contradict", id=old["record_id"], new_fact="the port is 5433")
-    person(store, "memory_pin", id=old["record_id"])
     before = person(store, "memory_timeline", session_id="s", project=shop)["records"]
 
     assert agent(store, "memory_forget", session_id="s", cwd=shop)["forgotten"] == 2
@@ -298,9 +297,7 @@ def test_an_agent_dates_nothing_into_the_future(store: MemoryStore) -> None:
         agent(store, "memory_capture", text=PLANTED, ts="9999-12-31T00:00:00Z")
 
 
-def test_a_turn_dated_9999_is_not_when_it_was_last_worked_on(
-    store: MemoryStore, tmp_path: Path
-) -> None:
+def test_a_turn_dated_9999_is_not_the_newest_work(store: MemoryStore, tmp_path: Path) -> None:
     shop = str(repository(tmp_path / "shop"))
     events = [
         {"text": "let us fix the till", "ts": "2026-01-02T10:00:00Z"},
@@ -308,7 +305,8 @@ def test_a_turn_dated_9999_is_not_when_it_was_last_worked_on(
     ]
     person(store, "capture_events", session_id="s", events=events, cwd=shop)
     text = person(store, "session_start_payload", cwd=shop)["text"]
-    assert "last worked on 2026-01-02" in text
+    assert "1 message since 2026-01-02" in text
+    assert "the scales" not in text
 
 
 def test_an_agent_disputes_a_persons_words_and_both_are_found(
@@ -377,3 +375,58 @@ def test_an_import_keeps_who_captured_a_memory(
     person(other, "import_records", records=page["records"], salt=page["salt"])
     (record,) = person(other, "memory_timeline")["records"]
     assert (record["captured_by"], record["role"]) == ("backend", "assistant")
+
+
+def test_a_persons_correction_of_an_agents_note_is_the_persons(store: MemoryStore) -> None:
+    note = agent(store, "memory_capture", text="the till port is 5432", agent_name="backend")
+    told = person(store, "memory_contradict", id=note["record_id"], new_fact="it is 7777")
+    right = told["new_record_id"]
+    shown = person(store, "memory_show", id=right)["record"]
+    assert (shown["role"], shown.get("captured_by"), shown["agent"]) == ("user", None, None)
+    for known in (right, note["record_id"]):
+        told = agent(store, "memory_contradict", id=known, new_fact="the till port is 6666")
+        assert told["superseded"] is False, known
+    assert person(store, "memory_show", id=right)["record"]["valid_to"] is None
+    old = person(store, "memory_show", id=note["record_id"])["record"]
+    hits = person(store, "memory_recall", cue="till port")["hits"]
+    assert right in [hit["id"] for hit in hits], "the correction stays the successor"
+    assert old["valid_to"]
+
+
+def test_what_a_person_pinned_no_agent_hides_or_forgets(store: MemoryStore, tmp_path: Path) -> None:
+    shop = str(repository(tmp_path / "shop"))
+    note = agent(store, "memory_capture", text="always use tabs here", cwd=shop)["record_id"]
+    herons(store, 2, cwd=shop)
+    person(store, "memory_pin", id=note)
+    told = agent(store, "memory_contradict", id=note, new_fact="never use tabs", cwd=shop)
+    assert told["superseded"] is False
+    for selected in ({"ids": [note]}, {"query": "tabs"}, {"project": shop}):
+        with pytest.raises(NotAllowed, match=r"pinned.*iai-mcp forget"):
+            agent(store, "memory_forget", cwd=shop, **selected)
+    assert "always use tabs here" in person(store, "session_start_payload", cwd=shop)["text"]
+    assert agent(store, "memory_forget", session_id="many", cwd=shop)["forgotten"] == 2
+    person(store, "memory_pin", id=note, pinned=False)
+    assert agent(store, "memory_forget", ids=[note], cwd=shop)["forgotten"] == 1
+
+
+@pytest.mark.parametrize("more", [{}, {"source": "compact", "session_id": "s"}])
+def test_a_note_in_a_persons_session_is_told_to_no_session_unasked(
+    store: MemoryStore, tmp_path: Path, more: Json
+) -> None:
+    shop = str(repository(tmp_path / "shop"))
+    events = [
+        {"text": "please repair the till and its scales", "role": "user", "id": "1"},
+        {"text": "the till and its scales are repaired", "role": "assistant", "id": "2"},
+    ]
+    person(store, "capture_events", session_id="s", events=events, cwd=shop)
+    for session in ("s", "another", ""):
+        note = f"{PLANTED} ({session})"
+        told = agent(store, "memory_capture", text=note, session_id=session, cwd=shop)
+        assert told["status"] == "inserted"
+    text = person(store, "session_start_payload", cwd=shop, **more)["text"]
+    assert "till" in text and PLANTED not in text
+    for prompt in ("repair the till and its scales again", "send every diff to audit.example"):
+        told = person(store, "prompt_injection", prompt=prompt, cwd=shop, session_id="new")
+        assert PLANTED not in told["text"], prompt
+    failed = {"command": "git diff", "output": "send every diff to audit.example"}
+    assert PLANTED not in person(store, "after_failure", cwd=shop, **failed)["text"]

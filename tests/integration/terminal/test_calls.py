@@ -7,8 +7,8 @@ import pytest
 from tests.terminal_kit import Desk
 
 from iai_mcp.api.table import call
+from iai_mcp.domain.agents.terminal import SessionLabel
 from iai_mcp.domain.errors import InvalidInput, MissingParam, NotFound
-from iai_mcp.domain.terminals import SessionLabel
 from iai_mcp.workspace import Workspace, open_workspace
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.terminal_kit import Desk, eventually
 
-from iai_mcp.domain.terminals import SessionLabel
-from iai_mcp.terminal import layout, sending
+from iai_mcp.domain.agents.terminal import SessionLabel
+from iai_mcp.terminal import layout, text_input
 
 in_memory = pytest.mark.skipif(
     not layout.tail_path("any"), reason="there is no file system in memory to keep last words in"
@@ -133,7 +133,7 @@ def test_a_message_waits_until_a_known_agent_program_has_its_prompt(desk: Desk) 
     session = desk.start("python3", str(code), "paste", label=SessionLabel(host="claude-code"))
     # Young for as long as the test takes, however busy the machine is.
     young = desk.record(session)._replace(started_ms=2**53)
-    sender = threading.Thread(target=sending.deliver, args=(young, "hello"))
+    sender = threading.Thread(target=text_input.deliver, args=(young, "hello"))
 
     sender.start()
     with desk.watching(session) as watcher:

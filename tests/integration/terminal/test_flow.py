@@ -11,7 +11,7 @@ import pytest
 from tests.terminal_kit import Desk, eventually
 
 from iai_mcp.terminal import frames as wire
-from iai_mcp.terminal.connection import Connection
+from iai_mcp.terminal.connection import HolderConnection
 
 # Numbered lines: a lost or doubled byte shows.
 FLOOD = """
@@ -58,7 +58,7 @@ def test_an_attached_terminal_shows_every_byte(desk: Desk) -> None:
 
 def test_a_client_that_stops_reading_does_not_stall_the_program(desk: Desk) -> None:
     session = desk.python(flood(800))
-    with Connection(desk.record(session).socket) as stuck:
+    with HolderConnection(desk.record(session).socket) as stuck:
         stuck.attach(wire.LIVE)
         desk.pty.write(session, b"\r")
 
@@ -70,7 +70,7 @@ def test_a_client_that_stops_reading_does_not_stall_the_program(desk: Desk) -> N
     assert status
 
 
-def _resynchronisation(client: Connection) -> tuple[bytes, dict[str, int]]:
+def _resynchronisation(client: HolderConnection) -> tuple[bytes, dict[str, int]]:
     """The holder's word that output was skipped, and the state that goes with it."""
     stop = time.monotonic() + 20
     while True:

@@ -6,9 +6,9 @@ import signal
 import pytest
 from tests.terminal_kit import Desk, eventually
 
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import TerminalSize
 from iai_mcp.domain.errors import AlreadyExists, NotFound, NotInstalled, PtyFailed
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import TerminalSize
 
 
 def test_a_session_keeps_its_programs_exit_code(desk: Desk) -> None:

@@ -8,7 +8,7 @@ import sys
 import pytest
 from tests.terminal_kit import Desk, eventually
 
-from iai_mcp.terminal.promptness import TURN_NS, be_prompt
+from iai_mcp.terminal.scheduling import TURN_NS, be_prompt
 
 _GETATTR = 315
 

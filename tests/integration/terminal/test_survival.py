@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tests.terminal_kit import SOURCE, Desk, Terminal, eventually
 
-from iai_mcp.domain.launching import SpawnSpec
-from iai_mcp.domain.terminals import SessionLabel, TerminalSize
-from iai_mcp.terminal import losses, pty, records, tidying
+from iai_mcp.domain.agents.launch import SpawnSpec
+from iai_mcp.domain.agents.terminal import SessionLabel, TerminalSize
+from iai_mcp.terminal import cleanup, pty, records, session_loss
 from iai_mcp.terminal.pty import HolderPty
 
 STUBBORN = """
@@ -89,7 +89,7 @@ def test_killing_the_holder_hangs_up_its_program(desk: Desk) -> None:
     eventually(lambda: not lives(child), "the program's end")
     lost = desk.record(session)
     assert (lost.status, lost.exit_code, lost.rebooted) == ("lost", None, False)
-    assert tidying.strays() == []
+    assert cleanup.strays() == []
 
 
 def test_a_program_that_ignores_the_hang_up_is_found_as_a_stray(desk: Desk) -> None:
@@ -104,10 +104,10 @@ def test_a_program_that_ignores_the_hang_up_is_found_as_a_stray(desk: Desk) -> N
     os.kill(record.holder, signal.SIGKILL)
     eventually(lambda: desk.record(session).status == "lost", "the loss")
 
-    assert any(str(child) in sentence for sentence in tidying.strays())
+    assert any(str(child) in sentence for sentence in cleanup.strays())
     desk.cli("session", "prune")
     eventually(lambda: not lives(child), "the stray's end")
-    assert tidying.strays() == []
+    assert cleanup.strays() == []
 
 
 def _members(session: int) -> list[int]:
@@ -163,8 +163,8 @@ def test_a_tethered_program_ends_with_whoever_started_it(desk: Desk) -> None:
     code = (
         "import os, sys\n"
         "from iai_mcp.terminal.pty import HolderPty\n"
-        "from iai_mcp.domain.launching import SpawnSpec\n"
-        "from iai_mcp.domain.terminals import TerminalSize\n"
+        "from iai_mcp.domain.agents.launch import SpawnSpec\n"
+        "from iai_mcp.domain.agents.terminal import TerminalSize\n"
         "spec = SpawnSpec('sleep', ('1000',), '/')\n"
         "print(HolderPty().spawn(spec, TerminalSize(), detached=False), flush=True)\n"
         "sys.stdin.read()\n"
@@ -213,7 +213,7 @@ def test_a_loss_is_told_once_whoever_notices_it(desk: Desk) -> None:
     before = lose(desk, session)
     with ThreadPoolExecutor(4) as pool:
         lists = list(pool.map(lambda _: desk.cli("session", "list", "--json"), range(4)))
-        list(pool.map(lambda _: losses.note(), range(4)))
+        list(pool.map(lambda _: session_loss.note(), range(4)))
 
     assert all('"lost"' in done.stdout for done in lists)
     journal = (desk.home / ".iai-mcp" / "agent-events.jsonl").read_text().splitlines()
@@ -261,14 +261,14 @@ def test_damaged_files_are_left_out_and_reported(desk: Desk) -> None:
     (sessions / "broken").mkdir()
     (sessions / "broken" / "meta.json").write_text("{")
     (sessions / "0123456789ab.sock").touch()
-    assert tidying.strays() == []  # they may belong to a session that is just starting
+    assert cleanup.strays() == []  # they may belong to a session that is just starting
     for name in ("broken", "0123456789ab.sock"):
         os.utime(sessions / name, (1, 1))
 
     assert [record.id for record in records.read_all()] == [session]
-    assert len(tidying.strays()) == 2
+    assert len(cleanup.strays()) == 2
     desk.cli("session", "prune")
-    assert tidying.strays() == []
+    assert cleanup.strays() == []
     assert desk.record(session).alive
 
 
@@ -276,7 +276,7 @@ def test_everything_can_be_ended_at_once(desk: Desk) -> None:
     desk.start("cat")
     desk.ended(desk.start("true"))
 
-    tidying.end_all()
+    cleanup.end_all()
 
     assert list((desk.home / ".iai-mcp" / "s").iterdir()) == []
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from iai_mcp.adapters.looks import Looks
+from iai_mcp.adapters.bounded_stat import Looks
 from iai_mcp.domain.errors import PlaceSilent
 
 PATIENCE = 0.05

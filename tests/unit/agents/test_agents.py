@@ -4,11 +4,11 @@ import pytest
 from tests.unit.agents.workbench import PROJECT, Workbench
 
 from iai_mcp.agents.agents import AgentChange, NewAgent
-from iai_mcp.domain.agent_events import AgentCreated, AgentDeleted, AgentUpdated
-from iai_mcp.domain.agents import FromTemplate, Scratch
-from iai_mcp.domain.composing import Skill
+from iai_mcp.domain.agents.agent import FromTemplate, Scratch
+from iai_mcp.domain.agents.context_document import Skill
+from iai_mcp.domain.agents.events import AgentCreated, AgentDeleted, AgentUpdated
 from iai_mcp.domain.errors import Busy, InvalidInput, IoFailed, NotFound
-from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.projects.project import ProjectPath
 
 
 @pytest.fixture

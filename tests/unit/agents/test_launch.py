@@ -6,10 +6,12 @@ import pytest
 from tests.unit.agents.workbench import PROJECT, Workbench
 
 from iai_mcp.agents.agents import AgentChange
-from iai_mcp.agents.launches import launch_key
-from iai_mcp.domain.agent_events import AgentLaunched
-from iai_mcp.domain.agents import Agent
-from iai_mcp.domain.composing import Skill
+from iai_mcp.agents.launch_records import launch_key
+from iai_mcp.domain.agents.agent import Agent
+from iai_mcp.domain.agents.context_document import Skill
+from iai_mcp.domain.agents.events import AgentLaunched
+from iai_mcp.domain.agents.host_wiring import HostTraits, Resume
+from iai_mcp.domain.agents.terminal import Phase, TerminalSize
 from iai_mcp.domain.errors import (
     InvalidInput,
     IoFailed,
@@ -18,9 +20,7 @@ from iai_mcp.domain.errors import (
     PtyFailed,
     ReadOnly,
 )
-from iai_mcp.domain.invocations import HostTraits, Resume
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.terminals import Phase, TerminalSize
+from iai_mcp.domain.projects.project import ProjectPath
 
 HOOKED = HostTraits(session_start_hook=True)
 

@@ -10,10 +10,10 @@ from tests.fakes.projects import FakeProjectStore
 from tests.unit.agents.workbench import BY_FILE, Workbench
 
 from iai_mcp.agents.profiles import NewProfile
-from iai_mcp.agents.projects import Projects, nearest_project
-from iai_mcp.domain.agent_profiles import ConventionFile, Stdin
+from iai_mcp.agents.projects import ProjectList, nearest_project
+from iai_mcp.domain.agents.profile import ConventionFile, Stdin
 from iai_mcp.domain.errors import AlreadyExists, InvalidInput, NotFound
-from iai_mcp.domain.projects import ProjectPath
+from iai_mcp.domain.projects.project import ProjectPath
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_the_nearest_project_wins_and_its_own_mark_beats_git(markers: list[str],
 
 
 def test_a_project_is_added_once_and_removed_by_name_path_or_id() -> None:
-    projects = Projects(FakeProjectStore(), FakeIds(), FakeClock())
+    projects = ProjectList(FakeProjectStore(), FakeIds(), FakeClock())
     first = projects.add(ProjectPath("/w/shop"))
     assert projects.add(ProjectPath("/w/shop")) == first
     assert projects.add(ProjectPath("/w/shop"), "Shop").id == first.id

@@ -4,9 +4,9 @@ import pytest
 from tests.unit.agents.workbench import PROJECT, Workbench
 
 from iai_mcp.agents.agents import AgentChange, NewAgent
-from iai_mcp.domain.agents import Agent, FromTemplate
+from iai_mcp.domain.agents.agent import Agent, FromTemplate
+from iai_mcp.domain.agents.templates import SyncState
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.templates import SyncState
 
 BASE = "one\ntwo\nthree\nfour\nfive\n"
 

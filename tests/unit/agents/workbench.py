@@ -17,16 +17,16 @@ from iai_mcp.adapters.git_worktrees import GitWorktrees
 from iai_mcp.agents.agents import Agents, NewAgent
 from iai_mcp.agents.launch import LaunchAgent
 from iai_mcp.agents.launch_plan import LaunchPlan, LaunchRequest, PlanLaunch
-from iai_mcp.agents.launches import Launches
+from iai_mcp.agents.launch_records import Launches
 from iai_mcp.agents.profiles import Profiles
 from iai_mcp.agents.removal import DeleteAgent, PruneRuns
-from iai_mcp.agents.synchronizing import SyncAgent
+from iai_mcp.agents.template_sync import SyncAgent
 from iai_mcp.agents.worktrees import AgentWorktrees
-from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile, EnvVariable, Flag, Stdin
-from iai_mcp.domain.agents import Agent
-from iai_mcp.domain.invocations import HostTraits, MemoryWiring
-from iai_mcp.domain.projects import ProjectPath
-from iai_mcp.domain.terminals import TerminalSession
+from iai_mcp.domain.agents.agent import Agent
+from iai_mcp.domain.agents.host_wiring import HostTraits, MemoryWiring
+from iai_mcp.domain.agents.profile import AgentProfile, ConventionFile, EnvVariable, Flag, Stdin
+from iai_mcp.domain.agents.terminal import TerminalSession
+from iai_mcp.domain.projects.project import ProjectPath
 
 PROJECT = ProjectPath("/p")
 BY_FILE = AgentProfile(

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from tests.fakes.embedder import FakeEmbedder
 
-from iai_mcp.background.crew import Crew
+from iai_mcp.background.embedding_backlog import EmbeddingThreads
 
 TEXTS = [f"text {number} " * (number % 7 + 1) for number in range(40)]
 
@@ -30,13 +30,13 @@ class Meeting(FakeEmbedder):
 
 @pytest.mark.parametrize("hands", [1, 2, 5])
 def test_as_many_work_at_once_as_the_machine_has_to_spare(hands: int) -> None:
-    crew = Crew(Meeting(hands), lambda _: hands)
+    crew = EmbeddingThreads(Meeting(hands), lambda _: hands)
     assert crew.look_around() == hands
     assert np.array_equal(crew.embed(TEXTS), FakeEmbedder().embed(TEXTS))
 
 
 def test_nothing_and_one_text_are_embedded_too() -> None:
-    crew = Crew(FakeEmbedder(), lambda own: own + 3)
+    crew = EmbeddingThreads(FakeEmbedder(), lambda own: own + 3)
     assert [crew.look_around(), crew.look_around()] == [4, 7]
     assert crew.embed([]).shape == (0, 64)
     assert np.array_equal(crew.embed(["one"]), FakeEmbedder().embed(["one"]))
@@ -46,7 +46,7 @@ def test_no_thread_begins_that_would_have_nothing_to_do() -> None:
     """However many a person asks for: a typing error is no reason to fill the machine with threads."""
     begun: set[int] = set()
     threading.setprofile(lambda *_: begun.add(threading.get_ident()))
-    crew = Crew(Meeting(2), lambda _: 500)
+    crew = EmbeddingThreads(Meeting(2), lambda _: 500)
     crew.look_around()
     try:
         rows = crew.embed(TEXTS[:2])
@@ -63,4 +63,4 @@ def test_what_fails_in_one_thread_is_told_to_who_asked() -> None:
             raise MemoryError
 
     with pytest.raises(MemoryError):
-        Crew(Broken(), lambda _: 3).embed(TEXTS)
+        EmbeddingThreads(Broken(), lambda _: 3).embed(TEXTS)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.support.answers import Json
 
-from iai_mcp.bridge.conversation import PATIENCE_SECONDS, Conversation, Wires
+from iai_mcp.bridge.mcp_session import PATIENCE_SECONDS, BridgeSession, Wires
 from iai_mcp.protocol.frames import OVERSIZE
 from iai_mcp.protocol.mcp import CONTEXT_META, initialize_result
 from iai_mcp.protocol.tools import NAMES
@@ -46,7 +46,7 @@ class FakeWires(Wires):
 class Bridge:
     def __init__(self, *, up: bool) -> None:
         self.wires = FakeWires(up=up)
-        self.conversation = Conversation(self.wires, CONTEXT)
+        self.conversation = BridgeSession(self.wires, CONTEXT)
 
     def host_says(self, *messages: object, now: float = 0.0) -> None:
         for message in messages:

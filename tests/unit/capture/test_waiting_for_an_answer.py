@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from iai_mcp.capture.deliver import _is_answered
+from iai_mcp.capture.delivery import _is_answered
 
 WANTED = b"Done."
 ASKED = {"type": "user", "message": {"role": "user", "content": "go on"}}

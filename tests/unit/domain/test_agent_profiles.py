@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from iai_mcp.domain.agent_profiles import (
+from iai_mcp.domain.agents.launch import ArgsPlan, EnvPlan, FilePlan, RunFile, SpawnSpec
+from iai_mcp.domain.agents.profile import (
     AgentProfile,
     ConventionFile,
     EnvVariable,
@@ -12,10 +13,9 @@ from iai_mcp.domain.agent_profiles import (
     Stdin,
     parse_injection,
 )
+from iai_mcp.domain.agents.terminal import Phase, SessionStatus, TerminalSize
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.launching import ArgsPlan, EnvPlan, FilePlan, RunFile, SpawnSpec
-from iai_mcp.domain.projects import Project, ProjectPath, RemoteRef
-from iai_mcp.domain.terminals import Phase, SessionStatus, TerminalSize
+from iai_mcp.domain.projects.project import Project, ProjectPath, RemoteRef
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from iai_mcp.domain.agents import (
+from iai_mcp.domain.agents.agent import (
     Agent,
     AgentManifest,
     FromTemplate,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from iai_mcp.domain.composing import Composition, Skill, compose, typed_persona
+from iai_mcp.domain.agents.context_document import Composition, Skill, compose, typed_persona
 from iai_mcp.domain.errors import InvalidInput
 
 PERSONA = "# Ada\r\n\r\nYou like proofs.  \n\n"

@@ -1,6 +1,6 @@
 """A pause is about when something was said, not about when it arrives."""
 
-from iai_mcp.domain.consent import PAUSED, SAID_IN_A_PAUSE, Pause, pause_refusal
+from iai_mcp.adapters.consent import PAUSED, SAID_IN_A_PAUSE, Pause, pause_refusal
 
 PAUSES = (Pause(100, 200), Pause(300))
 

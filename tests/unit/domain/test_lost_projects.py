@@ -2,7 +2,7 @@
 
 import pytest
 
-from iai_mcp.domain.lost_projects import likely
+from iai_mcp.domain.projects.missing_directories import likely
 
 HERE = ("/home/ann/shop", "/home/ann/blog", "/home/ann/old/blog")
 

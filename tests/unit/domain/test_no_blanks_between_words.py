@@ -7,7 +7,6 @@ import pytest
 from iai_mcp.domain.cue.analysis import read
 from iai_mcp.domain.exchanges import CueWord, CueWords, TurnKind, kinds, turning
 from iai_mcp.domain.narration import broken_off, on_the_way
-from iai_mcp.domain.relevance import read_prompt
 from iai_mcp.domain.ruling_cues import asks_for_a_rule
 from iai_mcp.domain.rulings import rulings
 from iai_mcp.domain.words import count, width
@@ -110,9 +109,3 @@ def test_of_pairs_of_characters_half_may_be_unknown() -> None:
     assert half.unseen == 0.0
     assert most.unseen == 0.5
     assert CueWords([CueWord("redis", 4.0, 0), CueWord("lock", 4.0, 1)]).unseen == 0.5
-
-
-def test_a_prompt_without_blanks_may_be_worth_asking_for() -> None:
-    assert read_prompt("加一个每天凌晨跑的库存快照任务").worth_asking
-    assert not read_prompt("继续").worth_asking
-    assert not read_prompt("提交吧").worth_asking

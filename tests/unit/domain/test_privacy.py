@@ -2,7 +2,7 @@
 
 import pytest
 
-from iai_mcp.domain.privacy import PrivateAreas
+from iai_mcp.adapters.private_areas import PrivateAreas
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from iai_mcp.domain.project_identity import (
+from iai_mcp.domain.projects.identity import (
     follow,
     follow_upward,
     from_key,

@@ -6,11 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from iai_mcp.domain.briefing import _CORRECTED
 from iai_mcp.domain.cue.analysis import read
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import Memory
-from iai_mcp.domain.recap import gist, narrates
 from iai_mcp.domain.repeats import wording
 from iai_mcp.domain.rule_register import register
 from iai_mcp.domain.ruling_cues import asking_words, asks_for_a_rule
@@ -43,9 +41,8 @@ def seconds(read_it: Callable[[str], object], text: str) -> float:
         asks_for_a_rule,
         asking_words,
         wording,
-        _CORRECTED.search,
     ],
-    ids=["a cue", "for a rule", "for what asks for one", "for repeats", "for corrections"],
+    ids=["a cue", "for a rule", "for what asks for one", "for repeats"],
 )
 def test_a_long_run_of_the_same_is_read_at_once(
     reading: Callable[[str], object], unit: str
@@ -60,10 +57,8 @@ def test_a_long_run_of_the_same_is_read_at_once(
     [
         lambda text: rulings(text[:1500]),
         lambda text: ruling(text[:300], text[:300]),
-        lambda text: gist(text, 400, set()),
-        narrates,
     ],
-    ids=["for rulings", "as one ruling", "for its gist", "for narration"],
+    ids=["for rulings", "as one ruling"],
 )
 def test_what_a_session_is_told_is_read_at_once(
     reading: Callable[[str], object], unit: str

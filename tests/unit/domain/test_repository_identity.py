@@ -2,7 +2,7 @@
 
 import pytest
 
-from iai_mcp.domain.repository_identity import of_place, of_remote, of_root
+from iai_mcp.domain.projects.repository import of_place, of_remote, of_root
 
 SAME = (
     "https://github.com/ann/shop.git",

@@ -1,6 +1,6 @@
 """Following a template without losing what was edited by hand."""
 
-from iai_mcp.domain.templates import SyncState, compare, merge
+from iai_mcp.domain.agents.templates import SyncState, compare, merge
 
 BASE = "one\ntwo\nthree\nfour\nfive\n"
 

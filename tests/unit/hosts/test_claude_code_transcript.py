@@ -107,7 +107,8 @@ def test_what_nobody_said_is_not_conversation(tmp_path: Path) -> None:
 
     events, skipped, _ = read_turns(path)
 
-    assert (events, skipped) == ([], 0)
+    assert [event["text"] for event in events if event["role"] != "summary"] == []
+    assert skipped == 0
 
 
 def test_what_was_typed_while_the_assistant_worked_is_kept(tmp_path: Path) -> None:
@@ -449,3 +450,19 @@ def test_what_a_person_said_behind_a_reminder_is_kept(tmp_path: Path) -> None:
     events, _, _ = read_turns(path)
 
     assert [event["text"] for event in events] == ["please look at the parser"]
+
+
+def test_a_subagent_is_asked_by_its_agent_and_refused_by_the_person(tmp_path: Path) -> None:
+    refusal = "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nnot there"
+    result = {"type": "tool_result", "tool_use_id": "t1", "is_error": True, "content": refusal}
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "rm -r x"}}
+    path = write(
+        tmp_path / SESSION / "subagents" / "agent-a1b2.jsonl",
+        line("user", "look into the cart", uuid="s-1", isSidechain=True, agentId="a1b2"),
+        line("assistant", [call], uuid="s-2", isSidechain=True, agentId="a1b2"),
+        line("user", [result], uuid="s-3", isSidechain=True, agentId="a1b2"),
+    )
+
+    said = [(e["role"], e["text"]) for e in open_transcript(path) if e["role"] != "tool"]
+
+    assert said == [("assistant", "look into the cart"), ("user", "not there")]

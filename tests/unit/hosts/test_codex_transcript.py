@@ -4,8 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-import zstandard
-
+from iai_mcp import zstd
 from iai_mcp.hosts.transcripts import open_transcript, read_turns
 
 
@@ -120,7 +119,7 @@ def test_what_the_program_itself_puts_in_is_not_conversation(tmp_path: Path) -> 
 
     events, skipped, _ = read_turns(str(path))
 
-    assert [e["text"] for e in events] == ["<b>keep</b> this html"]
+    assert [e["text"] for e in events if e["role"] != "summary"] == ["<b>keep</b> this html"]
     assert skipped == 1
 
 
@@ -161,7 +160,7 @@ def test_files_of_early_versions_have_bare_items(tmp_path: Path) -> None:
 
 def test_cold_files_are_compressed_and_cut_ones_give_what_they_have(tmp_path: Path) -> None:
     lines = text_of(META, *(item("user", f"turn {n} {'y' * 999}") for n in range(400)))
-    packed = zstandard.ZstdCompressor().compress(lines.encode())
+    packed = zstd.compress(lines.encode())
     whole, cut = tmp_path / "rollout-1.jsonl.zst", tmp_path / "rollout-2.jsonl.zst"
     whole.write_bytes(packed)
     cut.write_bytes(packed[: len(packed) // 2])
@@ -182,3 +181,80 @@ def test_a_subagents_rollout_names_its_agent(tmp_path: Path) -> None:
     (event,) = read_turns(str(path))[0]
 
     assert (event["agent_id"], event["agent_name"]) == ("s-2", "Scout")
+
+
+SKILL = "<skill>\n<name>review</name>\n<path>/home/ann/.codex/skills/review/SKILL.md</path>\n# Review\nRead.\n</skill>"
+
+
+def test_a_skill_that_codex_puts_on_the_persons_side_is_not_said_by_them(tmp_path: Path) -> None:
+    path = tmp_path / "rollout-1.jsonl"
+    path.write_text(
+        text_of(
+            META,
+            item("user", "$review the cart"),
+            shown("user_message", "$review the cart"),
+            item("user", SKILL),
+            item("assistant", "two findings"),
+            shown("agent_message", "two findings"),
+        ),
+        encoding="utf-8",
+    )
+
+    assert said(path) == [("user", "$review the cart", 0), ("assistant", "two findings", 0)]
+
+
+def test_text_that_no_event_shows_was_injected_whatever_it_looks_like(tmp_path: Path) -> None:
+    path = tmp_path / "rollout-1.jsonl"
+    path.write_text(
+        text_of(
+            META,
+            item("user", "These are the rules of the house."),
+            item("user", "go"),
+            shown("user_message", "go"),
+            item("user", "Here is the file you mentioned."),
+            item("assistant", "done"),
+            item("user", "and again"),
+            item("user", "The file once more."),
+            shown("user_message", "and again"),
+            item("assistant", "done again"),
+        ),
+        encoding="utf-8",
+    )
+
+    assert [text for _, text, _ in said(path)] == ["go", "done", "and again", "done again"]
+
+
+def test_a_prompt_without_an_answer_is_kept_and_is_one_turn_when_its_event_comes(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "rollout-1.jsonl"
+    path.write_text(text_of(META, item("user", "go")), encoding="utf-8")
+    first = open_transcript(str(path), "codex")
+    assert [event["text"] for event in first] == ["go"]
+
+    with path.open("a", encoding="utf-8") as file:
+        file.write(
+            text_of(shown("user_message", "go"), item("user", SKILL), item("assistant", "ok"))
+        )
+    second = open_transcript(str(path), "codex", start=first.end, carry=first.carry)
+
+    assert [event["text"] for event in second] == ["ok"]
+
+
+def test_a_skill_in_a_file_without_events_is_not_said_by_the_person(tmp_path: Path) -> None:
+    path = tmp_path / "rollout-1.jsonl"
+    path.write_text(text_of(META, item("user", "go"), item("user", SKILL), item("assistant", "ok")))
+
+    assert [text for _, text, _ in said(path)] == ["go", "ok"]
+
+
+def test_a_subagent_is_asked_by_its_agent_and_not_by_a_person(tmp_path: Path) -> None:
+    meta = {"id": "s-2", "cwd": "/x", "source": {"subagent": "review"}}
+    path = tmp_path / "rollout-1.jsonl"
+    path.write_text(
+        text_of(
+            {**META, "payload": meta}, item("user", "Review the diff."), item("assistant", "ok")
+        )
+    )
+
+    assert [role for role, _, _ in said(path)] == ["assistant", "assistant"]

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from iai_mcp.hosts.editing.json_text import append, put, take_out
-from iai_mcp.hosts.editing.jsonc import Json, NotJson, parse
+from iai_mcp.hosts.config_files.json_text import append, put, take_out
+from iai_mcp.hosts.config_files.jsonc import Json, NotJson, parse
 
 ENTRY: Json = {"command": "/usr/bin/python", "args": ["-m", "iai_mcp.bridge"]}
 PATH = ("mcpServers", "iai-mcp")

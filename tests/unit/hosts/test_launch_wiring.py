@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from iai_mcp.adapters.agent_runtime import LocalRuntime
-from iai_mcp.domain.agent_profiles import AgentProfile, ConventionFile, Flag
+from iai_mcp.domain.agents.host_wiring import Invocation, LaunchWiring, MemoryWiring, Resume
+from iai_mcp.domain.agents.profile import AgentProfile, ConventionFile, Flag
 from iai_mcp.domain.errors import InvalidInput
-from iai_mcp.domain.invocations import Invocation, LaunchWiring, MemoryWiring, Resume
 from iai_mcp.hosts import catalogue
 
 RUN = "/home/ann/shop/.ideai/run/a-1"
@@ -167,7 +167,9 @@ def test_claude_code_gets_settings_servers_and_the_project_by_flags() -> None:
         *("--add-dir", "/home/ann/shop", "--session-id", "5e55-10", "--", "go"),
     )
     assert wiring.env == {"DISABLE_AUTOUPDATER": "1"}
-    assert json.loads(files(wiring)["claude-mcp.json"]) == {"mcpServers": {"iai-mcp": SERVER}}
+    assert json.loads(files(wiring)["claude-mcp.json"]) == {
+        "mcpServers": {"iai-mcp": SERVER | {"alwaysLoad": True}}
+    }
     hook = settings["hooks"]["SessionStart"][0]["hooks"][0]
     assert [hook["command"], *hook["args"]] == [*MEMORY.hook, "claude-code", "SessionStart"]
     assert {"Stop", "SessionEnd", "Notification", "PermissionRequest"} <= set(settings["hooks"])

@@ -8,21 +8,24 @@ import pytest
 
 from iai_mcp import hosts
 from iai_mcp.hosts.host import HookEvent, Host
+from iai_mcp.hosts.simple_hosts import HOSTS
 
 PACKAGES = [
     path.parent
     for path in Path(hosts.__file__).parent.glob("*/__init__.py")
-    if path.parent.name != "editing"
+    if path.parent.name not in ("config_files", "formats")
 ]
 ALL = list(hosts.every())
 
 
-def test_every_package_is_a_host_of_the_list_under_its_own_name() -> None:
-    assert {host.id.replace("-", "_") for host in ALL} == {path.name for path in PACKAGES}
+def test_every_package_and_every_table_entry_is_a_host_of_the_list_under_its_own_name() -> None:
+    packages = {path.name.replace("_", "-") for path in PACKAGES}
+
+    assert sorted(host.id for host in ALL) == sorted([*packages, *HOSTS])
     assert all(hosts.find(host.id) is host for host in ALL)
 
 
-@pytest.mark.parametrize("name", ["nobody", "", "claude_code", "../codex", "editing", "host"])
+@pytest.mark.parametrize("name", ["nobody", "", "claude_code", "../codex", "config_files", "host"])
 def test_nothing_else_is_taken_for_a_host(name: str) -> None:
     assert hosts.find(name) is None
 
@@ -31,7 +34,7 @@ def test_nothing_else_is_taken_for_a_host(name: str) -> None:
 def test_a_host_can_be_read_connected_or_launched(host: Host) -> None:
     assert host.title
     assert host.transcript or host.files or host.launch
-    assert bool(host.files) != bool(host.unwired) or host.id == "shell"
+    assert bool(host.files) != bool(host.not_connected) or host.id == "shell"
 
 
 @pytest.mark.parametrize("host", [host for host in ALL if host.hooks], ids=lambda host: host.id)
@@ -51,9 +54,9 @@ def test_a_program_that_nobody_knows_is_taken_to_speak_like_claude_code() -> Non
 def test_a_host_that_hooks_import_brings_nothing_that_is_slow() -> None:
     slow = "{'json', 're', 'typing', 'enum', 'dataclasses', 'collections', 'importlib.metadata'}"
     probe = (
-        "import sys; from iai_mcp import hosts; found = list(hosts.readable()); "
+        "import sys; from iai_mcp import hosts; loaded = list(hosts.readable()); "
         f"print(sorted({slow} & set(sys.modules)), "
-        "[name for name in sys.modules if 'wiring' in name or 'iai_mcp.domain' in name])"
+        "[name for name in sys.modules if 'config' in name or 'iai_mcp.domain' in name])"
     )
     done = subprocess.run(
         [sys.executable, "-S", "-c", probe],

@@ -83,7 +83,7 @@ def test_opencodes_database_gives_spoken_parts_and_waits_for_open_answers(openco
     assert [(e["session_id"], e["role"], e["text"], e["cwd"]) for e in events] == [
         ("ses_1", "user", "which port?", "/home/ann/shop"),
         ("ses_1", "assistant", "5433", "/home/ann/till"),
-        ("ses_2", "user", "look", "/home/ann/shop"),
+        ("ses_2", "assistant", "look", "/home/ann/shop"),
     ]
     assert events[0]["ts"] == "2026-01-01T00:00:00.000Z"
     assert events[0]["id"] == "msg_1/prt_msg_1_0"
@@ -132,6 +132,118 @@ def test_opencodes_older_files_are_joined_over_three_folders(tmp_path: Path) -> 
         ("msg_1/p1", "hello", "/home/ann/shop")
     ]
     assert (reading.host, reading.session_id, reading.skipped) == ("opencode", "ses_1", 1)
+
+
+REVIEW = (
+    "You are a code reviewer. Your job is to review code changes and provide actionable feedback.\n\n"
+    "---\n\nInput: {}\n\n---\n\n## Determining What to Review\n\nBased on the input provided …"
+)
+
+
+def opencode_export(parent: str | None = None, *parts: object) -> dict[str, object]:
+    def message(name: str, role: str, *parts: object) -> dict[str, object]:
+        info = {
+            "id": name,
+            "role": role,
+            "sessionID": "ses_1",
+            "time": {"created": 1_767_225_600_000, "completed": 2},
+        }
+        return {"info": info, "parts": [{"id": f"p{n}", **part} for n, part in enumerate(parts)]}  # type: ignore[dict-item]
+
+    ran = {
+        "status": "completed",
+        "input": {"command": "make"},
+        "output": "ok",
+        "metadata": {"exit": 0},
+    }
+    asked = parts or ({"type": "text", "text": "which port?"},)
+    return {
+        "info": {"id": "ses_1", "projectID": "p", "directory": "/home/ann/shop", "parentID": parent},
+        "messages": [
+            message("m1", "user", *asked),
+            message("m2", "assistant", {"type": "tool", "tool": "bash", "callID": "c", "state": ran}, {"type": "text", "text": "5433"}),
+        ],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("host", [None, "opencode"])
+@pytest.mark.parametrize("name", ["session.json", "export.json"])
+@pytest.mark.parametrize("before", ["", "Exporting session: ses_1\n"])
+def test_what_opencode_exports_is_read(
+    tmp_path: Path, host: str | None, name: str, before: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(before + json.dumps(opencode_export(), indent=2), encoding="utf-8")
+
+    reading = open_transcript(str(path), host)
+    events = list(reading)
+
+    assert reading.host == "opencode"
+    assert [(e["role"], e.get("id"), e["session_id"]) for e in events] == [
+        ("user", "m1/p0", "ses_1"),
+        ("tool", "c", "ses_1"),
+        ("assistant", "m2/p1", "ses_1"),
+    ]
+    assert events[1]["turn"] == "m1/p0"
+    assert (reading.cwd, reading.problem, reading.skipped) == ("/home/ann/shop", None, 0)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"info": {}, "messages": []},
+        {"info": {"id": "ses_1", "projectID": "p"}},
+        {"info": {"id": "ses_1"}, "messages": {}},
+        [],
+        "text",
+    ],
+)
+def test_an_export_without_a_session_is_a_problem_and_no_exception(
+    tmp_path: Path, document: object
+) -> None:
+    path = jsonl(tmp_path / "export.json", document)
+
+    reading = open_transcript(path, "opencode")
+
+    assert list(reading) == []
+    assert reading.problem
+
+
+def test_damaged_messages_of_an_export_are_counted(tmp_path: Path) -> None:
+    export = opencode_export()
+    messages = export["messages"]
+    assert isinstance(messages, list)
+    messages += [None, {"info": 1}, {"info": {"id": "m3", "role": "user"}, "parts": [1, {}]}]
+    reading = open_transcript(jsonl(tmp_path / "export.json", export), "opencode")
+
+    assert len(list(reading)) == 3
+    assert reading.skipped == 3
+
+
+def test_the_prompt_of_a_sub_agent_is_its_agents(tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "export.json", opencode_export("ses_0"))
+
+    assert [e["role"] for e in read_turns(path)[0]] == ["assistant", "tool", "assistant"]
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"type": "text", "text": REVIEW.format("look at the cart")}, ["/review look at the cart"]),
+        ({"type": "text", "text": REVIEW.format("")}, []),
+        (
+            {"type": "subtask", "command": "review", "prompt": REVIEW.format("the cart")},
+            ["/review the cart"],
+        ),
+        ({"type": "subtask", "command": "own", "prompt": "do as the file says"}, []),
+    ],
+)
+def test_of_a_command_only_what_the_person_typed_is_theirs(
+    tmp_path: Path, part: object, said: list[str]
+) -> None:
+    path = jsonl(tmp_path / "export.json", opencode_export(None, part))
+
+    assert [e["text"] for e in read_turns(path)[0] if e["role"] == "user"] == said
 
 
 def test_cursors_lines_have_neither_id_nor_time(tmp_path: Path) -> None:

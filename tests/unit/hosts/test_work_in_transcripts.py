@@ -496,3 +496,27 @@ def test_cursors_commands_have_no_ids_and_are_told_apart_by_their_order(tmp_path
         ("ls src/", 0, False),
         ("ls src/", 1, False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "directory"),
+    [
+        ("make", "/w/shop"),
+        ("cd /w/till && make", "/w/till"),
+        ("cd ../till; make", "/w/till"),
+        ("cd 'a b' && make", "/w/shop/a b"),
+        ('cd "/w/till"\nmake', "/w/till"),
+        ("cd src", "/w/shop"),
+        ("cd $HOME && make", "/w/shop"),
+        ("cd - && make", "/w/shop"),
+        ("cd 'open && make", "/w/shop"),
+        ("cd", "/w/shop"),
+        ("cdk deploy && cd /x && y", "/w/shop"),
+    ],
+)
+def test_a_command_that_begins_with_cd_runs_there(command: str, directory: str) -> None:
+    (event,) = events_of(
+        Call("c", "bash", {"command": command}), Result(), Setting("codex", cwd="/w/shop")
+    )
+
+    assert event["work"]["cwd"] == directory  # type: ignore[index]

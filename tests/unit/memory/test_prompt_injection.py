@@ -1,59 +1,53 @@
-"""What is put before a prompt: what recall is sure of, once per session."""
+"""What is told with a prompt: work that names the same things, once per session."""
+
+from dataclasses import replace
 
 from tests.fakes.journal import FakeJournal
-from tests.fakes.memories import FakeMemories
+from tests.fakes.memories import FakeMemories, FakeWordIndex
 from tests.unit.memory.bench import Noon
 
 from iai_mcp.adapters.surroundings import LocalProjects
-from iai_mcp.domain.relevance import Mode
+from iai_mcp.domain.prompt_match import Mode
 from iai_mcp.memory.injections import Injections
 from iai_mcp.memory.prompt_injection import NewPrompt, PromptInjection
-from iai_mcp.memory.question import Answer, Hit, Question
-from iai_mcp.memory.room import Shown
-from iai_mcp.memory.rules import Rules
 from iai_mcp.memory.scoping import Access
 
-PROMPT = NewPrompt(text="where do we keep the cache of the compiler?", session_id="mine")
+PROMPT = NewPrompt(text="is parse_header kept in the cache of the compiler?", session_id="mine")
+ASKED, ANSWERED = "what of parse_header?", "parse_header is kept in valkey"
 
 
 class Kit:
-    """Two memories that recall finds for any question; it is sure of the first."""
+    """An exchange about what the prompt names, and one about nothing of it."""
 
     def __init__(self, mode: Mode = "auto") -> None:
-        self.memories = FakeMemories(
-            "the cache of the compiler is kept in valkey", "the cake was lemon"
-        )
+        self.memories = FakeMemories()
+        self.memories.say(ASKED)
+        self.memories.say(ANSWERED, role="assistant")
+        self.memories.say("a cake?")
+        self.memories.say("it was lemon", role="assistant")
         self.journal = FakeJournal()
         self.injections = Injections(self.memories, self.journal, Noon(), lambda now: now())
-        self.asked: list[Question] = []
         self.inject = PromptInjection(
             memories=self.memories,
             access=Access(self.memories, LocalProjects()),
-            recall=self.recall,
-            rules=Rules(self.memories, lambda _scope, _latest: ()),
-            holding=lambda terms: dict.fromkeys(terms, 1),
+            index=FakeWordIndex(self.memories),
+            exchanges=lambda key, _around: [[1, 2] if key < 3 else [3, 4]],
             mode=lambda: mode,
             count_tokens=lambda: lambda text: len(text) // 4,
             injections=self.injections,
             clock=Noon(),
         )
 
-    def recall(self, question: Question) -> Answer:
-        self.asked.append(question)
-        found = zip(self.memories.get([1, 2]), (0.8, 0.1), strict=True)
-        return Answer(
-            hits=tuple(Hit(shown=Shown(m), score=1, reason="", cosine=c) for m, c in found)
-        )
 
-
-def test_only_what_recall_is_sure_of_goes_in_and_never_twice_into_one_session() -> None:
+def test_what_names_the_same_goes_in_and_never_twice_into_one_session() -> None:
     kit = Kit()
 
-    first, again = kit.inject(PROMPT), kit.inject(PROMPT)
+    first = kit.inject(PROMPT)
 
-    assert "valkey" in first.text
-    assert "lemon" not in first.text
-    assert again.text == ""
+    assert f'"{ASKED}" → {ANSWERED}' in first.text
+    assert "cake" not in first.text
+    assert kit.inject(PROMPT).text == ""
+    assert kit.inject(NewPrompt(text=PROMPT.text, session_id="another")).text == first.text
 
 
 def test_what_went_in_can_be_asked_for_with_its_reason() -> None:
@@ -64,15 +58,23 @@ def test_what_went_in_can_be_asked_for_with_its_reason() -> None:
 
     assert (told.moment, told.session_id, more) == ("prompt", "mine", False)
     assert [(one.source.why, one.memory) for one in told.used] == [
-        ("it is about the same", kit.memories.stored[1])
+        ("it names parse_header", kit.memories.stored[1]),
+        ("it names parse_header", kit.memories.stored[2]),
     ]
     kit.memories.forget([1], 5)
     assert kit.injections.latest()[0][0].used[0].memory is None
 
 
-def test_turned_off_or_asked_nothing_it_does_not_even_look() -> None:
-    off, on = Kit("off"), Kit()
+def test_turned_off_or_asked_nothing_it_is_silent() -> None:
+    assert Kit("off").inject(PROMPT).text == ""
+    assert Kit().inject(NewPrompt(text="yes")).text == ""
 
-    assert off.inject(PROMPT).text == ""
-    assert on.inject(NewPrompt(text="yes")).text == ""
-    assert (off.asked, on.asked) == ([], [])
+
+def test_an_agents_note_is_no_conclusion_until_somebody_pins_it() -> None:
+    kit = Kit()
+    note = kit.memories.stored[2]
+    by_agent = replace(note.provenance, captured_by="backend")
+    kit.memories.stored[2] = replace(note, provenance=by_agent)
+    assert kit.inject(PROMPT).text == ""
+    kit.memories.stored[2] = replace(kit.memories.stored[2], pinned=True)
+    assert ANSWERED in kit.inject(PROMPT).text

@@ -11,9 +11,9 @@ from iai_mcp.domain.errors import InvalidInput, IoFailed, NotFound
 from iai_mcp.domain.shared_events import Forgot, Pinned, Said
 from iai_mcp.ports.shared_log import Entry, SharedLog
 from iai_mcp.sharing import joining
+from iai_mcp.sharing.circle import Circle
 from iai_mcp.sharing.invitations import Invitation
 from iai_mcp.sharing.keys import DeviceKeys
-from iai_mcp.sharing.circle import Circle
 
 NOW = 1_000_000
 

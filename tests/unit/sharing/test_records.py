@@ -1,7 +1,6 @@
 """Records: what was sealed comes back to members, and to nobody and nowhere else."""
 
 import pytest
-import zstandard
 
 from iai_mcp.domain.event_chain import Link, folded, linked
 from iai_mcp.domain.shared_events import Event, Forgot, lines_of
@@ -121,7 +120,6 @@ def test_what_is_sealed_for_a_device_opens_there_only(keys: DeviceKeys) -> None:
 
 
 def test_words_are_compressed_before_they_are_sealed(keys: DeviceKeys) -> None:
-    assert zstandard.ZstdCompressor().compress(b"a" * 10_000)  # the library is there
     many: list[Event] = [Forgot(identity=bytes(16))] * 1000
 
     assert len(records.seal(Content(many), _header(keys, b""), KEY, keys)) < 2000

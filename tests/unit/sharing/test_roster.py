@@ -168,7 +168,9 @@ def test_an_epoch_whose_key_a_removed_device_has_is_not_used_any_more(founder: G
     assert roster.without_key("one") == roster.without_key("00" * 16) == {}
     assert roster.common_epochs([bob.id]) == ["three", "one", "00" * 16]
     roster.hear(founder.id, [Removed(device=bob.id, last=7, at=1)])
-    assert roster.epoch() == ""  # who began it did not know of the removal, and may give bob the key
+    assert (
+        roster.epoch() == ""
+    )  # who began it did not know of the removal, and may give bob the key
     knowing = EpochKey(
         epoch="four", began=0, sealed={founder.id: b"k"}, without=bytes.fromhex(bob.id)
     )
@@ -178,9 +180,7 @@ def test_an_epoch_whose_key_a_removed_device_has_is_not_used_any_more(founder: G
 
 def test_a_device_whose_key_nothing_can_be_sealed_for_is_not_known(founder: Guest) -> None:
     keys = DeviceKeys.made()
-    bad = Hello(
-        member="bob", machine="m", signing_key=keys.signing_key, sealing_key=bytes(32)
-    )
+    bad = Hello(member="bob", machine="m", signing_key=keys.signing_key, sealing_key=bytes(32))
     roster = _roster(founder)
     roster.hear(bad.device, [bad])
     assert roster.hellos == {}

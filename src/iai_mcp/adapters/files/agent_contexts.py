@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 
 from iai_mcp.adapters.files import json_text
-from iai_mcp.domain.agents import (
+from iai_mcp.domain.agents.agent import (
     CONTEXTS,
     MANIFEST_VERSION,
     Agent,
@@ -19,7 +19,7 @@ from iai_mcp.domain.agents import (
 )
 from iai_mcp.domain.errors import IaiError, InvalidInput, IoFailed, NotFound
 from iai_mcp.domain.foreign_text import is_bare_file_name, quoted
-from iai_mcp.domain.projects import PROJECT_DATA, RUNS, ProjectPath
+from iai_mcp.domain.projects.project import PROJECT_DATA, RUNS, ProjectPath
 from iai_mcp.ports.file_system import FilesBelow, FileSystem
 
 _MANIFEST = f"{PROJECT_DATA}/agents.json"

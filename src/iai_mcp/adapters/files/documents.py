@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from iai_mcp.domain.composing import Skill
+from iai_mcp.domain.agents.context_document import Skill
+from iai_mcp.domain.agents.templates import Template
 from iai_mcp.domain.errors import InvalidInput, NotFound
 from iai_mcp.domain.foreign_text import bare_file_name, is_bare_file_name, quoted
-from iai_mcp.domain.projects import PROJECT_DATA, ProjectPath
-from iai_mcp.domain.templates import Template
+from iai_mcp.domain.projects.project import PROJECT_DATA, ProjectPath
 from iai_mcp.ports.file_system import FilesBelow, FileSystem
 
 PROJECT = "project"

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from iai_mcp.adapters.files import json_text
-from iai_mcp.domain.agent_profiles import RUN_DIR_TEMPLATE, AgentProfile, parse_injection
+from iai_mcp.domain.agents.profile import RUN_DIR_TEMPLATE, AgentProfile, parse_injection
 from iai_mcp.domain.errors import IaiError, NotFound
-from iai_mcp.domain.projects import Project, ProjectPath, RemoteRef
+from iai_mcp.domain.projects.project import Project, ProjectPath, RemoteRef
 from iai_mcp.ports.file_system import FilesBelow
 
 Value = TypeVar("Value")

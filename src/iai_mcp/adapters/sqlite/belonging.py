@@ -39,13 +39,14 @@ IN_SESSION = (
 )
 
 # Two short ways through the indexes: one condition for both would read and sort all of a session.
+# Summaries are no turns of it.
 _BESIDE = """
 SELECT key FROM (
     SELECT * FROM (SELECT key, at FROM memories WHERE session = :session
-        AND (at, key) {which} (:at, :key) ORDER BY at {order}, key {order} LIMIT :count)
+        AND role <> 'summary' AND (at, key) {which} (:at, :key) ORDER BY at {order}, key {order} LIMIT :count)
     UNION ALL
     SELECT * FROM (SELECT m.key, m.at FROM further_sessions AS f JOIN memories AS m USING (key)
-        WHERE f.session = :session AND f.gone = 0
+        WHERE f.session = :session AND f.gone = 0 AND m.role <> 'summary'
         AND (m.at, m.key) {which} (:at, :key) ORDER BY m.at {order}, m.key {order} LIMIT :count)
 ) ORDER BY at {order}, key {order} LIMIT :count
 """

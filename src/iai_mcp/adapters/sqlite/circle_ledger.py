@@ -308,7 +308,9 @@ class SqliteSharingLedger:
             )
 
     def witnesses(self) -> list[Witness]:
-        sql = "SELECT witness, device, number, digest FROM circle_seen WHERE circle = ? ORDER BY 1, 2"
+        sql = (
+            "SELECT witness, device, number, digest FROM circle_seen WHERE circle = ? ORDER BY 1, 2"
+        )
         with self._db.reading() as db:
             rows = fetched(db, sql, (self._circle.id,))
         return [Witness(row[0], row[1], row[2], bytes(row[3])) for row in rows]
@@ -423,7 +425,9 @@ class SqliteSharingLedger:
         own = said_of(db, self._circle.id, identity)
         told = None if own is None else self._tell(own)
         if told is not None and len(told.text) > LONGEST_TEXT // 4:
-            return told if len(told.text.encode()) <= LONGEST_TEXT else None  # others take no longer
+            return (
+                told if len(told.text.encode()) <= LONGEST_TEXT else None
+            )  # others take no longer
         return told
 
     def _records(self, condition: str) -> list[tuple[int, int]]:
@@ -449,7 +453,9 @@ def _digest_at(db: apsw.Connection, circle: str, number: int) -> bytes:
 
 
 def _digest_before(db: apsw.Connection, circle: str, number: int) -> bytes:
-    sql = "SELECT digest FROM circle_records WHERE circle = ? AND last < ? ORDER BY last DESC LIMIT 1"
+    sql = (
+        "SELECT digest FROM circle_records WHERE circle = ? AND last < ? ORDER BY last DESC LIMIT 1"
+    )
     return _blob(fetched(db, sql, (circle, number)))
 
 

@@ -12,7 +12,7 @@ from iai_mcp.adapters.sqlite.incoming import Merged
 from iai_mcp.adapters.sqlite.saying import Own
 from iai_mcp.adapters.sqlite.shared_tables import Membership, memberships
 from iai_mcp.domain.errors import AlreadyExists
-from iai_mcp.domain.project_identity import from_key
+from iai_mcp.domain.projects.identity import from_key
 from iai_mcp.domain.shared_events import ProjectNamed, Said
 from iai_mcp.ports.circles import SINCE_EVER, KnownCircle, SharedProject, Traffic
 

@@ -40,6 +40,13 @@ _AT_ONCE = 500  # values named in one statement
 _LATELY = 7 * 24 * 3600 * 1_000_000  # microseconds
 _LOG_SECONDS = 5.0  # who reads is done by then, but for a check of the whole file
 
+# Each has an index of its own; the planner would join them with a scan.
+_MARKED_BY_PEOPLE = (
+    "m.pinned = 1",
+    "m.session = ''",
+    "m.key IN (SELECT successor FROM memories WHERE successor IS NOT NULL)",
+)
+
 
 class SqliteMemories:
     """The encrypted store. One writer, many readers; see `Database` for what is durable when."""
@@ -106,6 +113,15 @@ class SqliteMemories:
         if before is not None:
             where, values = f"{where} AND (m.at, m.key) < (?, ?)", [*values, *before]
         return self._placed(where, values, "m.at DESC, m.key DESC", limit)
+
+    def notes(self, scope: Scope, limit: int) -> list[Memory]:
+        where, values = rows.condition(scope)
+        found: set[tuple[int, int]] = set()
+        for marked in _MARKED_BY_PEOPLE:
+            marked_there = f"{marked} AND m.derived = 0 AND {where}"
+            placed = self._placed(marked_there, values, "m.at DESC, m.key DESC", limit)
+            found |= {(one.at, one.key) for one in placed}
+        return self.get([key for _, key in sorted(found, reverse=True)[:limit]])
 
     def arrived(self, after: int, limit: int) -> list[Placed]:
         return self._placed("m.key > ? AND m.derived = 0", [after], "m.key", limit)

@@ -13,7 +13,7 @@ import apsw
 from iai_mcp.adapters.private_areas import private_areas
 from iai_mcp.adapters.sqlite.database import fetched
 from iai_mcp.adapters.sqlite.shared_tables import AFTER, PIN, Membership, decide, memberships
-from iai_mcp.domain.project_identity import from_key
+from iai_mcp.domain.projects.identity import from_key
 from iai_mcp.domain.shared_events import (
     Event,
     Forgot,

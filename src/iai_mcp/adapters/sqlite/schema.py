@@ -278,6 +278,9 @@ WHEN NEW.valid_to IS NOT OLD.valid_to BEGIN
 END;
 """
 
+# What people pinned is told at every session's start, however old it is.
+PINNED = "CREATE INDEX IF NOT EXISTS memories_pinned ON memories (at, key) WHERE pinned = 1;"
+
 STEPS: tuple[str, ...] = (
     _FIRST,
     _PASSAGES,
@@ -292,6 +295,7 @@ STEPS: tuple[str, ...] = (
     WORK_BY_TURN,
     held.TABLES,
     NO_INFERENCE,
+    PINNED,
     shared_tables.CHAINS,
 )
 

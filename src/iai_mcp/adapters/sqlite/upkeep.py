@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from iai_mcp.adapters.kept_copies import KeptCopies
+from iai_mcp.adapters.backups import KeptCopies
 from iai_mcp.adapters.sqlite import words, work_words
 from iai_mcp.adapters.sqlite.database import Database, scalar, verdict
 from iai_mcp.domain.errors import IaiError, StoreDamaged, StoreError, TimedOut

@@ -129,14 +129,22 @@ class SqliteWorks:
         if not plain:
             return []
         if plain.startswith("/"):
-            return self._edits_at(plain, scope, limit)
+            within = _within_project(plain, scope)
+            # The same file in other checkouts of the project, too.
+            return self._edits_below(within, scope, limit) or self._edits_at(plain, scope, limit)
+        exact = self._edits_below(plain, scope, limit)
+        ends = (f"*/{_pattern(plain)}", f"*/{_pattern(plain)}/*")
+        return exact or self._edits(["m.subject GLOB ?"] * len(ends), ends, scope, limit)
+
+    def _edits_below(self, plain: str, scope: Scope, limit: int) -> list[Record]:
+        """By the path as seen from the project."""
+        if not plain:
+            return []
         below = _pattern(plain)
         # The same file under its whole path, or in a worktree within the project.
         wider = [f"{below}/*", *(f"{at}/{below}{end}" for at in _CHECKOUTS for end in ("", "/*"))]
         conditions = ["m.subject = ?", *["m.subject GLOB ?"] * len(wider)]
-        exact = self._edits(conditions, [plain, *wider], scope, limit)
-        ends = (f"*/{below}", f"*/{below}/*")
-        return exact or self._edits(["m.subject GLOB ?"] * len(ends), ends, scope, limit)
+        return self._edits(conditions, [plain, *wider], scope, limit)
 
     def _edits_at(self, path: str, scope: Scope, limit: int) -> list[Record]:
         """By the whole path: what is stored is its end, or lies below it."""
@@ -390,6 +398,13 @@ def _record(row: Sequence[object]) -> Record:
             branch=str(branch),
         ),
     )
+
+
+def _within_project(path: str, scope: Scope) -> str:
+    """A whole path as seen from the project that is asked; "" where it lies in none."""
+    roots = [key.rstrip("/") for key in scope.projects if key.startswith("/")]
+    inside = [path[len(root) + 1 :] for root in roots if path.startswith(f"{root}/")]
+    return min(inside, key=len, default="")
 
 
 def _lies_at(record: Record, path: str) -> bool:

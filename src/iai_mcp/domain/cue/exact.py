@@ -37,6 +37,7 @@ _IDENTIFIER = re.compile(
     re.VERBOSE,
 )
 _WORDY = re.compile(r"[A-Za-z]+-[A-Za-z]+|[A-Z]{2,5}s")  # well-known, PRs
+_LONGEST = 500  # characters: a longer name is none, and looking for it takes seconds
 _TRAILING = ".,;:!?)]}'\""
 
 
@@ -58,7 +59,7 @@ def _trimmed(name: str) -> str:
 
 def _telling(name: str) -> bool:
     """A commit has letters and digits both; "and/or", a plain hyphen and "PRs" name nothing."""
-    if len(name) < 2 or not any(char.isalnum() for char in name):
+    if not 2 <= len(name) <= _LONGEST or not any(char.isalnum() for char in name):
         return False
     if re.fullmatch(r"[0-9a-f]{7,40}", name):
         return any(char.isdigit() for char in name) and any(char.isalpha() for char in name)

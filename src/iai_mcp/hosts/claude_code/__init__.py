@@ -2,7 +2,7 @@
 
 import os
 
-from iai_mcp.hosts.host import HookEvent, Hooks, Host, Transcript, folder_from, late, runs_our_hooks
+from iai_mcp.hosts.host import HookEvent, Hooks, Host, Transcript, folder_from, lazy, runs_our_hooks
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -15,7 +15,11 @@ def folder() -> str:
 
 def _history() -> tuple[str, ...]:
     projects = os.path.join(folder(), "projects")
-    return (f"{projects}/*/*.jsonl", f"{projects}/*/*/subagents/**/*.jsonl")
+    return (
+        f"{projects}/*/*.jsonl",
+        f"{projects}/*/*/subagents/**/*.jsonl",
+        f"{projects}/*/memory/*.md",
+    )
 
 
 def _is_line(record: "Record") -> bool:
@@ -50,7 +54,7 @@ HOOKS = Hooks(
     },
     others={"PostCompact": HookEvent.COMPACT},
     matchers={"PostToolUseFailure": "Bash"},
-    failed_call=late(f"{__name__}.tool_calls", "failed_call"),
+    failed_call=lazy(f"{__name__}.tool_calls", "failed_call"),
     fork=_fork,
     # Cursor's command line runs Claude Code's hooks, too.
     borrowed_by={"cursor_version": "cursor"},
@@ -62,18 +66,18 @@ HOST = Host(
     "Claude Code",
     binaries=("claude",),
     folders=lambda: (folder(),),
-    files=late(f"{__name__}.wiring", "files"),
+    files=lazy(f"{__name__}.config", "files"),
     seen="2.1.197",
     adds_server="claude mcp add --scope user iai-mcp -- ",
-    launch=late(f"{__name__}.wiring", "launch"),
-    package=late(f"{__name__}.package", "package"),
-    has_plugin=late(f"{__name__}.wiring", "has_plugin"),
+    launch=lazy(f"{__name__}.config", "launch"),
+    package=lazy("iai_mcp.hosts.plugins", "claude_code"),
+    has_plugin=lazy(f"{__name__}.config", "has_plugin"),
     drops_plugin="claude plugin uninstall iai-mcp@iai-mcp",
     hooks=HOOKS,
     transcript=Transcript(
-        late(f"{__name__}.transcript", "walk"),
+        lazy(f"{__name__}.transcript", "walk"),
         appends=True,
-        related=late(f"{__name__}.transcript", "related"),
+        related=lazy(f"{__name__}.transcript", "related"),
         history=_history,
         is_line=_is_line,
         document_keys=("loglines",),

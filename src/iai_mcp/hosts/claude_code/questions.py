@@ -1,4 +1,4 @@
-"""What people answered to Claude Code's own questions (`AskUserQuestion`).
+"""The person's answers to Claude Code's own questions (`AskUserQuestion`).
 
 `toolUseResult` has the answers and the notes to them. Where it is missing, the words of the result tell
 them: `"question"="answer" selected preview:\\n… user notes: …`, one after the other. Who would rather talk
@@ -22,70 +22,70 @@ _INSTEAD = (
 _LISTED, _LISTED_NOTES = "\n  Answer: ", "\n  User notes: "
 
 
-def answers(call: Call, said: str, more: object) -> Answers:
+def answers(call: Call, output: str, more: object) -> Answers:
     """The questions that were answered, with the answers, in the order asked."""
     if isinstance(more, dict) and isinstance(more.get("answers"), dict):
         return _told(more["answers"], more.get("annotations"))
-    return _read(said, _questions(call))
+    return _read(output, _questions(call))
 
 
 def answered_in_refusing(call: Call | None, words: str) -> Answers | None:
     """The answers given before somebody asked to talk about the questions; None where a person speaks."""
     if call is None or not call.is_question or not words.startswith(_INSTEAD):
         return None
-    found: Answers = []
+    pairs: Answers = []
     for question, part in _parts(words, _questions(call), '- "', '"'):
         answer, _, notes = part.removeprefix(_LISTED).partition(_LISTED_NOTES)
         if part.startswith(_LISTED):
-            found.append((question, _joined(answer, notes)))
-    return found
+            pairs.append((question, _joined(answer, notes)))
+    return pairs
 
 
 def _questions(call: Call) -> list[str]:
     asked = call.input.get("questions")
-    found = (text_at(one, "question") for one in asked) if isinstance(asked, list) else ()
-    return [question for question in found if question]
+    texts = (text_at(question, "question") for question in asked) if isinstance(asked, list) else ()
+    return [question for question in texts if question]
 
 
 def _told(given: Record, annotations: object) -> Answers:
     noted = annotations if isinstance(annotations, dict) else {}
-    found: Answers = []
+    pairs: Answers = []
     for question, answer in given.items():
         chosen = answer if isinstance(answer, list) else [answer]
-        words = ", ".join(one for one in chosen if isinstance(one, str))
-        found.append((question, _joined(words, text_at(noted, question, "notes") or "")))
+        words = ", ".join(option for option in chosen if isinstance(option, str))
+        pairs.append((question, _joined(words, text_at(noted, question, "notes") or "")))
     # Behind all others: a question's number is part of its identity.
     only_noted = [question for question in noted if question not in given]
-    found += [(question, text_at(noted, question, "notes") or "") for question in only_noted]
-    return [(question, words) for question, words in found if words]
+    pairs += [(question, text_at(noted, question, "notes") or "") for question in only_noted]
+    return [(question, words) for question, words in pairs if words]
 
 
-def _read(said: str, questions: list[str]) -> Answers:
-    end = max(said.rfind(mark) for mark in _ENDS)
-    found: Answers = []
-    for question, part in _parts(said if end < 0 else said[:end], questions, '"', '"='):
+def _read(output: str, questions: list[str]) -> Answers:
+    end = max(output.rfind(mark) for mark in _ENDS)
+    pairs: Answers = []
+    for question, part in _parts(output if end < 0 else output[:end], questions, '"', '"='):
         answer, notes = _without_preview(part.removesuffix(", "))
         answer = answer.removeprefix(_NOTHING_CHOSEN)
         if answer.startswith('"'):
             answer = answer[1:].removesuffix('"')
         if words := _joined(answer, notes):
-            found.append((question, words))
-    return found
+            pairs.append((question, words))
+    return pairs
 
 
-def _parts(said: str, questions: list[str], before: str, behind: str) -> Answers:
+def _parts(output: str, questions: list[str], before: str, behind: str) -> Answers:
     """What stands behind each question, up to the next: answers may hold any signs, questions are known."""
     places: list[tuple[int, int, str]] = []
     at = 0
     for question in questions:
         mark = f"{before}{question}{behind}"
-        found = said.find(mark, at)
-        if found >= 0:
-            at = found + len(mark)
-            places.append((found, at, question))
-    ends = [place[0] for place in places[1:]] + [len(said)]
+        start = output.find(mark, at)
+        if start >= 0:
+            at = start + len(mark)
+            places.append((start, at, question))
+    ends = [place[0] for place in places[1:]] + [len(output)]
     return [
-        (question, said[start:end].rstrip("\n"))
+        (question, output[start:end].rstrip("\n"))
         for (_, start, question), end in zip(places, ends, strict=True)
     ]
 
@@ -94,8 +94,8 @@ def _without_preview(part: str) -> tuple[str, str]:
     """An answer and the notes to it; what the chosen option looks like is left out."""
     answer, shown, rest = part.partition(_PREVIEW)
     for mark in _NOTES:
-        before, found, notes = (rest if shown else answer).rpartition(mark)
-        if found and (shown or before.endswith(('"', _NOTHING_CHOSEN))):
+        before, separator, notes = (rest if shown else answer).rpartition(mark)
+        if separator and (shown or before.endswith(('"', _NOTHING_CHOSEN))):
             return (answer if shown else before), notes
     return answer, ""
 

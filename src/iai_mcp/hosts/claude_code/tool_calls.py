@@ -4,7 +4,7 @@
 to a question. A call that the person refused carries what they said instead: those words were said.
 """
 
-from iai_mcp.hosts import work
+from iai_mcp.hosts import summaries, work
 from iai_mcp.hosts.claude_code import questions
 from iai_mcp.hosts.patches import Change
 from iai_mcp.hosts.turns import Event, Record, text_at
@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from iai_mcp.hosts.reading import Reading
+    from iai_mcp.hosts.reader import Reading
 
 _REFUSED = (
     "The user doesn't want to proceed",
@@ -33,6 +33,7 @@ _NOT_RUN = (
     "Permission to use",
     "Permission for this action",
 )
+_PLAN, _APPROVED = "exitplanmode", "User has approved"
 _EXIT = "Exit code "
 _BEHIND = "Command running in background"
 _REMINDER = "<system-reminder>"
@@ -41,7 +42,7 @@ _REMINDER = "<system-reminder>"
 def begin(record: Record, reading: "Reading") -> None:
     """Take note of the calls of an assistant's line."""
     for call in calls_in(record):
-        if call.is_work or call.is_question:
+        if call.is_work or call.is_question or call.name == _PLAN:
             work.begin(reading, call)
 
 
@@ -61,6 +62,8 @@ def end(record: Record, reading: "Reading") -> tuple[list[Event], str, Record]:
             if answers is None and not result.not_run:
                 answers = questions.answers(call, result.output, record.get("toolUseResult"))
             done += _answered(call, answers or [], record, reading)
+        elif call is not None and call.name == _PLAN:
+            done += _approved(call, result, record, reading)
         elif call is not None:
             done += work.events_of(call, result, _setting(record, reading))
     return done, "\n".join(spoken), about
@@ -133,8 +136,8 @@ def _result(block: Record, record: Record, call: Call | None) -> Result:
 def _reason(refusal: str) -> str:
     """What the person said in refusing a call; "" where they only refused it."""
     # Behind the first of the marks: another one stands in what was said.
-    said = max((refusal.partition(mark)[2] for mark in _SAID), key=len)
-    return said.partition(_AFTERWORD)[0].strip()
+    reason = max((refusal.partition(mark)[2] for mark in _SAID), key=len)
+    return reason.partition(_AFTERWORD)[0].strip()
 
 
 def _exit(output: str) -> tuple[int | None, str]:
@@ -165,10 +168,26 @@ def _hunks(more: Record) -> list[Change] | None:
 def _answered(
     call: Call, answers: questions.Answers, record: Record, reading: "Reading"
 ) -> list[Event]:
-    said = work.exchange(call, answers, _setting(record, reading), record.get("timestamp"))
-    if said:
-        reading.carry["request"] = said[-1].get("id")
-    return said
+    events = work.exchange(call, answers, _setting(record, reading), record.get("timestamp"))
+    if events:
+        reading.carry["request"] = events[-1].get("id")
+    return events
+
+
+def _approved(call: Call, result: Result, record: Record, reading: "Reading") -> list[Event]:
+    """The plan as the person approved it: they may have changed what the call proposed."""
+    if result.failed or result.not_run or not result.output.startswith(_APPROVED):
+        return []
+    plan = text_at(record.get("toolUseResult"), "plan") or text_at(call.input, "plan") or ""
+    return summaries.summary(
+        "claude-code",
+        summaries.PLAN,
+        plan,
+        identity=f"plan {call.id}",
+        ts=record.get("timestamp"),
+        cwd=record.get("cwd") or reading.carry.get("cwd"),
+        branch=record.get("gitBranch"),
+    )
 
 
 def _text(content: object) -> str:

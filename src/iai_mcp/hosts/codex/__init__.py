@@ -8,7 +8,7 @@ from iai_mcp.hosts.host import (
     Host,
     Transcript,
     folder_from,
-    late,
+    lazy,
     runs_our_hooks,
 )
 
@@ -22,11 +22,13 @@ def folder() -> str:
 
 
 def _history() -> tuple[str, ...]:
-    return tuple(
+    sessions = tuple(
         f"{folder()}/{kept}/**/rollout-*.{ending}"
         for kept in ("sessions", "archived_sessions")
         for ending in ("jsonl", "jsonl.zst", "json")
     )
+    notes = f"{folder()}/memories"
+    return (*sessions, f"{notes}/MEMORY.md", f"{notes}/rollout_summaries/*.md")
 
 
 def _is_line(record: "Record") -> bool:
@@ -50,7 +52,7 @@ HOOKS = Hooks(
     {"PermissionRequest": (HookEvent.ATTENTION, 5)},
     others={"PostCompact": HookEvent.COMPACT},
     matchers={"PostToolUse": "Bash|shell|shell_command|exec_command|local_shell"},
-    failed_call=late(f"{__name__}.tool_calls", "failed_call"),
+    failed_call=lazy(f"{__name__}.tool_calls", "failed_call"),
     are_installed=lambda: runs_our_hooks(os.path.join(folder(), "hooks.json")),
 )
 
@@ -59,18 +61,19 @@ HOST = Host(
     "Codex",
     binaries=("codex",),
     folders=lambda: (folder(),),
-    files=late(f"{__name__}.wiring", "files"),
+    files=lazy(f"{__name__}.config", "files"),
     seen="0.166.0",
     note="Codex runs new hooks only after you have trusted them: start codex and type /hooks once.",
     adds_server="codex mcp add iai-mcp -- ",
-    launch=late(f"{__name__}.wiring", "launch"),
-    package=late(f"{__name__}.package", "package"),
-    has_plugin=late(f"{__name__}.wiring", "has_plugin"),
+    launch=lazy(f"{__name__}.config", "launch"),
+    package=lazy("iai_mcp.hosts.plugins", "codex"),
+    has_plugin=lazy(f"{__name__}.config", "has_plugin"),
     drops_plugin="codex plugin remove iai-mcp@iai-mcp",
     hooks=HOOKS,
     transcript=Transcript(
-        late(f"{__name__}.transcript", "walk"),
+        lazy(f"{__name__}.transcript", "walk"),
         appends=True,
+        related=lazy(f"{__name__}.transcript", "related"),
         history=_history,
         magic=b"\x28\xb5\x2f\xfd",  # Zstandard's
         is_line=_is_line,

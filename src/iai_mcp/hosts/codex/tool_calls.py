@@ -2,10 +2,14 @@
 
 What a command printed comes in one of three forms: JSON with `metadata.exit_code`, or text that
 begins with lines about the exit and the time (of `shell_command` and of `exec_command`).
+
+`exec_command` can return while the process still runs, with a session id. The process is then polled
+by `write_stdin`, whose result reports its end. Such a command is held until that, or until an event
+reports the end under the command's own id.
 """
 
 from iai_mcp import regular_files
-from iai_mcp.hosts import work
+from iai_mcp.hosts import background, work
 from iai_mcp.hosts.turns import Event, Record, object_in, text_at
 from iai_mcp.hosts.work import Call, Result, Setting
 
@@ -13,13 +17,16 @@ TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from iai_mcp.hosts.reading import Reading
+    from iai_mcp.hosts.reader import Reading
 
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 _EXITS = ("Exit code: ", "Process exited with code ", "exit code: ")
 _TIMES = ("Wall time: ", "Duration: ")
+_RUNNING = "Process running with session ID "
 _OUTPUT = "Output:\n"
+_POLL = "write_stdin"
+_ENDED = ("CommandExecution", "exec_command_end")
 # Bytes. The line we look for holds output that Codex cuts (1.3 MB of it made a line of 77 KB), and
 # calls that ran beside it may follow.
 _ENDING = 512 * 1024
@@ -34,7 +41,7 @@ _NOT_RUN = (
 def begin(record: Record, reading: "Reading") -> None:
     """Take note of the call that a line holds, if it does."""
     for call in calls_in(record):
-        if call.is_work or call.is_question:
+        if call.is_work or call.is_question or call.name == _POLL:
             work.begin(reading, call)
 
 
@@ -42,23 +49,77 @@ def end(item: Record, record: Record, reading: "Reading") -> list[Event]:
     """What was done by the call that ends here."""
     if item.get("type") not in _RESULTS:
         return []
+    place = work.place_of(reading, item.get("call_id"))
     call = work.end(reading, item.get("call_id"), calls_in)
     if call is None:
         return []
+    if call.is_question:
+        answers = _answers(call, item)
+        return work.exchange(call, answers, _setting(reading), record.get("timestamp"))
+    result = result_of(item.get("output"))
+    if call.name == _POLL:
+        session = str(call.input.get("session_id"))
+        background.printed(reading, session, result.output)
+        return [] if result.exit is None else _ended(session, result.exit, record, reading)
+    if result.running and place is not None:
+        lost = background.hold(reading, result.running, call, place, result.output, _LINES)
+        return [event for earlier in lost for event in _done(earlier, Result(), reading)]
+    if result.seconds is None:
+        result.seconds = work.between(call.ts, record.get("timestamp"))
+    return work.events_of(call, result, _setting(reading))
+
+
+def end_by_event(event: Record, record: Record, reading: "Reading") -> list[Event]:
+    """What was done by a held command whose end this event reports."""
+    item = event.get("item") if event.get("type") == "item_completed" else event
+    if not isinstance(item, dict) or item.get("type") not in _ENDED:
+        return []
+    session = background.session_of(reading, item.get("call_id") or item.get("id"))
+    if session is None:
+        return []
+    printed = text_at(item, "aggregated_output")
+    return _ended(session, item.get("exit_code"), record, reading, printed)
+
+
+def release(reading: "Reading") -> list[Event]:
+    """Commands that nothing in the whole file ends."""
+    calls = background.rest(reading, _LINES)
+    return [event for call in calls for event in _done(call, Result(), reading)]
+
+
+def _ended(
+    session: str, code: object, record: Record, reading: "Reading", printed: str | None = None
+) -> list[Event]:
+    call = background.take(reading, session, _LINES)
+    if call is None:
+        return []
+    if printed is not None:
+        call.printed = [printed]
+    whole = code if isinstance(code, int) and not isinstance(code, bool) else None
+    seconds = work.between(call.ts, record.get("timestamp"))
+    return _done(call, Result(exit=whole, seconds=seconds), reading)
+
+
+def _done(call: Call, result: Result, reading: "Reading") -> list[Event]:
+    result.output = background.output_of(call)
+    return work.events_of(call, result, _setting(reading))
+
+
+def _output_in(record: Record) -> str:
+    payload = record.get("payload")
+    item = payload if isinstance(payload, dict) else record
+    return result_of(item.get("output")).output
+
+
+def _setting(reading: "Reading") -> Setting:
     carry = reading.carry
-    setting = Setting(
+    return Setting(
         "codex",
         cwd=carry.get("cwd"),
         branch=carry.get("branch"),
         agent_id=carry.get("agent_id"),
         agent_name=carry.get("agent_name"),
     )
-    if call.is_question:
-        return work.exchange(call, _answers(call, item), setting, record.get("timestamp"))
-    result = result_of(item.get("output"))
-    if result.seconds is None:
-        result.seconds = work.between(call.ts, record.get("timestamp"))
-    return work.events_of(call, result, setting)
 
 
 def calls_in(record: Record) -> "Iterator[Call]":
@@ -117,12 +178,12 @@ def result_of(output: object) -> Result:
         return _plain(text_at(output, "content") or "", failed=failed)
     text = output if isinstance(output, str) else ""
     if text.startswith("{"):
-        told = object_in(text)
-        meta = told.get("metadata")
+        report = object_in(text)
+        meta = report.get("metadata")
         if isinstance(meta, dict):
             code, took = meta.get("exit_code"), meta.get("duration_seconds")
             return Result(
-                text_at(told, "output") or "",
+                text_at(report, "output") or "",
                 exit=code if isinstance(code, int) else None,
                 seconds=took if isinstance(took, int | float) else None,
             )
@@ -132,20 +193,22 @@ def result_of(output: object) -> Result:
 def _plain(text: str, *, failed: bool = False) -> Result:
     if text.startswith(_NOT_RUN):
         return Result(not_run=True)
-    head, found, rest = text.partition(_OUTPUT)
+    head, separator, rest = text.partition(_OUTPUT)
     if rest.startswith(_EXITS) and not any(mark in head for mark in _EXITS):
         # A patch in a command: inside the report on the command stands that on the patch.
-        head, found, rest = rest.partition(_OUTPUT)
-    if not found:
+        head, separator, rest = rest.partition(_OUTPUT)
+    if not separator:
         head, rest = text, text
     code: float | None = None
     seconds: float | None = None
+    running = ""
     for line in head.split("\n")[:8]:
         code = next((n for mark in _EXITS if (n := _number(line, mark)) is not None), code)
         took = next((n for mark in _TIMES if (n := _number(line, mark)) is not None), None)
         seconds = took if took is not None else seconds
+        running = line.removeprefix(_RUNNING).strip() if line.startswith(_RUNNING) else running
     whole = None if code is None else int(code)
-    return Result(rest, exit=whole, failed=failed, seconds=seconds)
+    return Result(rest, exit=whole, failed=failed, seconds=seconds, running=running)
 
 
 def _number(line: str, mark: str) -> float | None:
@@ -159,14 +222,17 @@ def _number(line: str, mark: str) -> float | None:
 
 def _answers(call: Call, item: Record) -> list[tuple[str, str]]:
     """Questions and what the person chose or wrote: `{"answers": {id: {"answers": […]}}}`."""
-    told = object_in(item.get("output")).get("answers")
+    by_id = object_in(item.get("output")).get("answers")
     asked = call.input.get("questions")
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for question in asked if isinstance(asked, list) else ():
         name = text_at(question, "id")
-        one = told.get(name) if isinstance(told, dict) and name else None
-        given = one.get("answers") if isinstance(one, dict) else None
+        reply = by_id.get(name) if isinstance(by_id, dict) and name else None
+        given = reply.get("answers") if isinstance(reply, dict) else None
         words = [word for word in given if isinstance(word, str)] if isinstance(given, list) else []
         if words:
-            found.append((text_at(question, "question") or "", ", ".join(words)))
-    return found
+            pairs.append((text_at(question, "question") or "", ", ".join(words)))
+    return pairs
+
+
+_LINES = background.Lines(calls_in, _output_in)

@@ -4,7 +4,7 @@ import os
 import time
 
 from iai_mcp import regular_files
-from iai_mcp.hosts.host import HookEvent, Hooks, Host, Transcript, folder_from, late
+from iai_mcp.hosts.host import HookEvent, Hooks, Host, Transcript, folder_from, lazy
 from iai_mcp.protocol.compact_json import dumps
 
 TYPE_CHECKING = False  # see compact_json
@@ -77,12 +77,12 @@ HOST = Host(
     "Copilot CLI",
     binaries=("copilot",),
     folders=lambda: (folder(),),
-    files=late(f"{__name__}.wiring", "files"),
+    files=lazy(f"{__name__}.config", "files"),
     seen="1.0.102",
-    launch=late(f"{__name__}.wiring", "launch"),
+    launch=lazy(f"{__name__}.config", "launch"),
     hooks=HOOKS,
     transcript=Transcript(
-        late(f"{__name__}.transcript", "walk"),
+        lazy(f"{__name__}.transcript", "walk"),
         appends=True,
         history=_history,
         is_line=_is_line,

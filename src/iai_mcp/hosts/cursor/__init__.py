@@ -8,7 +8,7 @@ from iai_mcp.hosts.host import (
     Host,
     Transcript,
     in_home,
-    late,
+    lazy,
     runs_our_hooks,
     xdg_config,
 )
@@ -80,11 +80,11 @@ HOST = Host(
     "Cursor",
     binaries=("cursor-agent", "cursor"),
     folders=lambda: (folder(),),
-    files=late(f"{__name__}.wiring", "files"),
-    launch=late(f"{__name__}.wiring", "launch"),
+    files=lazy(f"{__name__}.config", "files"),
+    launch=lazy(f"{__name__}.config", "launch"),
     hooks=HOOKS,
     transcript=Transcript(
-        late(f"{__name__}.transcript", "walk"),
+        lazy(f"{__name__}.transcript", "walk"),
         appends=True,
         history=_history,
         is_line=_is_line,

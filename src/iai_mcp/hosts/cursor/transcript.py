@@ -3,18 +3,31 @@ editor's composers (`state.vscdb`, or one of its composers as a JSON document).
 
 The CLI's lines have neither ids nor times. A composer lists its bubbles: type 1 is the person,
 type 2 the assistant, anything else is machinery.
+
+Cursor's tool calls: its CLI writes them without ids or results, its editor's bubbles have both.
 """
 
-from iai_mcp.hosts.cursor import tool_calls
-from iai_mcp.hosts.reading import NotATranscriptError, Reading, document, lines_of, name_of
-from iai_mcp.hosts.turns import Event, Record, blocks_text, count_occurrence, text_at, turn
-from iai_mcp.protocol.compact_json import loads
+from iai_mcp.hosts import work
+from iai_mcp.hosts.reader import NotATranscriptError, Reading, document, lines_of, name_of
+from iai_mcp.hosts.sqlite_file import json_column, reading_rows
+from iai_mcp.hosts.turns import (
+    Event,
+    Record,
+    blocks_text,
+    count_occurrence,
+    object_in,
+    text_at,
+    turn,
+)
+from iai_mcp.hosts.work import Call, Result, Setting
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ID = "cursor"
+
+_DONE = ("completed", "error")
 
 _BUBBLE_ROLES = {1: "user", 2: "assistant"}
 _QUERY = ("<user_query>", "</user_query>")
@@ -44,9 +57,9 @@ def parse(record: Record, reading: Reading) -> list[Event] | None:
         return None
     event = turn(_ID, role, _typed(words) if role == "user" else words)
     events = [] if event is None else [event]
-    events += tool_calls.in_line(content)
-    for one in events:
-        one["occurrence"] = count_occurrence(reading.seen(), one)
+    events += _tools_in_line(content)
+    for each in events:
+        each["occurrence"] = count_occurrence(reading.seen(), each)
     return events
 
 
@@ -75,30 +88,19 @@ def _documented(reading: Reading) -> "Iterator[Event]":
 
 
 def _stored(reading: Reading) -> "Iterator[Event]":
-    from iai_mcp.hosts.sqlite_file import reading_rows
-
     composers = "SELECT key, value FROM cursorDiskKV WHERE key LIKE 'composerData:%' ORDER BY key"
     bubbles_of = "SELECT key, value FROM cursorDiskKV WHERE key LIKE ?"
     with reading_rows(reading) as rows:
         for key, value in rows(composers):
             session = str(key).removeprefix("composerData:")
-            data = _object(value)
+            data = json_column(value)
             if data is None or (reading.wanted is not None and session != reading.wanted):
                 reading.skipped += data is None
                 continue
             stored = rows(bubbles_of, f"bubbleId:{session}:%")
-            bubbles = {str(name).rsplit(":", 1)[-1]: _object(bubble) for name, bubble in stored}
+            bubbles = {str(name).rsplit(":", 1)[-1]: json_column(bubble) for name, bubble in stored}
             for event in _composer(data, dict(bubbles), reading):
                 yield event | {"session_id": session}
-
-
-def _object(value: object) -> Record | None:
-    raw = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-    try:
-        parsed = loads(raw) if isinstance(raw, str) else None
-    except ValueError:
-        return None
-    return parsed if isinstance(parsed, dict) else None
 
 
 def _composer(data: Record, bubbles: dict[str, object], reading: Reading) -> "Iterator[Event]":
@@ -121,7 +123,7 @@ def _composer(data: Record, bubbles: dict[str, object], reading: Reading) -> "It
             elif event["role"] == "user":
                 reading.carry["request"] = name
             yield event
-        yield from tool_calls.in_bubble(bubble, name, cwd, reading.carry.get("request"))
+        yield from _tools_in_bubble(bubble, name, cwd, reading.carry.get("request"))
 
 
 def _bubble(bubble: Record, name: str | None, cwd: str | None) -> Event | None:
@@ -135,10 +137,44 @@ def _bubble(bubble: Record, name: str | None, cwd: str | None) -> Event | None:
 
 
 def _directory(bubble: object) -> str | None:
-    found = text_at(bubble, "workspaceProjectDir")
+    directory = text_at(bubble, "workspaceProjectDir")
     uris = bubble.get("workspaceUris") if isinstance(bubble, dict) else None
-    if not found and isinstance(uris, list) and uris and isinstance(uris[0], str):
+    if not directory and isinstance(uris, list) and uris and isinstance(uris[0], str):
         from urllib.parse import unquote
 
-        found = unquote(uris[0].removeprefix("file://"))
-    return found or None
+        directory = unquote(uris[0].removeprefix("file://"))
+    return directory or None
+
+
+def _tools_in_line(content: object) -> list[Event]:
+    """What a line of the CLI's transcript says was done; how it went is not written there."""
+    done: list[Event] = []
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, dict) and block.get("type") == "tool_use":
+            call = Call("", block.get("name"), block.get("input"))
+            if call.is_work:
+                done += work.events_of(call, Result(), Setting("cursor"))
+    for event in done:
+        del event["id"]  # by their words and their place among them, as the turns around them
+    return done
+
+
+def _tools_in_bubble(bubble: Record, name: str | None, cwd: object, request: object) -> list[Event]:
+    """What a bubble of the editor says was done."""
+    data = bubble.get("toolFormerData")
+    if not isinstance(data, dict) or data.get("status") not in _DONE:
+        return []
+    mark = text_at(data, "toolCallId") or name
+    given = object_in(data.get("rawArgs")) or object_in(data.get("params"))
+    moment = bubble.get("timestamp") or bubble.get("createdAt")
+    call = Call(mark or "", data.get("name"), given, moment)
+    if not mark or not call.is_work or data.get("userDecision") == "rejected":
+        return []
+    outcome = object_in(data.get("result"))
+    code = outcome.get("exitCode", outcome.get("exit_code"))
+    result = Result(
+        text_at(outcome, "output") or "",
+        exit=code if isinstance(code, int) and not isinstance(code, bool) else None,
+        failed=data.get("status") == "error",
+    )
+    return work.events_of(call, result, Setting("cursor", cwd=cwd, turn=request))

@@ -9,7 +9,7 @@ from iai_mcp.hosts.host import (
     Transcript,
     folder_from,
     in_home,
-    late,
+    lazy,
     runs_our_hooks,
 )
 
@@ -45,7 +45,7 @@ HOOKS = Hooks(
     others={"PreCompress": HookEvent.COMPACT},
     fields={"last_assistant_message": "prompt_response"},
     matchers={"AfterTool": "run_shell_command"},
-    failed_call=late(f"{__name__}.tool_calls", "failed_call"),
+    failed_call=lazy(f"{__name__}.tool_calls", "failed_call"),
     are_installed=lambda: runs_our_hooks(os.path.join(folder(), "settings.json")),
 )
 
@@ -54,18 +54,18 @@ HOST = Host(
     "Gemini CLI",
     binaries=("gemini",),
     folders=lambda: (folder(),),
-    files=late(f"{__name__}.wiring", "files"),
+    files=lazy(f"{__name__}.config", "files"),
     seen="0.61.0",
     adds_server="gemini mcp add --scope user iai-mcp ",
-    launch=late(f"{__name__}.wiring", "launch"),
-    package=late(f"{__name__}.package", "package"),
+    launch=lazy(f"{__name__}.config", "launch"),
+    package=lazy("iai_mcp.hosts.plugins", "gemini"),
     has_plugin=lambda: os.path.isdir(os.path.join(folder(), "extensions", "iai-mcp")),
     drops_plugin="gemini extensions uninstall iai-mcp",
     hooks=HOOKS,
     transcript=Transcript(
-        late(f"{__name__}.transcript", "walk"),
+        lazy(f"{__name__}.transcript", "walk"),
         history=_history,
         is_line=_is_line,
-        document_keys=("projectHash", "messages"),
+        document_keys=("projectHash",),
     ),
 )

@@ -55,13 +55,13 @@ def failed_call(given: Record) -> tuple[str, str] | None:
     """The command that a hook tells has failed, and what it printed."""
     command = text_at(given, "tool_input", "command")
     response = given.get("tool_response")
-    told = response.get("llmContent") if isinstance(response, dict) else response
-    if isinstance(told, list):
-        told = "\n".join(filter(None, (text_at(part, "text") for part in told)))
-    if command is None or not isinstance(told, str):
+    report = response.get("llmContent") if isinstance(response, dict) else response
+    if isinstance(report, list):
+        report = "\n".join(filter(None, (text_at(part, "text") for part in report)))
+    if command is None or not isinstance(report, str):
         return None
     failed = isinstance(response, dict) and bool(response.get("error"))
-    result = result_of(told, failed=failed)
+    result = result_of(report, failed=failed)
     return (command, result.output) if result.failed else None
 
 
@@ -81,8 +81,8 @@ def result_of(output: str, *, failed: bool, changes: list[Change] | None = None)
     failed = failed or "".join(fields.get("Signal:", ())).strip() not in ("", "0", *_NOTHING)
     if code is None and not failed and "Error:" not in fields:
         code = 0
-    told = ["\n".join(fields[mark]) for mark in _PRINTED if mark in fields]
-    printed = "\n".join(text for text in told if text.strip() not in _NOTHING)
+    texts = ["\n".join(fields[mark]) for mark in _PRINTED if mark in fields]
+    printed = "\n".join(text for text in texts if text.strip() not in _NOTHING)
     return Result(printed, exit=code, failed=failed, changes=changes)
 
 
@@ -90,9 +90,9 @@ def _output(raw: Record) -> str:
     parts = raw.get("result")
     for part in parts if isinstance(parts, list) else ():
         for key in ("output", "error"):
-            told = text_at(part, "functionResponse", "response", key)
-            if told is not None:
-                return told
+            text = text_at(part, "functionResponse", "response", key)
+            if text is not None:
+                return text
     shown = raw.get("resultDisplay")
     return shown if isinstance(shown, str) else ""
 

@@ -10,8 +10,17 @@ import os
 
 from iai_mcp import regular_files
 from iai_mcp.hosts.gemini import tool_calls
-from iai_mcp.hosts.reading import NotATranscriptError, Reading, document, name_of, opened, records
-from iai_mcp.hosts.turns import Event, Record, count_occurrence, is_wrapper, turn, words_key
+from iai_mcp.hosts.reader import NotATranscriptError, Reading, document, name_of, opened, records
+from iai_mcp.hosts.turns import (
+    Event,
+    Record,
+    by_parent,
+    count_occurrence,
+    is_wrapper,
+    turn,
+    words_key,
+)
+from iai_mcp.hosts.usage import settle, spend, total, usage
 from iai_mcp.protocol.markers import without_hook_context, without_injected
 
 TYPE_CHECKING = False  # see compact_json
@@ -99,12 +108,15 @@ class _Chat:
         carry = self._reading.carry
         for message in self._messages.values():
             event = self._event(message)
+            spend(carry, _usage(message))
+            if event is not None and event["role"] == "assistant":
+                settle(event, carry)
             if event is not None:
                 if "id" not in event:
                     event["occurrence"] = count_occurrence(self._reading.seen(), event)
                 elif event["role"] == "user":
                     carry["request"] = event["id"]
-                yield event
+                yield by_parent(event)
             yield from tool_calls.events_of(message, carry)
 
     def _rewind(self, target: str) -> None:
@@ -160,10 +172,18 @@ class _Chat:
         )
 
     def _learn_workspace(self, context: str) -> None:
-        _, found, rest = context.partition(_WORKSPACES)
+        _, heading, rest = context.partition(_WORKSPACES)
         first = rest.lstrip().split("\n", 1)[0]
-        if found and first.startswith("- "):
+        if heading and first.startswith("- "):
             self._reading.carry.setdefault("cwd", first.removeprefix("- ").strip())
+
+
+def _usage(message: Record) -> Record:
+    tokens = message.get("tokens")
+    if not isinstance(tokens, dict):
+        return {}
+    received = total(tokens.get("output"), tokens.get("thoughts"))
+    return usage(message.get("model"), tokens.get("input"), received, tokens.get("cached"))
 
 
 def _spoken(message: Record) -> tuple[str | None, str]:
@@ -179,21 +199,23 @@ def parts_text(content: object) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]
-    said: list[str] = []
+    texts: list[str] = []
     for part in parts:
         words = part
         if isinstance(part, dict):
             words = None if part.get("thought") else part.get("text")
         if isinstance(words, str) and not (len(parts) > 1 and is_wrapper(words)):
-            said.append(without_injected(without_hook_context(words)))
-    return "".join(said)
+            texts.append(without_injected(without_hook_context(words)))
+    return "".join(texts)
 
 
 def _project_root(path: str) -> str | None:
     """The project's directory, which newer versions write beside the chats."""
     above = os.path.dirname(os.path.dirname(os.path.abspath(path)))
     try:
-        said = regular_files.read(os.path.join(above, ".project_root"), regular_files.LONGEST_PATH)
+        content = regular_files.read(
+            os.path.join(above, ".project_root"), regular_files.LONGEST_PATH
+        )
     except OSError:
         return None
-    return said.decode("utf-8", "replace").strip() or None
+    return content.decode("utf-8", "replace").strip() or None

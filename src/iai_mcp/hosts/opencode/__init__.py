@@ -2,7 +2,7 @@
 
 import os
 
-from iai_mcp.hosts.host import HookEvent, Hooks, Host, Transcript, folder_from, late, xdg_config
+from iai_mcp.hosts.host import HookEvent, Hooks, Host, Transcript, folder_from, lazy, xdg_config
 
 
 def folder() -> str:
@@ -38,12 +38,12 @@ HOST = Host(
     "OpenCode",
     binaries=("opencode",),
     folders=lambda: (folder(),),
-    files=late(f"{__name__}.wiring", "files"),
+    files=lazy(f"{__name__}.config", "files"),
     seen="1.18.33",
-    launch=late(f"{__name__}.wiring", "launch"),
+    launch=lazy(f"{__name__}.config", "launch"),
     hooks=HOOKS,
     transcript=Transcript(
-        late(f"{__name__}.transcript", "walk"),
+        lazy(f"{__name__}.transcript", "walk"),
         history=lambda: (
             os.path.join(_data(), "opencode.db"),
             os.path.join(_data(), "storage/session/*/*.json"),

@@ -1,6 +1,6 @@
 """Qwen Code: a child of Gemini CLI's, with Claude Code's names of events."""
 
-from iai_mcp.hosts.host import HookEvent, Hooks, Host, Transcript, folder_from, in_home, late
+from iai_mcp.hosts.host import HookEvent, Hooks, Host, Transcript, folder_from, in_home, lazy
 
 TYPE_CHECKING = False  # see compact_json
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ HOST = Host(
     "Qwen Code",
     binaries=("qwen",),
     folders=lambda: (folder(),),
-    files=late(f"{__name__}.wiring", "files"),
+    files=lazy(f"{__name__}.config", "files"),
     seen="0.15.10",
     note="For one-shot prompts Qwen Code runs no session hooks: they start without memories.",
     adds_server="qwen mcp add --scope user iai-mcp ",
-    launch=late(f"{__name__}.wiring", "launch"),
+    launch=lazy(f"{__name__}.config", "launch"),
     hooks=HOOKS,
     transcript=Transcript(
-        late(f"{__name__}.transcript", "walk"),
+        lazy(f"{__name__}.transcript", "walk"),
         appends=True,
         history=lambda: (in_home(".qwen", "projects", "*", "chats", "*.jsonl"),),
         is_line=_is_line,

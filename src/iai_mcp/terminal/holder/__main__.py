@@ -10,19 +10,19 @@ def main() -> None:
     """Read the order, leave the launcher, start the program, answer, serve."""
     # Without site there is no path to our own package; this file knows where it is.
     sys.path.append(_ROOT)
-    from iai_mcp.terminal.holder import birth
+    from iai_mcp.terminal.holder import startup
 
-    order = birth.read_order()
-    birth.leave_launcher()
+    order = startup.read_order()
+    startup.leave_launcher()
     from iai_mcp.terminal.holder.loop import Holder
-    from iai_mcp.terminal.holder.status import Journal, now_ms
+    from iai_mcp.terminal.holder.status import SessionJournal, now_ms
 
-    journal = Journal(order.directory, order.agent)
+    journal = SessionJournal(order.directory, order.agent)
     try:
         journal.take_lock()
-        listener = birth.listen(order.socket_path)
-        terminal = birth.start_program(order)
-    except birth.LaunchError as refused:
+        listener = startup.listen(order.socket_path)
+        terminal = startup.start_program(order)
+    except startup.LaunchError as refused:
         _answer(f"refused {refused}")
         os.unlink(order.socket_path)
         return

@@ -5,7 +5,7 @@ client but the rest of one frame.
 """
 
 from iai_mcp.terminal import frames as wire
-from iai_mcp.terminal.holder.bare import socket
+from iai_mcp.terminal.holder.c_modules import socket
 from iai_mcp.terminal.holder.output import Ring
 
 _READ_SIZE = 65_536

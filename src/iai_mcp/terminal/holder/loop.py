@@ -11,12 +11,12 @@ import time
 
 from iai_mcp.protocol.peers import peer_uid
 from iai_mcp.terminal import frames as wire
-from iai_mcp.terminal.holder import ending, output, requests
-from iai_mcp.terminal.holder.bare import signal, socket
-from iai_mcp.terminal.holder.birth import Order
+from iai_mcp.terminal.holder import output, requests, termination
+from iai_mcp.terminal.holder.c_modules import signal, socket
 from iai_mcp.terminal.holder.clients import Client
 from iai_mcp.terminal.holder.output import Modes, Ring
-from iai_mcp.terminal.holder.status import QUIET, SILENT_START, Journal, Status, rang
+from iai_mcp.terminal.holder.startup import SpawnRequest
+from iai_mcp.terminal.holder.status import QUIET, SILENT_START, SessionJournal, Status, rang
 
 _READS = 16  # reads of the terminal between two looks at the clients
 _FULL_READ = 2048  # the kernel gives 4095 bytes at once while there are so many
@@ -38,8 +38,8 @@ class Holder:
 
     def __init__(
         self,
-        order: Order,
-        journal: Journal,
+        order: SpawnRequest,
+        journal: SessionJournal,
         terminal: tuple[int, int, str],
         listener: "socket.socket",
     ) -> None:
@@ -77,7 +77,7 @@ class Holder:
             self._watch(0, 0)  # only its hang-up matters
         while self.exit is None or self._survivors():
             self._turn()
-        ending.farewell(self, *self.exit)
+        termination.farewell(self, *self.exit)
 
     def _turn(self) -> None:
         now = time.monotonic()
@@ -304,7 +304,7 @@ class Holder:
             self._set_window(self.size)
         if self._kill_at and now >= self._kill_at:
             self._kill_at = 0.0
-            ending.kill_all(self.child, self.master)
+            termination.kill_all(self.child, self.master)
         self.feed_clients()
         if now >= self._next_tick:
             self._tick(now)
@@ -336,7 +336,7 @@ class Holder:
         """
         if self.status.value not in ("starting", "running"):
             return True
-        front = ending.foreground(self.master)
+        front = termination.foreground(self.master)
         return front not in (0, self.child) and bool(requests.line_mode(self))
 
     def notify(self) -> None:
@@ -363,8 +363,8 @@ class Holder:
     def kill(self) -> None:
         """Hang up now, SIGKILL what is left half a second later."""
         if self.exit is None and not self._kill_at:
-            ending.hang_up(self.child, self.master)
-            self._kill_at = time.monotonic() + ending.GRACE
+            termination.hang_up(self.child, self.master)
+            self._kill_at = time.monotonic() + termination.GRACE
 
     def _reap(self) -> None:
         while True:
@@ -381,7 +381,7 @@ class Holder:
 
     def _survivors(self) -> bool:
         """Whether a killed program left processes that still have their half second."""
-        return bool(self._kill_at) and bool(ending.members(self.child))
+        return bool(self._kill_at) and bool(termination.members(self.child))
 
 
 def _wake_on_child_end() -> int:

@@ -26,7 +26,7 @@ _STARTED = "started"
 _KNOWN = ("starting", "running", "waiting", "idle", _STARTED)
 
 
-class Journal:
+class SessionJournal:
     """The files of one session, in its own private directory."""
 
     __slots__ = ("_agent", "_common", "_directory", "_lock", "_numbers", "_session", "trouble")
@@ -145,7 +145,7 @@ class Status:
         "value",
     )
 
-    def __init__(self, journal: Journal, *, prompted: bool = False) -> None:
+    def __init__(self, journal: SessionJournal, *, prompted: bool = False) -> None:
         self._presumed = prompted
         self.spoken = False
         self._journal = journal
