@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from iai_mcp.model_builder.onnx_graph import FLOAT, INT64, Array, Graph, Node, Value
+from iai_mcp.model_builder.onnx_graph import FLOAT, INT64, Array, Graph, OnnxNode, Value
 
 Floats = NDArray[np.float32]
 
@@ -49,7 +49,7 @@ class GraphBuilder:
     """A graph while it is being written. Constants of one name are kept once."""
 
     def __init__(self) -> None:
-        self._nodes: list[Node] = []
+        self._nodes: list[OnnxNode] = []
         self._constants: dict[str, Array] = {}
 
     def constant(self, name: str, value: NDArray[np.generic] | np.generic) -> str:
@@ -69,7 +69,7 @@ class GraphBuilder:
         self, kind: str, outputs: int, *inputs: str, domain: str = "", **attributes: float
     ) -> list[str]:
         names = [f"{kind}.{len(self._nodes)}.{number}" for number in range(outputs)]
-        self._nodes.append(Node(kind, names[0], inputs, tuple(names), domain, attributes))
+        self._nodes.append(OnnxNode(kind, names[0], inputs, tuple(names), domain, attributes))
         return names
 
     def rename(self, old: str, new: str) -> None:
