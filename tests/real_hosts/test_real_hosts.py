@@ -60,6 +60,22 @@ def test_a_second_vendor_knows_what_the_first_one_learned(
     assert machine.turns(4) == [FACT, NOTED, QUESTION, ANSWER]
 
 
+@pytest.mark.parametrize("program", [CLAUDE, CODEX], ids=lambda program: program.id)
+def test_the_model_sees_our_tools_and_the_skill_from_the_start(
+    machine: Machine, program: Program
+) -> None:
+    machine.prepare(program)
+    machine.iai("hosts", "install", program.id, "--yes")
+
+    (asked,) = machine.talk(program, "Hello.", Say("Hello."))
+
+    tools = json.loads(asked)["tools"]
+    described = [tool for tool in tools if "iai" in tool.get("name", "")]
+    assert "memory_recall" in json.dumps(described)
+    assert "wordings" in json.dumps(described), "with its parameters"
+    assert "Searches everything that was said" in asked, "the skill is listed"
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.id)
 def test_a_session_that_is_taken_up_again_adds_only_what_is_new(
     machine: Machine, program: Program
@@ -108,7 +124,10 @@ def test_a_sub_agent_of_claude_code_is_captured_once(machine: Machine) -> None:
     machine.talk(CLAUDE, QUESTION, Use("Agent", errand), Say("The file says 5433."), Say(ANSWER))
 
     expected = [QUESTION, "find the port", "The file says 5433.", ANSWER]
-    assert machine.turns(4) == expected
+    # Newer versions run it in the background, and answer once more when it is done.
+    turns = machine.turns(4)
+    assert turns[:4] == expected
+    assert set(turns[4:]) <= {"ok"}
 
 
 def test_claude_code_s_own_file_keeps_what_claude_code_wrote(machine: Machine) -> None:

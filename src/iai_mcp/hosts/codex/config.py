@@ -63,7 +63,7 @@ def launch() -> Launchable:
         HostTraits(
             session_start_hook=True,
             asks_trust=True,
-            verified=HOST.seen,
+            verified="0.166.0",
             untrusted="Codex asks about the directory and about our hooks, and runs neither before",
         ),
         _wire,
