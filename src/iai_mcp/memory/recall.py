@@ -1,7 +1,11 @@
 """Find what this machine knows about a cue: reads the store between the stages of the recall pipeline."""
 
+<<<<<<< HEAD
 import json
 from collections.abc import Callable, Mapping, Sequence
+=======
+from collections.abc import Callable, Sequence
+>>>>>>> recall
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -9,41 +13,24 @@ from datetime import datetime
 import numpy as np
 
 from iai_mcp.domain.errors import InvalidInput, PlaceSilent
-from iai_mcp.domain.evidence_lines import one_line
 from iai_mcp.domain.knobs import Knobs
-from iai_mcp.domain.memories import Memory, as_in
-from iai_mcp.engine.vectors import MeaningLeg, Vectors
-from iai_mcp.memory.question import Answer, Around, Hit, Line, Question, SessionHits
-from iai_mcp.memory.room import Shown
+from iai_mcp.engine.vectors import MeaningLeg
+from iai_mcp.memory.question import Answer, Question
+from iai_mcp.memory.recall_hits import HitSearch
+from iai_mcp.memory.recall_search import READ_OF_EACH, Sources
+from iai_mcp.memory.recall_text import TextSearch
 from iai_mcp.memory.same_questions import SameQuestions
-from iai_mcp.memory.scoping import Access, stands_in
+from iai_mcp.memory.scoping import Access
 from iai_mcp.memory.work_recall import WorkHit
 from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.learned import Repeats
-from iai_mcp.ports.memories import DISPUTES, Memories, Scope
+from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Clock
-from iai_mcp.recall import render
-from iai_mcp.recall.candidates import NONE, Candidates, Finder
-from iai_mcp.recall.folding import folded
-from iai_mcp.recall.passages import Span, Turn, valued
+from iai_mcp.recall.candidates import NONE, Finder
 from iai_mcp.recall.query import Query, holds_exactly, parse_query
-from iai_mcp.recall.reasons import told
-from iai_mcp.recall.render import BYTES_PER_TOKEN, Listed, choose, joined, next_message
-from iai_mcp.recall.resolve import Entry, Resolved, resolve, successor_of
-from iai_mcp.recall.score import Ranked, Surroundings, is_close, rank
+from iai_mcp.recall.score import Surroundings, rank
 
-RESULTS, LINES = 6, 20  # with passages, and as one line each, at the default budget
-_DEFAULT_BUDGET = 1_500
-_MOST_RESULTS = 100
-_SPARE = 6  # some are folded into others
-_READ_OF_EACH = 100_000  # characters
 _VERIFIED = 60  # memories whose text is read for one exact part
-_READ_FOR_A_LINE = 4_000
-_LINES_SHARE = 0.26  # of the budget
-_LISTED_COPIES, _PLACES = 5, 3
-_NAMED = 0.005  # a smaller part of a score is left out
-_AROUND_SESSION = 80  # bytes of a session's keys and score in an answer
-_SIDE = 600  # characters of a neighbouring turn
 _SILENT = "project: your directory does not answer; no project was preferred"
 
 
@@ -64,6 +51,11 @@ class Recall:
     work: Callable[[Question, Scope, Query, Sequence[Scope]], Sequence[WorkHit]] | None = None
     turn: AbstractContextManager[object] = field(default_factory=nullcontext)  # waited for
     same: SameQuestions[Answer] | None = None  # callers that ask the same share one answer
+
+    @property
+    def sources(self) -> Sources:
+        """What each search reads."""
+        return Sources(self.memories, self.finder, self.repeats, self.tokens, self.given, self.work)
 
     def __call__(self, asked: Question) -> Answer:
         """
@@ -99,7 +91,8 @@ class Recall:
             found = self.finder.find(query, embedded, scope, self._exact_keys(query.exact))
             ranked = rank(found, query, _model(leg), around)
             vectors = None if isinstance(leg, str) else leg.vectors
-            search = _Search(self, asked, scope, query, embedded, vectors, found, ranked)
+            form = TextSearch if asked.as_text else HitSearch
+            search = form(self.sources, asked, scope, query, embedded, vectors, found, ranked)
             answer = search.answer()
         behind = leg if isinstance(leg, str) else leg.behind
         degraded = tuple(why for why in (behind, "" if here is not None else _SILENT) if why)
@@ -116,7 +109,7 @@ class Recall:
             few = keys if len(keys) <= _VERIFIED else ()
             same = [
                 one.key
-                for one in self.memories.get(few, _READ_OF_EACH)
+                for one in self.memories.get(few, READ_OF_EACH)
                 if holds_exactly(one.text, part)
             ]
             verified.append(same or keys)
@@ -133,6 +126,7 @@ class Recall:
             return None
 
 
+<<<<<<< HEAD
 @dataclass(frozen=True, slots=True)
 class _Search:
     """One question from its ranked candidates to its answer."""
@@ -696,6 +690,8 @@ def _line_of(one: Listed) -> str:
     return render.line(one, {one.main.id: one.main.id.replace("-", "")[:8]}, "")
 
 
+=======
+>>>>>>> recall
 def _embedded(asked: Question, query: Query, leg: MeaningLeg | str) -> Matrix | None:
     """A row per wording; the caller may bring the cue's."""
     if isinstance(leg, str):
@@ -709,26 +705,6 @@ def _embedded(asked: Question, query: Query, leg: MeaningLeg | str) -> Matrix | 
         )
     others = [leg.embedder.embed(texts[1:])] if texts[1:] else []
     return np.concatenate([np.asarray(asked.vector, np.float32)[None], *others])
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass")) + text.count("\n") + text.count('"')
-
-
-def _by_session(hits: Sequence[Hit]) -> tuple[SessionHits, ...]:
-    """The sessions of the hits, best first, with their hits in the order said."""
-    groups: dict[str, list[Hit]] = {}
-    for hit in hits:
-        groups.setdefault(hit.memory.provenance.session_id, []).append(hit)
-    return tuple(
-        SessionHits(
-            session_id=session,
-            project=group[0].memory.provenance.project,
-            score=group[0].score,
-            hits=tuple(sorted(group, key=lambda hit: hit.memory.at.text)),
-        )
-        for session, group in groups.items()
-    )
 
 
 def _model(leg: MeaningLeg | str) -> str:
