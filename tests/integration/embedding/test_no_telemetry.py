@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[3] / "src"
 
 
-@pytest.mark.parametrize("part", ["adapters.embedding.session", "model_making.build"])
+@pytest.mark.parametrize("part", ["adapters.embedding.session", "model_builder.build"])
 @pytest.mark.parametrize("asked", [{}, {"ORT_DISABLE_TELEMETRY": "0"}])
 def test_loading_the_runtime_leaves_no_trace_of_reports(
     tmp_path: Path, part: str, asked: dict[str, str]

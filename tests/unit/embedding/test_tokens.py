@@ -1,12 +1,16 @@
 """Splitting text the model's way."""
 
+import sys
 from pathlib import Path
 
 import pytest
 from tests import models
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
 
 from iai_mcp.adapters.embedding.tokens import Tokens
-from iai_mcp.domain.errors import ModelDamaged
+from iai_mcp.domain.errors import ModelDamaged, NotInstalled
 
 CLS, SEP = 2, 3
 
@@ -56,3 +60,43 @@ def test_a_broken_tokenizer_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(ModelDamaged, match=r"tokenizer\.json can not be read"):
         Tokens(path, max_tokens=8)
+
+
+def _of_another_kind(path: Path) -> Path:
+    tokenizer = Tokenizer(WordLevel({"hello": 0, "cake": 1, "[UNK]": 2}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    tokenizer.save(str(path))
+    return path
+
+
+def test_a_tokenizer_of_another_kind_is_read_by_its_package(tmp_path: Path) -> None:
+    tokens = Tokens(_of_another_kind(tmp_path / "tokenizer.json"), max_tokens=8)
+
+    assert tokens.ids("cake hello pie") == [1, 0, 2]
+
+
+def test_without_that_package_the_sentence_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _of_another_kind(tmp_path / "tokenizer.json")
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+
+    with pytest.raises(NotInstalled, match="pip install tokenizers"):
+        Tokens(path, max_tokens=8)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "[]",
+        '{"model": 5}',
+        '{"model": {"type": "WordPiece"}, "normalizer": {"type": "BertNormalizer"}, '
+        '"pre_tokenizer": {"type": "BertPreTokenizer"}}',
+        '{"model": {}, "post_processor": {"type": "BertProcessing"}}',
+    ],
+)
+def test_a_tokenizer_that_makes_no_sense_is_named(tmp_path: Path, damage: str) -> None:
+    (tmp_path / "tokenizer.json").write_text(damage)
+
+    with pytest.raises(ModelDamaged, match=r"tokenizer\.json can not be read"):
+        Tokens(tmp_path / "tokenizer.json", max_tokens=8)

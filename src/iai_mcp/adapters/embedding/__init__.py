@@ -1,6 +1,6 @@
 """The sentence embedder made real: a small BERT as an int8 ONNX graph on onnxruntime.
 
-`runtime` answers; `location` finds an installed model, which `model_making` has made.
+`runtime` answers; `location` finds an installed model, which `model_builder` has made.
 """
 
 import os

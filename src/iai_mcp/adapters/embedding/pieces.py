@@ -1,7 +1,7 @@
 """Text to token ids by the likeliest split into known pieces (a unigram vocabulary).
 
-`tokenizers` can do this too, but holds 120 MB for a vocabulary of 128,000 pieces and takes most of a
-second to build it; a plain dictionary holds 25 MB. Its normaliser, which is small, is used.
+The package `tokenizers` can do this too, but holds 120 MB for a vocabulary of 128,000 pieces and takes
+most of a second to build it; a plain dictionary holds 25 MB.
 """
 
 import base64
@@ -11,8 +11,7 @@ import unicodedata
 from array import array
 from pathlib import Path
 
-from tokenizers import normalizers
-
+from iai_mcp.adapters.embedding.character_map import CharacterMap
 from iai_mcp.domain.errors import ModelDamaged
 
 NAMES = "pieces.txt"
@@ -40,16 +39,15 @@ class Pieces:
         """
         directory = settings.parent
         try:
-            said = json.loads(settings.read_bytes())
+            document = json.loads(settings.read_bytes())
             names = (directory / NAMES).read_text(encoding="utf-8").split("\n")
             self._scores = array("f", (directory / SCORES).read_bytes())
             self._unknown, self._begin, self._end = (
-                int(said[key]) for key in ("unknown", "begin", "end")
+                int(document[key]) for key in ("unknown", "begin", "end")
             )
-            charsmap = base64.b64decode(said["charsmap"])
-            self._normalizer = normalizers.Precompiled(charsmap) if charsmap else None
-        # The library raises plain Exception for a map that it can not use.
-        except Exception as error:
+            charsmap = base64.b64decode(document["charsmap"])
+            self._characters = CharacterMap(charsmap) if charsmap else None
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelDamaged(f"the tokenizer in {settings} can not be read: {error}") from error
         if len(names) != len(self._scores):
             raise ModelDamaged(f"the tokenizer in {directory} has lost pieces")
@@ -83,8 +81,8 @@ class Pieces:
         if _VOICED.search(text):
             # The normaliser looks at one sign at a time and would leave ｶﾞ in two.
             text = unicodedata.normalize("NFKC", text)
-        if self._normalizer is not None:
-            text = self._normalizer.normalize_str(text)
+        if self._characters is not None:
+            text = self._characters.normalize(text)
         words = text.replace(_BLANK, " ").split(" ")
         return [_BLANK + word for word in words if word]
 
