@@ -296,6 +296,7 @@ STEPS: tuple[str, ...] = (
     held.TABLES,
     NO_INFERENCE,
     PINNED,
+    shared_tables.CHAINS,
 )
 
 
