@@ -130,10 +130,10 @@ def postings(lookup: Lookup, terms: Sequence[str], *, generous: bool = False) ->
     ]
 
 
-def holding(index: Words, part: str, view: View) -> NDArray[np.int64]:
-    """The rows of memories that hold an exact part, the newest of very many."""
+def holding(index: Words, part: str) -> list[int]:
+    """The keys of memories that hold the words of an exact part side by side, the newest of very many."""
     phrase = indexed(part).partition("\n")[0]  # without the parts of a camelCase name
-    return view.rows_of(np.array(index.holding_phrase(phrase, _EXACT_AT_MOST), np.int64))
+    return index.holding_phrase(phrase, _EXACT_AT_MOST)
 
 
 def _postings(word: str, places: Places, view: View) -> Postings:

@@ -24,7 +24,7 @@ from iai_mcp.ports.surroundings import Clock
 from iai_mcp.recall import render
 from iai_mcp.recall.candidates import NONE, Candidates, Finder
 from iai_mcp.recall.passages import Span, Turn, valued
-from iai_mcp.recall.query import Query, parse_query
+from iai_mcp.recall.query import Query, holds_exactly, parse_query
 from iai_mcp.recall.reasons import told
 from iai_mcp.recall.render import BYTES_PER_TOKEN, Listed, choose, joined, next_message
 from iai_mcp.recall.resolve import Entry, Resolved, resolve, successor_of
@@ -35,6 +35,7 @@ _DEFAULT_BUDGET = 1_500
 _MOST_RESULTS = 100
 _SPARE = 6  # some are folded into others
 _READ_OF_EACH = 100_000  # characters
+_VERIFIED = 60  # memories whose text is read for one exact part
 _READ_FOR_A_LINE = 4_000
 _LINES_SHARE = 0.26  # of the budget
 _LISTED_COPIES, _PLACES = 5, 3
@@ -92,7 +93,7 @@ class Recall:
                 knobs.project_preference,
                 knobs.recency_weight,
             )
-            found = self.finder.find(query, embedded, scope)
+            found = self.finder.find(query, embedded, scope, self._exact_keys(query.exact))
             ranked = rank(found, query, _model(leg), around)
             vectors = None if isinstance(leg, str) else leg.vectors
             search = _Search(self, asked, scope, query, embedded, vectors, found, ranked)
@@ -102,6 +103,21 @@ class Recall:
         if asked.as_text and degraded:
             answer = replace(answer, text=f"{answer.text}\n\n({'; '.join(degraded)})")
         return replace(answer, by_meaning=not isinstance(leg, str), degraded=degraded)
+
+    def _exact_keys(self, parts: Sequence[str]) -> list[list[int]]:
+        """The memories that hold each exact part letter by letter; where none does, or very many may, those
+        that hold its words side by side."""
+        found = self.finder.holding_exactly(parts)
+        verified = []
+        for part, keys in zip(parts, found, strict=True):
+            few = keys if len(keys) <= _VERIFIED else ()
+            same = [
+                one.key
+                for one in self.memories.get(few, _READ_OF_EACH)
+                if holds_exactly(one.text, part)
+            ]
+            verified.append(same or keys)
+        return verified
 
     def _here(self, asked: Question) -> str | None:
         """The caller's own project, which is preferred unless the question names one; None where it can

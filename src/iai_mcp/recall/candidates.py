@@ -138,8 +138,23 @@ class Finder:
     common: CommonWords = field(default_factory=CommonWords)
     places: KnownPlaces = field(default_factory=KnownPlaces)
 
-    def find(self, query: Query, embedded: Matrix | None, scope: Scope) -> Candidates:
+    def holding_exactly(self, parts: Sequence[str]) -> list[list[int]]:
+        """For each exact part, the keys of memories with its words side by side, newest first."""
+        if not parts:
+            return []
+        with self.index.looked_up() as index:
+            return [words.holding(index, part) for part in parts]
+
+    def find(
+        self,
+        query: Query,
+        embedded: Matrix | None,
+        scope: Scope,
+        exact_keys: Sequence[Sequence[int]] = (),
+    ) -> Candidates:
         """The candidates; `embedded` has a row per wording, and is None while there is no model.
+
+        `exact_keys` are the memories that hold each exact part of the cue.
 
         Raises:
             StoreError: the store can not be read.
@@ -154,11 +169,8 @@ class Finder:
                 _bm25(words.postings(lookup, one.terms, generous=groups.work), groups)
                 for one in query.wordings
             ]
-            exact = [
-                rows[within[rows]]
-                for part in query.exact
-                for rows in (words.holding(index, part, view),)
-            ]
+        exact = [view.rows_of(np.array(keys, np.int64)) for keys in exact_keys]
+        exact = [rows[within[rows]] for rows in exact]
         leg = None if vectors is None or embedded is None else _Meaning(vectors, embedded)
         named = (
             self.columns.number("speaker", query.speakers[0])

@@ -101,3 +101,22 @@ def _meaning(text: str, named: Sequence[str]) -> str:
         )
     short = " ".join(short.split())
     return short if len(short.split()) >= _FEWEST_WORDS else text
+
+
+def holds_exactly(text: str, part: str) -> bool:
+    """Whether a text holds an exact part letter by letter, in any case, and not within a longer name."""
+    lowered, wanted = text.lower(), part.lower()
+    at = lowered.find(wanted)
+    while at >= 0:
+        before, after = lowered[at - 1 : at], lowered[at + len(wanted) : at + len(wanted) + 1]
+        inside = (_of_a_name(before) and _of_a_name(wanted[0])) or (
+            _of_a_name(after) and _of_a_name(wanted[-1])
+        )
+        if not inside:
+            return True
+        at = lowered.find(wanted, at + 1)
+    return False
+
+
+def _of_a_name(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"

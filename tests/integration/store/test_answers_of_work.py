@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from tests.fakes.embedder import FakeEmbedder
 
 from iai_mcp.core import dispatch
-from iai_mcp.domain import filling
 from iai_mcp.store import MemoryStore
 
 ROLES = {"u": "user", "a": "assistant"}
@@ -205,28 +204,6 @@ def test_other_places_of_the_same_text_are_within_the_budget(kit: Kit) -> None:
         size = len(json.dumps(answer, ensure_ascii=False).encode())
         assert len(answer["hits"]) == 1 or size <= 4 * budget
     assert any("also" in hit for hit in answer["hits"])
-
-
-def test_a_huge_budget_over_many_short_lines_is_answered_by_looking_at_each_once(
-    kit: Kit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    taken: list[int] = []
-    take = filling._Filling._take
-
-    def counted(self: filling._Filling, unit: int) -> None:
-        taken.append(unit)
-        take(self, unit)
-
-    monkeypatch.setattr(filling._Filling, "_take", counted)
-    lines = "\n".join(f"{n} osprey" for n in range(300))
-    for n in range(20):
-        kit.work(
-            f"s{n}", f"u: which ospreys, list {n}?", "a: Let me look.", f"a: list {n}\n{lines}"
-        )
-
-    answer = kit.recall("list all ospreys", budget_tokens=1_000_000)
-    assert len(answer["hits"]) >= 20
-    assert len(taken) <= 20 * 310
 
 
 def test_who_gives_more_room_gets_more_of_what_there_is(kit: Kit) -> None:
