@@ -1,5 +1,6 @@
 """Find what this machine knows about a cue: reads the store between the stages of the recall pipeline."""
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ import numpy as np
 
 from iai_mcp.domain.errors import InvalidInput, PlaceSilent
 from iai_mcp.domain.knobs import Knobs
+from iai_mcp.domain.use_links import support
 from iai_mcp.engine.vectors import MeaningLeg
 from iai_mcp.memory.question import Answer, Question
 from iai_mcp.memory.recall_hits import HitSearch
@@ -21,10 +23,11 @@ from iai_mcp.ports.embedder import Matrix
 from iai_mcp.ports.learned import Repeats
 from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Clock
-from iai_mcp.recall.candidates import NONE, Finder
+from iai_mcp.recall.candidates import NONE, Candidates, Finder
 from iai_mcp.recall.query import Query, holds_exactly, parse_query
-from iai_mcp.recall.score import Surroundings, rank
+from iai_mcp.recall.score import Ranked, Surroundings, rank, with_use
 
+_SUPPORTING = 5  # so many of the best support what was reinforced together with them
 _VERIFIED = 60  # memories whose text is read for one exact part
 _SILENT = "project: your directory does not answer; no project was preferred"
 
@@ -85,6 +88,8 @@ class Recall:
             )
             found = self.finder.find(query, embedded, scope, self._exact_keys(query.exact))
             ranked = rank(found, query, _model(leg), around)
+            if knobs.learning == "on":
+                ranked = self._with_use(found, ranked)
             vectors = None if isinstance(leg, str) else leg.vectors
             form = TextSearch if asked.as_text else HitSearch
             search = form(self.sources, asked, scope, query, embedded, vectors, found, ranked)
@@ -94,6 +99,19 @@ class Recall:
         if asked.as_text and degraded:
             answer = replace(answer, text=f"{answer.text}\n\n({'; '.join(degraded)})")
         return replace(answer, by_meaning=not isinstance(leg, str), degraded=degraded)
+
+    def _with_use(self, found: Candidates, ranked: Ranked) -> Ranked:
+        """The ranking with what `memory_reinforce` said of the best results and others."""
+        best = ranked.places[:_SUPPORTING].tolist()
+        links = self.memories.links([int(found.best[place]) for place in best], "together")
+        if not links:
+            return ranked
+        top = max((float(ranked.scores[place]) for place in best), default=0.0)
+        sure = {
+            int(found.best[place]): math.exp(min(0.0, float(ranked.scores[place]) - top))
+            for place in best
+        }
+        return with_use(ranked, found, support(links, sure, self.clock.now()))
 
     def _exact_keys(self, parts: Sequence[str]) -> list[list[int]]:
         """The memories that hold each exact part letter by letter; where none does, or very many may, those

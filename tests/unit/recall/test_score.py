@@ -20,6 +20,7 @@ from iai_mcp.recall.score import (
     rank,
     scale_of,
     threshold,
+    with_use,
 )
 
 PLAIN = Scale(0.0, 1.0, english=False)
@@ -167,3 +168,14 @@ def test_a_threshold_set_for_one_model_lies_elsewhere_for_another(model: str) ->
 
 def test_nothing_is_ranked_where_nothing_was_found() -> None:
     assert ranked(candidates(0)).places.tolist() == []
+
+
+def test_what_was_reinforced_together_breaks_a_near_tie_and_no_more() -> None:
+    near = candidates(3, words=[[3.0, 2.99, 0.0]])
+    before = ranked(near)
+
+    after = with_use(before, near, {int(near.best[1]): 1.0, int(near.best[2]): 1.0})
+
+    assert before.places.tolist() == [0, 1, 2]
+    assert after.places.tolist()[:2] == [1, 0]
+    assert after.scores[1] - before.scores[1] <= 0.81
