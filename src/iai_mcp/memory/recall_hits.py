@@ -119,6 +119,7 @@ class HitSearch(Search):
         """Whole turns: of each result the one that speaks for it, while they fit; one in any case."""
         by_key = {one.memory.key: place for place, one in enumerate(turns)}
         hits: list[Hit] = []
+        longer: Hit | None = None
         for entry in first:
             place = by_key.get(entry.main.key)
             if place is None:
@@ -131,11 +132,13 @@ class HitSearch(Search):
                     if whole
                     else hit
                 )
-            room -= around(hit) + text_bytes(hit.memory.text)
-            if room < 0 and hits:
-                break
+            cost = around(hit) + text_bytes(hit.memory.text)
+            if cost > room:
+                longer = longer or hit
+                continue
+            room -= cost
             hits.append(hit)
-        return hits
+        return hits or ([longer] if longer else [])
 
     def _hit(self, entry: Entry, memory: Memory) -> Hit:
         as_of = self.asked.about.as_of

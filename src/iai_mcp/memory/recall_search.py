@@ -1,5 +1,6 @@
 """One question from its ranked candidates to its results: what every form of answer needs."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -66,8 +67,10 @@ class Search:
         by_meaning = self.vectors is not None and self.embedded is not None
         close = is_close(self.ranked, by_meaning=by_meaning)
         room = self.asked.budget * BYTES_PER_TOKEN
+        stages = self._stages(resolved) if self.asked.explain else None
+        room -= len(json.dumps(stages).encode()) if stages else 0
         answer = self.rendered(first, rest, resolved.superseded, close, room)
-        return replace(answer, stages=self._stages(resolved) if self.asked.explain else None)
+        return replace(answer, stages=stages)
 
     def results(self) -> int:
         """How many results come with passages."""
@@ -192,7 +195,12 @@ class Search:
             (number, key) for number, entry in enumerate(entries) for key in entry.keys
         ):
             memory = read.get(key)
-            if memory is None or not self._opens(memory):
+            if memory is None:
+                continue
+            # What superseded a memory may stand in another project than the one asked about.
+            if not self._opens(memory) and not (
+                entries[number].reason and self.scope.opens(memory.provenance.project)
+            ):
                 continue
             vectors = own.get(key)
             if vectors is None and whole is not None:

@@ -28,7 +28,7 @@ class Kit:
 
     def work(self, *replies: str) -> None:
         """A prompt and several replies: an exchange of work."""
-        self.memories.say("please look")
+        self.memories.say(f"please look: {replies[0]}")
         self.memories.say(*replies, role="assistant")
 
     def embed(self) -> None:
@@ -41,7 +41,8 @@ class Kit:
         query = parse_query(cue, wordings, now=datetime(2026, 3, 1, tzinfo=UTC))
         texts = [one.meaning for one in query.wordings]
         embedded = None if self.vectors is None else np.asarray(self.embedder.embed(texts))
-        return self.finder.find(query, embedded, scope)
+        exact = self.finder.holding_exactly(query.exact)
+        return self.finder.find(query, embedded, scope, exact)
 
     def found(self, cue: str, *wordings: str, scope: Scope = EVERYTHING) -> list[int]:
         """The keys of those that hold a word or an exact part."""
@@ -77,7 +78,7 @@ def test_words_bring_what_holds_them_and_the_exchanges_beside_it() -> None:
 def test_a_request_and_its_replies_are_one_candidate_in_work() -> None:
     kit = Kit()
     kit.work("let me look", "the heron nests here")
-    kit.work("now the pond")
+    kit.work("now the pond", "and the reed")
     pool = kit.find("heron nests")
 
     assert pool.heads.tolist()[0] == 1
@@ -104,7 +105,7 @@ def test_the_turns_of_an_exchange_outside_the_scope_do_not_count() -> None:
 
 
 def test_a_rare_word_is_worth_more_than_a_common_one_and_every_word_is_full_coverage() -> None:
-    kit = Kit(*["pond"] * 0, "pond water", "pond reed", "pond frog", "the heron", *"abcdefgh")
+    kit = Kit("pond water", "pond reed", "pond frog", "the heron", *"abcdefgh")
     pool = kit.find("heron pond")
     words = dict(zip(pool.heads.tolist(), pool.words[0].tolist(), strict=True))
 
@@ -140,7 +141,7 @@ def test_an_exact_part_is_found_side_by_side_only() -> None:
 
 
 def test_very_many_copies_leave_room_for_others() -> None:
-    kit = Kit(*["the deploy failed at noon"] * 0)
+    kit = Kit()
     kit.memories.say(*(f"the deploy failed at noon {n}" for n in range(300)))
     kit.memories.say("the deploy key " + "and more of it " * 30)
 

@@ -67,10 +67,6 @@ def test_a_named_speaker_is_no_word_and_no_meaning() -> None:
     assert parsed("Caroline?", speakers=("Caroline",)).wordings[0].meaning == "Caroline?"
 
 
-def test_identifiers_are_split() -> None:
-    assert {"get", "user", "id"} <= set(terms("getUserById"))
-
-
 def test_a_year_is_a_time_and_no_exact_part_where_the_cue_names_a_time() -> None:
     assert "2025" not in parsed("what did we decide in March 2025?").exact
     assert "5432" in parsed("who listens on 5432 since March 2025?").exact
