@@ -47,7 +47,8 @@ class Kit:
     def found(self, cue: str, *wordings: str, scope: Scope = EVERYTHING) -> list[int]:
         """The keys of those that hold a word or an exact part."""
         pool = self.find(cue, *wordings, scope=scope)
-        return pool.heads[(pool.words.max(axis=0) > 0) | (pool.exact > 0)].tolist()
+        held = (pool.words.max(axis=0) > 0) | (pool.exact > 0)
+        return [int(key) for key in pool.heads[held]]
 
 
 @pytest.mark.parametrize(
@@ -102,6 +103,17 @@ def test_the_turns_of_an_exchange_outside_the_scope_do_not_count() -> None:
 
     assert kit.found("heron", scope=scope) == []
     assert kit.finder.exchanges([1], scope)[0].keys == (1,)
+
+
+def test_an_exchange_whose_request_is_outside_the_scope_keeps_its_replies() -> None:
+    kit = Kit()
+    kit.work("let me look", "the heron nests here")
+    kit.work("now the pond", "and the reed")
+    scope = Scope(role="assistant")
+
+    assert kit.found("heron", scope=scope) == [1]
+    assert kit.finder.exchanges([1], scope)[0].keys == (2, 3)
+    assert kit.finder.exchanges([4], scope)[0].keys == (5, 6)
 
 
 def test_a_rare_word_is_worth_more_than_a_common_one_and_every_word_is_full_coverage() -> None:

@@ -39,7 +39,7 @@ def candidates(size: int, wordings: int = 1, **given: Any) -> Candidates:
         project=np.full(size, 7, np.int32), before=nowhere, after=nowhere, assistants=False,
         rarity=[{}] * wordings, rows=size,
     )  # fmt: skip
-    shaped = {
+    shaped: dict[str, Any] = {
         name: np.array(value, getattr(made, name).dtype) if isinstance(value, list) else value
         for name, value in given.items()
     }
