@@ -105,6 +105,17 @@ def test_the_turns_of_an_exchange_outside_the_scope_do_not_count() -> None:
     assert kit.finder.exchanges([1], scope)[0].keys == (1,)
 
 
+def test_an_exchange_whose_request_is_outside_the_scope_keeps_its_replies() -> None:
+    kit = Kit()
+    kit.work("let me look", "the heron nests here")
+    kit.work("now the pond", "and the reed")
+    scope = Scope(role="assistant")
+
+    assert kit.found("heron", scope=scope) == [1]
+    assert kit.finder.exchanges([1], scope)[0].keys == (2, 3)
+    assert kit.finder.exchanges([4], scope)[0].keys == (5, 6)
+
+
 def test_a_rare_word_is_worth_more_than_a_common_one_and_every_word_is_full_coverage() -> None:
     kit = Kit("pond water", "pond reed", "pond frog", "the heron", *"abcdefgh")
     pool = kit.find("heron pond")
