@@ -83,7 +83,8 @@ async def everything_it_says(
         result = await session.call_tool(tool, arguments)
         answer = result.structured_content
         # The heading of an answer repeats the question.
-        told += [part.text.replace("heron vault nightjar", "") for part in result.content]
+        texts = [str(getattr(part, "text", "")) for part in result.content]
+        told += [text.replace("heron vault nightjar", "") for text in texts]
         if tool == "memory_reinforce":
             assert (memory in answer["reinforced"]) is inside
             answer.pop("unknown")
