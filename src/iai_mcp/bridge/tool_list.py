@@ -1,0 +1,33 @@
+"""The setting `mcp_tools` for a bridge that lists the tools without the daemon.
+
+A host waits for this list at its start. The reader of settings takes milliseconds to import, so it
+is imported only when the configuration names the setting.
+"""
+
+import os
+
+from iai_mcp import paths
+
+_DEFAULT = "models"
+
+
+def mcp_tools() -> str:
+    """The setting's value; the default where it can not be used, since a host remembers an empty list.
+
+    The daemon refuses such a value at its start, in a sentence.
+    """
+    if (value := os.environ.get("IAI_MCP_MCP_TOOLS")) is not None:
+        return value
+    try:
+        with open(paths.in_user_data("config.toml"), "rb") as file:
+            if b"mcp_tools" not in file.read():
+                return _DEFAULT
+    except OSError:
+        return _DEFAULT
+    from iai_mcp import settings
+    from iai_mcp.domain.errors import InvalidInput
+
+    try:
+        return settings.load().mcp_tools
+    except InvalidInput:
+        return _DEFAULT
