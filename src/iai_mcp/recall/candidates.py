@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from iai_mcp.domain.traits import Fact
 from iai_mcp.engine import words
+from iai_mcp.engine.arrays import few_of_equal
 from iai_mcp.engine.columns import NOBODY, Columns, Mask, View, having
 from iai_mcp.engine.vectors import Vectors
 from iai_mcp.engine.words import CommonWords, KnownPlaces, Lookup, Postings
@@ -282,7 +283,7 @@ def _measured(
     chosen = np.zeros(len(groups), np.bool_)
     most = _POOL if len(by_words) == 1 else _POOL_OF_SEVERAL
     for match in by_words:
-        chosen[match.numbers[np.argsort(-match.words, kind="stable")[:most]]] = True
+        chosen[match.numbers[_best_words(match, most)]] = True
     for rows in exact:
         chosen[groups.number[rows]] = True
     wishes: dict[int, float] = {}
@@ -334,6 +335,12 @@ def _measured(
         rarity=[match.rarity for match in by_words],
         rows=int(np.count_nonzero(within)),
     )
+
+
+def _best_words(match: WordMatch, most: int) -> Rows:
+    """The places of those that reach most, newest first among equals, and few of very many equals."""
+    order = np.lexsort((-match.numbers, -match.words))
+    return order[few_of_equal(match.words[order], most // 2)][:most]
 
 
 def _nearest(

@@ -45,14 +45,16 @@ def resolve(
     entries: Sequence[Entry],
     successors: Mapping[int, Memory],
     *,
+    turns: Mapping[int, Memory] | None = None,
     as_of: int | None = None,
     fold: bool = True,
     folds: Mapping[int, int] | None = None,
     given: Callable[[str], frozenset[str]] = lambda _: frozenset(),
 ) -> Resolved:
-    """`successors` holds every memory on the way from a superseded one to what holds now; `folds` the
-    groups that sleep found; `given` the ids that a session was given before."""
-    holding, superseded = _superseding(entries, successors, as_of)
+    """`successors` holds every memory on the way from a superseded one to what holds now; `turns` the
+    superseded ones among all turns of the entries; `folds` the groups that sleep found; `given` the ids that
+    a session was given before."""
+    holding, superseded = _superseding(entries, successors, turns or {}, as_of)
     if fold:
         holding = _fold(holding, folds or {})
     return Resolved(_without_echo(holding, given), superseded)
@@ -66,28 +68,44 @@ def successor_of(memory: Memory, as_of: int | None) -> int | None:
 
 
 def _superseding(
-    entries: Sequence[Entry], successors: Mapping[int, Memory], as_of: int | None
+    entries: Sequence[Entry],
+    successors: Mapping[int, Memory],
+    turns: Mapping[int, Memory],
+    as_of: int | None,
 ) -> tuple[list[Entry], list[Entry]]:
     """A superseded note gives its place to its successor. A superseded turn of a longer exchange stays
     with it, behind its successor."""
     holding: dict[int, Entry] = {}
     superseded: list[Entry] = []
     for entry in entries:
-        last = entry.main
-        seen = {last.key}
-        while (key := successor_of(last, as_of)) is not None and key not in seen:
-            if key not in successors:
-                break
-            last = successors[key]
-            seen.add(last.key)
-        if last is not entry.main:
-            superseded.append(entry)
+        replaced = False
+        for old in _with_turns(entry, turns):
+            last = _latest(old, successors, as_of)
+            if last is old:
+                continue
+            replaced = True
+            superseded.append(replace(entry, main=old))
             new = replace(entry, main=last, keys=(last.key,), next=None, reason=SUCCESSOR)
             holding.setdefault(last.key, new)
-            if len(entry.keys) == 1:
-                continue
-        holding.setdefault(entry.main.key, entry)
+        if not replaced or len(entry.keys) > 1:
+            holding.setdefault(entry.main.key, entry)
     return list(holding.values()), superseded
+
+
+def _latest(memory: Memory, successors: Mapping[int, Memory], as_of: int | None) -> Memory:
+    """The end of the chain that begins with a memory, as far as it is known."""
+    seen = {memory.key}
+    while (key := successor_of(memory, as_of)) is not None and key not in seen:
+        if key not in successors:
+            break
+        memory = successors[key]
+        seen.add(key)
+    return memory
+
+
+def _with_turns(entry: Entry, turns: Mapping[int, Memory]) -> list[Memory]:
+    others = [turns[key] for key in entry.keys if key in turns and key != entry.main.key]
+    return [entry.main, *others]
 
 
 def _fold(entries: Sequence[Entry], folds: Mapping[int, int]) -> list[Entry]:

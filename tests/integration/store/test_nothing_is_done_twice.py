@@ -28,9 +28,15 @@ class CountingEmbedder(FakeEmbedder):
 class CountingFinder(Finder):
     looked_for: list[Query] = field(default_factory=list)
 
-    def find(self, query: Query, embedded: Matrix | None, scope: Scope) -> Candidates:
+    def find(
+        self,
+        query: Query,
+        embedded: Matrix | None,
+        scope: Scope,
+        exact_keys: Sequence[Sequence[int]] = (),
+    ) -> Candidates:
         self.looked_for.append(query)
-        return super().find(query, embedded, scope)
+        return super().find(query, embedded, scope, exact_keys)
 
 
 @pytest.fixture
