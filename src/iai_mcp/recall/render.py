@@ -174,10 +174,16 @@ def block(one: Shown, ids: Mapping[str, str], project: str) -> str:
     asked = request_of(one)
     lines = [head, *([f"> asked: {asked}"] if asked else [])]
     lines += [f"({one.why})"] if one.why else []
-    lines.append("\n… ".join(quoted(text) for _, text in one.turns))
+    lines.append("\n… ".join(_told(turn, text, one) for turn, text in one.turns))
     if one.next:
         lines.append(f'next: "{one.next}"')
     return "\n".join(lines)
+
+
+def _told(turn: Memory, text: str, one: Shown) -> str:
+    """What is shown of a turn. Beside replies the person's words begin with a label."""
+    replied = any(other.role == "assistant" for other, _ in one.turns)
+    return f"> asked: {quoted(text)}" if turn.role == "user" and replied else quoted(text)
 
 
 def request_of(one: Shown) -> str:
