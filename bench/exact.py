@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> int:
         home.stop()
         part = notes[chosen[0]][0]
         began = time.perf_counter()
-        home.start()
+        up = home.start()
         home.call("memory_recall", cue=part, project="exact")
         by_words = time.perf_counter() - began
         home.wait_warm()
@@ -67,7 +67,7 @@ def main(arguments: list[str]) -> int:
         warm = time.perf_counter() - began
     finally:
         home.remove()
-    return show("exact", METHOD, _rows(first, by_words, warm, len(notes)))
+    return show("exact", METHOD, _rows(first, up, by_words, warm, len(notes)))
 
 
 def note(number: int) -> tuple[str, str]:
@@ -106,7 +106,7 @@ def _comes_first(caller: Caller, part: str, text: str, number: int) -> bool:
     return bool(hits) and hits[0]["text"] == text
 
 
-def _rows(first: Sequence[bool], by_words: float, warm: float, notes: int) -> list[Row]:
+def _rows(first: Sequence[bool], up: float, by_words: float, warm: float, notes: int) -> list[Row]:
     count = sum(first)
     return [
         Row(
@@ -115,6 +115,7 @@ def _rows(first: Sequence[bool], by_words: float, warm: float, notes: int) -> li
             f">= {_FEWEST_FIRST}",
             count >= _FEWEST_FIRST,
         ),
+        Row("start to first status", f"{up:.2f} s", "", None),
         Row(
             "start to first recall",
             f"{by_words:.2f} s",

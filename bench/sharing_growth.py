@@ -124,7 +124,9 @@ def recall_meanwhile(base: Path, turns: int) -> list[Row]:
             late.call("capture_events", session_id=f"l{start}", project="/own", events=said)
         quiet = [_asked(late, number) for number in range(_CUES)]
         code = one.call("share_invite", name="team")["code"]
-        busy = _while_joining(late, str(code))
+        late.call("share_join", code=code, **{"as": "late"})
+        one.call("share_now")  # which lets it in
+        busy = _while_catching_up(late)
     finally:
         one.close()
         late.remove()
@@ -146,13 +148,11 @@ def _asked(late: Scratch, number: int) -> float:
     return time.perf_counter() - began
 
 
-def _while_joining(late: Scratch, code: str) -> list[float]:
-    joining = threading.Thread(
-        target=lambda: late.call("share_join", code=code, **{"as": "late"}), daemon=True
-    )
-    joining.start()
+def _while_catching_up(late: Scratch) -> list[float]:
+    hearing = threading.Thread(target=lambda: late.call("share_now"), daemon=True)
+    hearing.start()
     taken: list[float] = []
-    while joining.is_alive() or len(taken) < 5:
+    while hearing.is_alive() or len(taken) < 5:
         taken.append(_asked(late, len(taken)))
     return taken
 
@@ -161,6 +161,11 @@ def _join_all(host: rig.Device, guests: list[rig.Device]) -> None:
     codes = [host.call("share_invite", name="team")["code"] for _ in guests]
     for number, (guest, code) in enumerate(zip(guests, codes, strict=True), 1):
         guest.order("share_join", code=code, **{"as": f"okapimember{number}"})
+    for guest in guests:
+        guest.answer()
+    host.call("share_now")  # which lets them in
+    for guest in guests:
+        guest.order("share_now")
     for guest in guests:
         guest.answer()
         guest.order("share_project", project=rig.PROJECT, **{"with": "team"})

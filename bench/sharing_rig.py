@@ -121,6 +121,8 @@ def founded(device: Device, place: str) -> None:
 def joined(host: Device, guest: Device, name: str, at: str = "") -> None:
     code = host.call("share_invite", name="team", days=2)["code"]
     guest.call("share_join", code=code, at=at, **{"as": name})
+    host.call("share_now")  # which lets the guest in
+    guest.call("share_now")
     guest.call("share_project", project=PROJECT, **{"with": "team"})
 
 

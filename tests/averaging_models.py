@@ -10,7 +10,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
-from iai_mcp.adapters.embedding.catalogue import Entry
+from iai_mcp.adapters.embedding.catalogue import CatalogueEntry
 
 WHEEL = "tiny_averager-1.0-py3-none-any.whl"
 TABLES, WORD, INNER, OUT = 3, 64, 8, 12
@@ -129,13 +129,13 @@ def write_graph(path: Path, tensors: Tensors, tokenizer: bytes | None = None) ->
     return kept
 
 
-def tiny_averager_entry(directory: Path) -> Entry:
+def tiny_averager_entry(directory: Path) -> CatalogueEntry:
     """A catalogue entry for it, whose wheel is written into `directory`."""
     graph = directory / "encoder.onnx"
     write_graph(graph, tiny_tensors(), sentencepiece_model())
     with zipfile.ZipFile(directory / WHEEL, "w") as packed:
         packed.write(graph, "tiny/encoder.onnx")
-    return Entry(
+    return CatalogueEntry(
         name="tiny-averager",
         about="for tests",
         shape="averaging",

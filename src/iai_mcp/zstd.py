@@ -3,8 +3,20 @@
 import sys
 
 if sys.version_info >= (3, 14):
-    from compression.zstd import ZstdDecompressor, ZstdError, ZstdFile, compress
+    from compression.zstd import (
+        DecompressionParameter,
+        ZstdDecompressor,
+        ZstdError,
+        ZstdFile,
+        compress,
+    )
 else:
-    from backports.zstd import ZstdDecompressor, ZstdError, ZstdFile, compress
+    from backports.zstd import (
+        DecompressionParameter,
+        ZstdDecompressor,
+        ZstdError,
+        ZstdFile,
+        compress,
+    )
 
-__all__ = ["ZstdDecompressor", "ZstdError", "ZstdFile", "compress"]
+__all__ = ["DecompressionParameter", "ZstdDecompressor", "ZstdError", "ZstdFile", "compress"]

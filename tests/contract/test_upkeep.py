@@ -1,5 +1,6 @@
 """What every upkeep of a store promises, on the fake and on the encrypted file alike."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,14 @@ def test_the_oldest_come_first_and_what_is_pinned_never(kit: Kit) -> None:
     assert upkeep.expired(30, 9) == [2, 3]
     assert upkeep.expired(30, 1) == [2]
     assert [key for key, _ in upkeep.oldest(2)] == [2, 3]
+
+
+def test_the_notes_of_agents_come_before_what_was_said(kit: Kit) -> None:
+    memories, upkeep = kit
+    note = said("a note", at=40)
+    whence = replace(note.provenance, captured_by="backend")
+    memories.add([replace(note, provenance=whence)])
+    assert [key for key, _ in upkeep.oldest(2)] == [5, 2]
 
 
 def test_all_memories_are_weighed_in_pages(kit: Kit) -> None:

@@ -80,7 +80,11 @@ async def everything_it_says(
         ("events_query", {"limit": 1000}),
         ("topology", {}),
     ):
-        answer = (await session.call_tool(tool, arguments)).structured_content
+        result = await session.call_tool(tool, arguments)
+        answer = result.structured_content
+        # The heading of an answer repeats the question.
+        texts = [str(getattr(part, "text", "")) for part in result.content]
+        told += [text.replace("heron vault nightjar", "") for text in texts]
         if tool == "memory_reinforce":
             assert (memory in answer["reinforced"]) is inside
             answer.pop("unknown")
@@ -89,7 +93,7 @@ async def everything_it_says(
 
 
 def knows_it(told: str, scene: Scene) -> bool:
-    return "nightjar" in told or scene.ids[SECRET] in told or f'"{scene.private}"' in told
+    return "nightjar" in told or scene.ids[SECRET][:8] in told or f'"{scene.private}"' in told
 
 
 def within_deadline(scenario: Callable[..., Awaitable[None]], *arguments: object) -> None:

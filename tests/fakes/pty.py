@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from iai_mcp.domain.agents.launch import SpawnSpec
 from iai_mcp.domain.agents.terminal import (
-    Phase,
     SessionLabel,
+    SessionPhase,
     SessionStatus,
     TerminalSession,
     TerminalSize,
@@ -40,7 +40,7 @@ class FakePty:
         self.spawned[name] = spec
         self.typed[name] = b""
         self.log.append("spawn")
-        status = SessionStatus(Phase.RUNNING)
+        status = SessionStatus(SessionPhase.RUNNING)
         self._sessions[name] = TerminalSession(name, label or SessionLabel(), status, size, 1)
         return name
 
@@ -70,7 +70,7 @@ class FakePty:
 
     def kill(self, session_id: str) -> int | None:
         old = self._known(session_id)
-        status = SessionStatus(Phase.EXITED, 129)
+        status = SessionStatus(SessionPhase.EXITED, 129)
         self._sessions[session_id] = TerminalSession(
             old.id, old.label, status, old.size, old.started_ms
         )

@@ -1,7 +1,7 @@
 """A circle's streams in a dictionary."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from iai_mcp.domain.errors import AlreadyExists, NotFound
 from iai_mcp.ports.shared_log import NO_OFFER, Entry, Oddity
@@ -15,12 +15,12 @@ class FakeSharedLog:
         self._changed = threading.Condition()
         self._woken = False
 
-    def heads(self) -> dict[str, int]:
+    def heads(self, known: Collection[str] = ()) -> dict[str, int]:
         return {device: max(records) for device, records in self.streams.items() if records}
 
     def append(self, device: str, number: int, sealed: bytes) -> None:
         stream = self.streams.setdefault(device, {})
-        if any(one >= number for one in stream):
+        if number in stream:
             raise AlreadyExists(f"record {number} of this device is in the place already")
         with self._changed:
             stream[number] = sealed
@@ -56,6 +56,9 @@ class FakeSharedLog:
         if name not in self.offers:
             raise NotFound(NO_OFFER)
         return self.offers.pop(name)
+
+    def offered(self, name: str) -> bytes | None:
+        return self.offers.get(name)
 
     def withdraw(self, name: str) -> None:
         self.offers.pop(name, None)

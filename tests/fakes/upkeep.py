@@ -29,7 +29,8 @@ class FakeUpkeep:
         return (found[-1].key, sum(map(_weight, found))) if found else None
 
     def oldest(self, limit: int) -> list[tuple[int, int]]:
-        return [(memory.key, _weight(memory)) for memory in self._unpinned()[:limit]]
+        found = sorted(self._unpinned(), key=lambda one: not one.provenance.captured_by)
+        return [(memory.key, _weight(memory)) for memory in found[:limit]]
 
     def forget_words(self, *, begin: bool) -> bool:
         self._words_to_forget = 2 if begin else max(0, self._words_to_forget - 1)

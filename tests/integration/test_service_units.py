@@ -10,7 +10,7 @@ import pytest
 
 from iai_mcp.adapters import service_units
 
-Units = dict[str, service_units.Unit]
+Units = dict[str, service_units.ServiceUnit]
 
 
 @pytest.fixture

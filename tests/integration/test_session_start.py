@@ -416,7 +416,7 @@ def test_a_title_is_labelled_and_told_of_the_session_it_is_about(
 
 
 def work(session: str, **done: object) -> dict[str, object]:
-    return {"role": "tool", "id": f"{session}{done}", "text": "x", **done}
+    return {"role": "tool", "id": f"{session}{done}", "ts": "2026-01-01T00:00:00Z", **done}
 
 
 def test_after_compaction_a_session_gets_the_index_of_its_own_work(

@@ -80,7 +80,7 @@ def test_what_is_damaged_is_refused_alike(
     ids=["objects", "numbers", "brackets", "nested", "open string", "no value", "digits"],
 )
 def test_what_is_beyond_reason_is_not_json(line: bytes) -> None:
-    with pytest.raises(messages.NotJson):
+    with pytest.raises(messages.InvalidJson):
         messages.parse(line)
 
 

@@ -20,6 +20,7 @@ from iai_mcp.domain.shared_events import (
 
 _DEVICES = st.sampled_from(["1" * 32, "2" * 32, "3" * 32])
 _IDENTITIES = st.sampled_from([bytes([n]) * 16 for n in range(5)])
+_PRINTABLE = st.characters(codec="utf-8").filter(str.isprintable)
 _TIMES = st.integers(0, 3)  # few, so that they often tie
 _EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.builds(
@@ -82,16 +83,16 @@ def test_what_was_forgotten_is_in_no_replica(streams: list[tuple[str, Event]]) -
             _EVENTS,
             st.builds(
                 Hello,
-                member=st.text(st.characters(codec="utf-8")),
-                machine=st.just("m"),
-                signing_key=st.binary(),
-                sealing_key=st.binary(),
+                member=st.text(_PRINTABLE, min_size=1, max_size=64),
+                machine=st.text(_PRINTABLE, max_size=64),
+                signing_key=st.binary(min_size=32, max_size=32),
+                sealing_key=st.binary(min_size=32, max_size=32),
             ),
             st.builds(
                 EpochKey,
-                epoch=st.just("e"),
+                epoch=st.just("e" * 32),
                 began=_TIMES,
-                sealed=st.dictionaries(st.just("d"), st.binary()),
+                sealed=st.dictionaries(_DEVICES, st.binary(min_size=80, max_size=80), min_size=1),
             ),
         )
     )

@@ -9,7 +9,7 @@ from tests import averaging_models as tiny
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from iai_mcp.adapters.embedding.pieces import Pieces
-from iai_mcp.model_builder.sentencepiece import read_vocabulary, write_pieces
+from iai_mcp.model_builder.universal_sentence_encoder import read_vocabulary, write_pieces
 
 _SAID = some.one_of(
     some.text(some.sampled_from("abcdehloprst 端口√"), max_size=40),

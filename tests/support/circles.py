@@ -21,6 +21,9 @@ _TABLES = (
     "outbox",
     "circle_records",
     "circle_cursors",
+    "circle_aside",
+    "circle_chains",
+    "circle_seen",
     "circles",
 )
 
@@ -32,7 +35,7 @@ def take_out_sharing(db: apsw.Connection) -> None:
         db.execute(f"DROP INDEX {index}")
     for column in ("everywhere", "teller"):
         db.execute(f"ALTER TABLE memories DROP COLUMN {column}")
-    for table in re.findall(r"CREATE TABLE (\w+)", shared_tables.TABLES):
+    for table in re.findall(r"CREATE TABLE (\w+)", shared_tables.TABLES + shared_tables.CHAINS):
         db.execute(f"DROP TABLE {table}")
 
 

@@ -11,18 +11,27 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
 from iai_mcp import paths, regular_files
 from iai_mcp.domain.errors import AlreadyExists, DiskFull, IoFailed, NotFound, ReadOnly
-from iai_mcp.ports.shared_log import NO_OFFER, Entry, NoRecord, Oddity
+from iai_mcp.ports.shared_log import (
+    NO_OFFER,
+    PORTION_BYTES,
+    UNKNOWN_AT_ONCE,
+    Entry,
+    NoRecord,
+    Oddity,
+)
 
 TEMPORARY = ".writing-"
 _RECORD = re.compile(r"([1-9][0-9]{0,17})\.rec\Z")
 _DEVICE = re.compile(r"[0-9a-f]{32}\Z")
 _OFFERS = "invites"
+_MOST_ODDITIES = 100
 _LOOK_AGAIN_SECONDS = 1.0
 
 
@@ -60,26 +69,45 @@ class FileLog:
         self._files = files
         self._circle = circle
         self._seen: dict[str, int] | None = None
+        self._known: frozenset[str] = frozenset()
+        self._listed: dict[str, list[int]] = {}
+        self._turn = 0
         self._woken = threading.Event()
 
-    def heads(self) -> dict[str, int]:
+    def heads(self, known: Collection[str] = ()) -> dict[str, int]:
+        """The one look at the place of a contact: what follows goes by it."""
         devices = [one for one in self._files.names(self._circle) if _DEVICE.match(one)]
-        return {one: numbers[-1] for one in devices if (numbers := self.numbers(one))}
+        self._known = frozenset(known) if known else self._known
+        unknown = [one for one in devices if one not in self._known]
+        # Whoever can write to the place can make any number of directories.
+        start = self._turn % len(unknown) if len(unknown) > UNKNOWN_AT_ONCE else 0
+        self._turn = start + UNKNOWN_AT_ONCE
+        some = (unknown[start:] + unknown[:start])[:UNKNOWN_AT_ONCE]
+        self._listed = {one: self._list(one) for one in [*self._known.intersection(devices), *some]}
+        return {one: numbers[-1] for one, numbers in self._listed.items() if numbers}
 
     def append(self, device: str, number: int, sealed: bytes) -> None:
-        if any(one >= number for one in self.numbers(device)):
-            raise AlreadyExists(f"record {number} of this device is in the place already")
         self._files.put(f"{self._circle}/{device}", f"{number}.rec", sealed, over=False)
+        self._listed.pop(device, None)
 
     def numbers(self, device: str) -> list[int]:
+        if device not in self._listed:
+            self._listed[device] = self._list(device)
+        return list(self._listed[device])
+
+    def _list(self, device: str) -> list[int]:
         names = self._files.names(f"{self._circle}/{device}")
         return sorted(int(found[1]) for name in names if (found := _RECORD.match(name)))
 
     def read(self, device: str, after: int, limit: int) -> list[Entry]:
-        found = []
-        for number in [one for one in self.numbers(device) if one > after][:limit]:
+        found: list[Entry] = []
+        numbers, size = self.numbers(device), 0
+        for number in numbers[bisect_right(numbers, after) :][:limit]:
+            if size > PORTION_BYTES:
+                break
             with suppress(FileNotFoundError):  # rolled into a later one at this moment
                 found.append(Entry(number, self._content(device, number)))
+                size += len(found[-1].sealed)
         return found
 
     def _content(self, device: str, number: int) -> bytes:
@@ -92,17 +120,22 @@ class FileLog:
         self, after: Mapping[str, int], limit: int, *, each: int | None = None
     ) -> dict[str, list[Entry]]:
         found: dict[str, list[Entry]] = {}
+        count = size = 0
         for device, number in after.items():
-            left = limit - sum(map(len, found.values()))
-            if left and (entries := self.read(device, number, min(left, each or left))):
+            if count >= limit or size > PORTION_BYTES:
+                break
+            if entries := self.read(device, number, min(limit - count, each or limit)):
                 found[device] = entries
+                count += len(entries)
+                size += sum(len(one.sealed) for one in entries)
         return found
 
     def replace(self, device: str, first: int, last: int, sealed: bytes) -> None:
         self._files.put(f"{self._circle}/{device}", f"{last}.rec", sealed, over=True)
-        for number in self.numbers(device):
+        for number in self._list(device):
             if first <= number < last:
                 self._files.remove(f"{self._circle}/{device}/{number}.rec")
+        self._listed.pop(device, None)
 
     def offer(self, name: str, sealed: bytes) -> None:
         self._files.put(f"{self._circle}/{_OFFERS}", f"{name}.rec", sealed, over=True)
@@ -117,18 +150,24 @@ class FileLog:
         self._files.remove(f"{self._circle}/{_OFFERS}/{taken}")
         return content
 
+    def offered(self, name: str) -> bytes | None:
+        try:
+            return self._files.content(f"{self._circle}/{_OFFERS}/{name}.rec")
+        except (FileNotFoundError, NoRecord):
+            return None
+
     def withdraw(self, name: str) -> None:
         self._files.remove(f"{self._circle}/{_OFFERS}/{name}.rec")
 
     def oddities(self) -> list[Oddity]:
-        found = []
-        for device in self._files.names(self._circle):
-            if device == _OFFERS:
-                continue
-            if not _DEVICE.match(device):
-                found.append(Oddity(device, "it belongs to no device"))
-                continue
+        names = [one for one in self._files.names(self._circle) if one != _OFFERS]
+        found = [Oddity(one, "it belongs to no device") for one in names if not _DEVICE.match(one)][
+            :_MOST_ODDITIES
+        ]
+        for device in [one for one in names if one in self._listed]:
             for name in self._files.names(f"{self._circle}/{device}"):
+                if len(found) >= _MOST_ODDITIES:
+                    return found
                 if not _RECORD.match(name) and not name.startswith(TEMPORARY):
                     found.append(Oddity(f"{device}/{name}", "it is no record of a stream"))
         return found

@@ -66,7 +66,7 @@ _LONGEST_COMPLAINT = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Checkout:
+class GitCheckout:
     """Files at `path` whose repository is known.
 
     Git does not look for the repository by itself: an agent writes at `path`, and could exchange
@@ -78,7 +78,7 @@ class Checkout:
 
 
 def run(
-    at: str | Checkout,
+    at: str | GitCheckout,
     *words: str,
     codes: tuple[int, ...] = (0,),
     settings: Mapping[str, str] | None = None,
@@ -88,9 +88,9 @@ def run(
     Raises:
         IoFailed: it ended with none of `codes`; the sentence has git's last words.
     """
-    directory = at.path if isinstance(at, Checkout) else at
+    directory = at.path if isinstance(at, GitCheckout) else at
     environment = _environment(os.environ, {**_OVERRIDES, **(settings or {})})
-    if isinstance(at, Checkout):
+    if isinstance(at, GitCheckout):
         environment |= {"GIT_DIR": at.git_directory, "GIT_WORK_TREE": at.path}
     try:
         done = subprocess.run(
@@ -122,7 +122,7 @@ def complaint(done: subprocess.CompletedProcess[str]) -> str:
     return said.encode("utf-8", "replace").decode()[:_LONGEST_COMPLAINT]
 
 
-def require_harmless(at: str | Checkout) -> None:
+def require_harmless(at: str | GitCheckout) -> None:
     """
     Raises:
         InvalidInput: the repository's own configuration runs programs that change files.

@@ -4,7 +4,7 @@ import os
 
 from iai_mcp import regular_files
 from iai_mcp.adapters import git
-from iai_mcp.domain.agents.worktrees import Difference, Merged, Standing, named
+from iai_mcp.domain.agents.worktrees import CheckoutState, Difference, MergeResult, named
 from iai_mcp.domain.errors import Busy, Conflict, InvalidInput, NotFound
 from iai_mcp.domain.projects.project import ProjectPath
 
@@ -35,7 +35,7 @@ class GitWorktrees:
             git.run(project.text, *add, "-b", branch, place)
         return True
 
-    def standing(self, project: ProjectPath, path: str, branch: str | None) -> Standing:
+    def standing(self, project: ProjectPath, path: str, branch: str | None) -> CheckoutState:
         self._repository(project)
         place = self._checkout(project, path)
         heads: list[str] = []
@@ -54,7 +54,7 @@ class GitWorktrees:
         if heads:
             counted = git.run(project.text, "rev-list", "--count", *heads, "--not", *others, "HEAD")
             unmerged = int(counted.stdout)
-        return Standing(tuple(uncommitted), tuple(untracked), unmerged, tuple(nested))
+        return CheckoutState(tuple(uncommitted), tuple(untracked), unmerged, tuple(nested))
 
     def difference(self, project: ProjectPath, path: str, into: str | None) -> Difference:
         self._repository(project)
@@ -70,12 +70,12 @@ class GitWorktrees:
         diff = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", *nested, base)
         count = git.run(place, "rev-list", "--count", f"{base}..HEAD").stdout
         uncommitted, untracked = _changes(place)
-        standing = Standing(tuple(uncommitted), tuple(untracked))
+        standing = CheckoutState(tuple(uncommitted), tuple(untracked))
         text = git.run(place, *diff).stdout.encode("utf-8", "replace").decode()
         branch = _current_branch(place) or "no branch"
         return Difference(branch, target, int(count), standing, text[:_LARGEST_DIFF])
 
-    def merge(self, project: ProjectPath, path: str, branch: str, into: str | None) -> Merged:
+    def merge(self, project: ProjectPath, path: str, branch: str, into: str | None) -> MergeResult:
         self._repository(project)
         place = self._checkout(project, path)
         if place is not None and (current := _current_branch(place)) != branch:
@@ -96,7 +96,7 @@ class GitWorktrees:
             else:
                 _merge_at(self._checkout_at(project, checked_out), target, branch)
         commit = git.run(project.text, "rev-parse", ours).stdout.strip()
-        return Merged(branch, target, count, commit)
+        return MergeResult(branch, target, count, commit)
 
     def remove(self, project: ProjectPath, path: str, branch: str | None) -> None:
         self._repository(project)
@@ -119,7 +119,7 @@ class GitWorktrees:
             )
         return git.run(project.text, "rev-parse", "--show-prefix").stdout.strip("\n")
 
-    def _checkout(self, project: ProjectPath, path: str) -> git.Checkout | None:
+    def _checkout(self, project: ProjectPath, path: str) -> git.GitCheckout | None:
         """The checkout at `path`; None: there is none.
 
         One of another repository has that one's configuration: nothing is done there.
@@ -129,7 +129,7 @@ class GitWorktrees:
             return None
         return self._checkout_at(project, place)
 
-    def _checkout_at(self, project: ProjectPath, place: str) -> git.Checkout:
+    def _checkout_at(self, project: ProjectPath, place: str) -> git.GitCheckout:
         """A checkout of the project's repository, found from the repository's side."""
         common = _common_directory(project.text)
         directory = common if os.path.realpath(place) == os.path.dirname(common) else None
@@ -138,7 +138,7 @@ class GitWorktrees:
             raise InvalidInput(
                 f"{place} is no worktree of this repository: look what it is, and remove it"
             )
-        found = git.Checkout(place, directory)
+        found = git.GitCheckout(place, directory)
         git.require_harmless(found)
         return found
 
@@ -196,7 +196,7 @@ class GitWorktrees:
         git.run(project.text, "update-ref", f"refs/heads/{target}", commit, ours)
 
 
-def _current_branch(at: str | git.Checkout) -> str:
+def _current_branch(at: str | git.GitCheckout) -> str:
     """The branch that is checked out; empty if that is a commit of none."""
     words = ("symbolic-ref", "--quiet", "--short", "HEAD")
     return git.run(at, *words, codes=(0, 1)).stdout.strip()
@@ -242,7 +242,7 @@ def _linked(common: str, place: str) -> str | None:
     return None
 
 
-def _merge_at(place: git.Checkout, target: str, branch: str) -> None:
+def _merge_at(place: git.GitCheckout, target: str, branch: str) -> None:
     """In a checkout: git writes over nothing that is not committed, and then leaves all as it was."""
     words = ("merge", "--quiet", "--no-edit", "--no-stat", "-s", "ort", f"refs/heads/{branch}")
     done = git.run(
@@ -260,7 +260,7 @@ def _merge_at(place: git.Checkout, target: str, branch: str) -> None:
     raise Busy(f"nothing was merged, git refused: {git.complaint(done)}")
 
 
-def _changes(place: git.Checkout) -> tuple[list[str], list[str]]:
+def _changes(place: git.GitCheckout) -> tuple[list[str], list[str]]:
     """Tracked files that are not as they were committed, and files that git does not know."""
     changed: list[str] = []
     unknown: list[str] = []
@@ -276,7 +276,7 @@ def _changes(place: git.Checkout) -> tuple[list[str], list[str]]:
     return changed, unknown
 
 
-def _nested(place: git.Checkout) -> list[str]:
+def _nested(place: git.GitCheckout) -> list[str]:
     """Nested repositories that are checked out. Their work may be nowhere else; git is not asked."""
     staged = git.run(place, "ls-files", "--stage", "-z").stdout.split("\0")
     names = [entry.partition("\t")[2] for entry in staged if entry.startswith(_GITLINK)]

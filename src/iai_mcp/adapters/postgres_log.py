@@ -5,9 +5,10 @@ engine has no notifications.
 """
 
 import os
+import re
 import select
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from typing import Any, LiteralString
@@ -25,10 +26,17 @@ from iai_mcp.domain.errors import (
     RemoteFailed,
     TimedOut,
 )
-from iai_mcp.ports.shared_log import NO_OFFER, Entry, Oddity
+from iai_mcp.ports.shared_log import (
+    NO_OFFER,
+    PORTION_BYTES,
+    UNKNOWN_AT_ONCE,
+    Entry,
+    Oddity,
+)
 
 _CHANNEL = "iai_share"
 _VERSION = 1
+_LARGEST = 17 << 20  # bytes: no record has more
 _CONNECT_SECONDS = 10
 _STATEMENT_MS = 30_000
 _ANSWER_SECONDS = 40.0  # longer than a statement may take: then the database does not even refuse
@@ -38,14 +46,40 @@ _INIT = "run what `iai-mcp share init-postgres --print` prints as an administrat
 
 _APPEND_SILENTLY: LiteralString = (
     "INSERT INTO iai_share.records (circle, device, number, sealed)"
-    " SELECT %(circle)s, %(device)s, %(number)s, %(sealed)s WHERE NOT EXISTS"
-    " (SELECT 1 FROM iai_share.records"
-    " WHERE circle = %(circle)s AND device = %(device)s AND number >= %(number)s) RETURNING 1"
+    " VALUES (%(circle)s, %(device)s, %(number)s, %(sealed)s) RETURNING 1"
 )
 # One question, and so one transaction: who is told of it finds it.
 _APPEND: LiteralString = (
     f"WITH added AS ({_APPEND_SILENTLY}) SELECT pg_notify(%(channel)s, %(circle)s) FROM added"
 )
+
+# Of the known devices, and of those that follow `after`. It goes from one device to the next by the
+# index: no stream is read, however long it is.
+_HEADS: LiteralString = (
+    "WITH RECURSIVE walked (device, further) AS ("
+    " SELECT (SELECT min(device) FROM iai_share.records"
+    " WHERE circle = %(circle)s AND device > %(after)s), %(most)s::int"
+    " UNION ALL SELECT (SELECT min(device) FROM iai_share.records"
+    " WHERE circle = %(circle)s AND device > walked.device), further - 1"
+    " FROM walked WHERE walked.device IS NOT NULL AND further > 0),"
+    " wanted (device, is_known) AS (SELECT device, false FROM walked WHERE device IS NOT NULL"
+    " UNION ALL SELECT device, true FROM unnest(%(known)s::text[]) AS known (device))"
+    " SELECT device, (SELECT max(number) FROM iai_share.records"
+    " WHERE circle = %(circle)s AND device = wanted.device), is_known FROM wanted"
+)
+# What is larger than any record is not fetched; of many large ones a portion.
+_READ: LiteralString = (
+    "SELECT device, number, sealed FROM (SELECT wanted.device, found.number, found.sealed,"
+    " sum(length(found.sealed)) OVER (ORDER BY wanted.device, found.number"
+    " ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before"
+    " FROM unnest(%s::text[], %s::bigint[]) AS wanted (device, after) CROSS JOIN LATERAL"
+    " (SELECT number, CASE WHEN length(sealed) <= %s THEN sealed ELSE ''::bytea END AS sealed"
+    " FROM iai_share.records WHERE circle = %s"
+    " AND device = wanted.device AND number > wanted.after ORDER BY number LIMIT %s) AS found"
+    " ORDER BY wanted.device, found.number LIMIT %s) AS portion"
+    " WHERE coalesce(before, 0) <= %s ORDER BY device, number"
+)
+_DEVICE = re.compile(r"[0-9a-f]{32}\Z")
 
 _Row = tuple[Any, ...]
 _Refusal = IoFailed | RemoteFailed | TimedOut
@@ -77,6 +111,8 @@ class PostgresLog:
         self._circle = circle
         self._link: psycopg.Connection[_Row] | None = None
         self._notified = True
+        self._known: list[str] = []
+        self._after = ""
         self._awake, self._waker = os.pipe()
         os.set_blocking(self._waker, False)
 
@@ -92,11 +128,20 @@ class PostgresLog:
         if version > _VERSION:
             raise RemoteFailed("the database was prepared by a newer version: upgrade iai-mcp here")
 
-    def heads(self) -> dict[str, int]:
-        query = (
-            "SELECT device, max(number) FROM iai_share.records WHERE circle = %s GROUP BY device"
-        )
-        return {str(device): int(number) for device, number in self._rows(query, self._circle)}
+    def heads(self, known: Collection[str] = ()) -> dict[str, int]:
+        self._known = sorted(known) if known else self._known
+        # Whoever can write there can make up any number of devices: some more of them are seen each time.
+        most = len(self._known) + UNKNOWN_AT_ONCE
+        names = {"circle": self._circle, "known": self._known, "after": self._after, "most": most}
+        with self._connected() as link:
+            rows = link.execute(_HEADS, names).fetchall()
+        walked = [str(row[0]) for row in rows if not row[2]]
+        self._after = walked[-1] if len(walked) > most else ""
+        return {
+            str(device): int(number)
+            for device, number, _ in rows
+            if number is not None and _DEVICE.match(str(device))
+        }
 
     def append(self, device: str, number: int, sealed: bytes) -> None:
         with self._connected() as link:
@@ -121,30 +166,20 @@ class PostgresLog:
         return [int(row[0]) for row in self._rows(query, self._circle, device)]
 
     def read(self, device: str, after: int, limit: int) -> list[Entry]:
-        rows = self._rows(
-            "SELECT number, sealed FROM iai_share.records"
-            " WHERE circle = %s AND device = %s AND number > %s ORDER BY number LIMIT %s",
-            self._circle,
-            device,
-            after,
-            limit,
-        )
-        return [Entry(int(number), bytes(sealed)) for number, sealed in rows]
+        return self.read_all({device: after}, limit).get(device, [])
 
     def read_all(
         self, after: Mapping[str, int], limit: int, *, each: int | None = None
     ) -> dict[str, list[Entry]]:
         rows = self._rows(
-            "SELECT wanted.device, found.number, found.sealed"
-            " FROM unnest(%s::text[], %s::bigint[]) AS wanted (device, after) CROSS JOIN LATERAL"
-            " (SELECT number, sealed FROM iai_share.records WHERE circle = %s"
-            " AND device = wanted.device AND number > wanted.after ORDER BY number LIMIT %s) AS found"
-            " ORDER BY wanted.device, found.number LIMIT %s",
+            _READ,
             list(after),
             list(after.values()),
+            _LARGEST,
             self._circle,
             each or limit,
             limit,
+            PORTION_BYTES,
         )
         found: dict[str, list[Entry]] = {}
         for device, number, sealed in rows:
@@ -179,6 +214,11 @@ class PostgresLog:
         for row in self._rows(query, self._circle, name):
             return bytes(row[0])
         raise NotFound(NO_OFFER)
+
+    def offered(self, name: str) -> bytes | None:
+        query = "SELECT sealed FROM iai_share.offers WHERE circle = %s AND name = %s"
+        rows = self._rows(query, self._circle, name)
+        return bytes(rows[0][0]) if rows else None
 
     def withdraw(self, name: str) -> None:
         self._rows(

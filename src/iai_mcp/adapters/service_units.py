@@ -51,29 +51,31 @@ LimitNOFILE=8192
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class ServiceUnit:
     """One file for the service manager."""
 
     path: str
     text: str
 
 
-def units() -> list[Unit]:
+def units() -> list[ServiceUnit]:
     """The files for this machine's service manager, as they should be."""
     if sys.platform == "darwin":
         return [
-            Unit(os.path.join(paths.home(), "Library/LaunchAgents", f"{_LABEL}.plist"), _agent())
+            ServiceUnit(
+                os.path.join(paths.home(), "Library/LaunchAgents", f"{_LABEL}.plist"), _agent()
+            )
         ]
     directory = os.path.join(
         os.environ.get("XDG_CONFIG_HOME") or os.path.join(paths.home(), ".config"), "systemd/user"
     )
     environment = "\n".join(f'Environment="{k}={_quoted(v)}"' for k, v in _environment().items())
     return [
-        Unit(
+        ServiceUnit(
             os.path.join(directory, f"{NAME}.socket"),
             _SOCKET.format(socket=_quoted(paths.socket_path()), remote=_remote_stream()),
         ),
-        Unit(
+        ServiceUnit(
             os.path.join(directory, f"{NAME}.service"),
             _SERVICE.format(name=NAME, python=_quoted(sys.executable), environment=environment),
         ),

@@ -10,7 +10,12 @@ from iai_mcp.agents.live_sessions import require_at_rest
 from iai_mcp.agents.worktrees import AgentWorktrees
 from iai_mcp.domain.agents.agent import Agent
 from iai_mcp.domain.agents.events import AgentLaunched
-from iai_mcp.domain.agents.terminal import Phase, SessionLabel, SessionStatus, TerminalSession
+from iai_mcp.domain.agents.terminal import (
+    SessionLabel,
+    SessionPhase,
+    SessionStatus,
+    TerminalSession,
+)
 from iai_mcp.domain.errors import IaiError
 from iai_mcp.domain.projects.project import ProjectPath, run_path
 from iai_mcp.ports.agent_stores import AgentContextStore
@@ -65,7 +70,7 @@ class LaunchAgent:
                     raise
             undo.pop_all()
         session = TerminalSession(
-            session_id, label, SessionStatus(Phase.RUNNING), plan.size, self.clock.now_ms()
+            session_id, label, SessionStatus(SessionPhase.RUNNING), plan.size, self.clock.now_ms()
         )
         self.events.publish(AgentLaunched(plan.agent.id, session_id))
         return session

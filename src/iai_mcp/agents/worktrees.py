@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from iai_mcp.domain.agents.agent import Agent, context_path_of
 from iai_mcp.domain.agents.worktrees import (
     WORKTREES,
+    CheckoutState,
     Difference,
-    Merged,
-    Standing,
+    MergeResult,
     own_branch,
     worktree_path,
 )
@@ -91,7 +91,7 @@ class AgentWorktrees:
         found = self.git.difference(project, worktree_path(agent.slug), target)
         return replace(found, standing=self._without_carried(project, agent, found.standing))
 
-    def merge(self, project: ProjectPath, reference: str, into: str | None) -> Merged:
+    def merge(self, project: ProjectPath, reference: str, into: str | None) -> MergeResult:
         """
         Raises:
             Busy: the agent has changes that are not committed: they would be left behind.
@@ -105,10 +105,10 @@ class AgentWorktrees:
                 raise Busy(f"{agent.name} has {left}: commit them on '{branch}' first")
             return self.git.merge(project, worktree_path(agent.slug), branch, target)
 
-    def standing(self, project: ProjectPath, agent: Agent) -> Standing:
+    def standing(self, project: ProjectPath, agent: Agent) -> CheckoutState:
         """What would be lost with the agent's worktree."""
         if agent.worktree is None:
-            return Standing()
+            return CheckoutState()
         found = self.git.standing(project, worktree_path(agent.slug), _own(agent))
         return self._without_carried(project, agent, found)
 
@@ -175,7 +175,9 @@ class AgentWorktrees:
             if line and not line.startswith(("#", "/")) and ".." not in parts:
                 yield from _matching(files, "", parts)
 
-    def _without_carried(self, project: ProjectPath, agent: Agent, standing: Standing) -> Standing:
+    def _without_carried(
+        self, project: ProjectPath, agent: Agent, standing: CheckoutState
+    ) -> CheckoutState:
         """What was copied and not changed is no work."""
         if not standing.untracked:
             return standing

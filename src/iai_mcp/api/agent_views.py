@@ -11,7 +11,7 @@ from iai_mcp.domain.agents.agent import Agent, FromTemplate, Origin, Scratch
 from iai_mcp.domain.agents.profile import AgentProfile, Detection
 from iai_mcp.domain.agents.templates import Template
 from iai_mcp.domain.agents.terminal import TerminalSession
-from iai_mcp.domain.agents.worktrees import Difference, Merged
+from iai_mcp.domain.agents.worktrees import Difference, MergeResult
 from iai_mcp.domain.instants import iso
 from iai_mcp.domain.projects.project import Project
 
@@ -134,7 +134,7 @@ def difference_view(found: Difference) -> Json:
     }
 
 
-def merged_view(merged: Merged) -> Json:
+def merged_view(merged: MergeResult) -> Json:
     return {
         "branch": merged.branch,
         "into": merged.into,

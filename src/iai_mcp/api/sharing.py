@@ -17,9 +17,13 @@ from iai_mcp.store import MemoryStore
 
 if TYPE_CHECKING:
     from iai_mcp.ports.circles import KnownCircle
+    from iai_mcp.sharing.differences import Difference
+    from iai_mcp.sharing.roster import Device
     from iai_mcp.sharing.sharing import Present, Standing
 
 _MOST_DAYS = 30
+_LONGEST_WAIT = 60  # seconds
+_MOST_SET_ASIDE = 100
 _PASSWORD = re.compile(r"(://[^/@:]*):[^/@]*@")
 
 
@@ -53,10 +57,12 @@ def _join(store: MemoryStore, params: Params) -> Json:
         params.text("at", ""),
         params.text("as", ""),
         everything=params.flag("all"),
+        patience=params.integer("wait", 0, 0, _LONGEST_WAIT),
     )
     (standing,) = store.sharing.status(known.name)
     return {
         "circle": _own_circle(known),
+        "held": standing.held or None,
         "unmatched": _unmatched(standing),
     }
 
@@ -158,6 +164,7 @@ def _remove(store: MemoryStore, params: Params) -> Json:
     return {
         "circle": name,
         "removed": [{"member": one.member, "machine": one.machine, "id": one.id} for one in gone],
+        "told": not store.sharing.status(name)[0].known.trouble,
     }
 
 
@@ -205,8 +212,15 @@ def _standing(one: "Standing") -> Json:
         "last_contact": iso(known.contact) if known.contact else None,
         "trouble": known.trouble or None,
         "set_aside": [
-            {"device": bad.device, "number": bad.number, "why": bad.why} for bad in one.set_aside
+            {"device": bad.device, "number": bad.number, "why": bad.why}
+            for bad in one.set_aside[:_MOST_SET_ASIDE]
         ],
+        "set_aside_count": len(one.set_aside),
+        "held": one.held or None,
+        "removed": one.removed,
+        "asking": [{"device": guest.device, "inviter": guest.inviter} for guest in one.asking],
+        "older": [_device(device) for device in one.older],
+        "differences": [_difference(one, found) for found in one.differences],
         "doubted_invitations": len(one.doubted),
         "strangers": list(one.strangers),
         "oddities": [{"where": odd.where, "why": odd.why} for odd in one.oddities],
@@ -220,6 +234,26 @@ def _standing(one: "Standing") -> Json:
             }
             for present in one.devices
         ],
+    }
+
+
+def _device(device: "Device") -> Json:
+    return {"id": device.id, "member": device.member, "machine": device.machine}
+
+
+def _difference(standing: "Standing", found: "Difference") -> Json:
+    names = {one.device.id: one.device for one in standing.devices}
+
+    def shown(device: str) -> Json:
+        known = names.get(device)
+        return {"id": device} if known is None else _device(known)
+
+    return {
+        "kind": found.kind,
+        "witness": shown(found.witness),
+        "device": shown(found.device),
+        "number": found.number,
+        "here": found.here,
     }
 
 

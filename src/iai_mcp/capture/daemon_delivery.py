@@ -21,7 +21,7 @@ _COUNTS = ("inserted", "duplicates", "skipped", "errors")
 Packed = tuple[str | None, bytes]
 
 
-class Outcome:
+class DeliveryOutcome:
     """What the daemon took, and what is left for the spool."""
 
     __slots__ = ("counts", "left", "problem")
@@ -32,16 +32,16 @@ class Outcome:
         self.problem = problem
 
 
-def hand_over(header: dict[str, object], turns: list[Packed], deadline: float) -> Outcome:
+def hand_over(header: dict[str, object], turns: list[Packed], deadline: float) -> DeliveryOutcome:
     """Deliver `turns` until `deadline` (monotonic). What was not acknowledged is left over."""
     try:
         connection = _dial(deadline)
     except paths.NotOurs as stranger:
         hook_log.note(stranger.sentence)
-        return Outcome(turns, stranger.sentence)
+        return DeliveryOutcome(turns, stranger.sentence)
     except OSError as refused:
-        return Outcome(turns, f"no daemon: {refused.strerror or 'it does not answer'}")
-    outcome = Outcome([])
+        return DeliveryOutcome(turns, f"no daemon: {refused.strerror or 'it does not answer'}")
+    outcome = DeliveryOutcome([])
     try:
         for number, part in enumerate(parts(turns)):
             if outcome.problem is None:
@@ -85,7 +85,7 @@ def _deliver(
     part: list[Packed],
     number: int,
     deadline: float,
-    outcome: Outcome,
+    outcome: DeliveryOutcome,
 ) -> str | None:
     """Make one call. None when the daemon has stored the part, else what was in the way."""
     call = request(header, part, number)

@@ -52,7 +52,7 @@ of the project, in the form that the program understands. Always exits 0.
 """
 
 
-class Call:
+class HookCall:
     """The parsed command line: whose hook, and its name there."""
 
     __slots__ = ("by_plugin", "help", "hook", "host")
@@ -129,7 +129,7 @@ def main(argv: "Sequence[str]") -> int:
     return 0
 
 
-def _serve(call: Call, event: HookEvent) -> None:
+def _serve(call: HookCall, event: HookEvent) -> None:
     given = _read_input(hooks_of(call.host))
     if _is_done_by_others(call, given):
         return
@@ -158,7 +158,7 @@ def _inject(event: HookEvent, given: HookInput) -> None:
         os.write(1, text.encode("utf-8", "replace") + b"\n")
 
 
-def _capture(call: Call, event: HookEvent, given: HookInput) -> None:
+def _capture(call: HookCall, event: HookEvent, given: HookInput) -> None:
     of_subagent = event is HookEvent.SUBAGENT_STOP
     path = given.transcript_path(of_subagent=of_subagent)
     if path is None or (event is HookEvent.START and not os.path.exists(path)):
@@ -174,7 +174,7 @@ def _capture(call: Call, event: HookEvent, given: HookInput) -> None:
     deliver_transcript(path, session, call.host, given.cwd, wait_for=wait_for)
 
 
-def _is_done_by_others(call: Call, given: HookInput) -> bool:
+def _is_done_by_others(call: HookCall, given: HookInput) -> bool:
     """Whether this happening has a hook of ours elsewhere; a host that borrowed this one is taken as itself."""
     if call.by_plugin and os.environ.get("IAI_MCP_SESSION_DIR"):
         return True  # a launch brings its own
@@ -185,9 +185,9 @@ def _is_done_by_others(call: Call, given: HookInput) -> bool:
     return call.by_plugin and given.hooks.are_installed()
 
 
-def _parse(argv: "Sequence[str]") -> Call:
+def _parse(argv: "Sequence[str]") -> HookCall:
     """By hand: argparse takes longer to import than most hooks run."""
-    call = Call()
+    call = HookCall()
     words: list[str] = []
     waiting = list(argv[1:])
     while waiting:
@@ -211,7 +211,7 @@ def _parse(argv: "Sequence[str]") -> Call:
     return call
 
 
-def _take(call: Call, name: str, value: str) -> None:
+def _take(call: HookCall, name: str, value: str) -> None:
     if not value:
         return
     if name == "--host":

@@ -124,6 +124,17 @@ def circles(store: MemoryStore) -> Check:
             count = len(one.set_aside)
             told = f"{name}: {count} records of others can not be read and are set aside"
             return warned("circles", told, f"iai-mcp share status '{name}' says why")
+        worse = [found.kind for found in one.differences if found.kind != "cut"]
+        if worse or one.removed or one.held:
+            told = f"{name}: " + (
+                "this machine was removed from it"
+                if one.removed
+                else one.held or "machines were shown different records of one stream"
+            )
+            return warned("circles", told, f"iai-mcp share status '{name}' says more")
+        if one.differences:
+            told = f"{name}: others heard more than the place shows here"
+            return warned("circles", told, f"iai-mcp share status '{name}' lists it")
         if one.doubted:
             told = f"{name}: two machines came with the same code"
             return warned("circles", told, f"iai-mcp share members '{name}', then: remove one")

@@ -26,8 +26,8 @@ from iai_mcp.cli import output
 from iai_mcp.cli.vectors_left import VectorsLeft, before_any
 
 if TYPE_CHECKING:
-    from iai_mcp.adapters.embedding.catalogue import Entry
-    from iai_mcp.adapters.embedding.location import Place
+    from iai_mcp.adapters.embedding.catalogue import CatalogueEntry
+    from iai_mcp.adapters.embedding.location import ModelFiles
 
 
 _Daemon = Literal["off", "unchanged", "swapped", "set"]
@@ -196,13 +196,13 @@ def _say(result: dict[str, object], text: str, *, as_json: bool) -> None:
     output.emit(result, f"{output.fitted(text)}\n\n{listed}\n* installed", as_json=as_json)
 
 
-def _is_there(model: "Entry") -> bool:
+def _is_there(model: "CatalogueEntry") -> bool:
     from iai_mcp.adapters.embedding.location import homes
 
     return any(directory.is_dir() for directory in homes(model))
 
 
-def _described(place: "Place") -> dict[str, object]:
+def _described(place: "ModelFiles") -> dict[str, object]:
     said = place.manifest
     return {
         "installed": True,
@@ -217,7 +217,7 @@ def _described(place: "Place") -> dict[str, object]:
     }
 
 
-def _left(place: "Place") -> dict[str, object]:
+def _left(place: "ModelFiles") -> dict[str, object]:
     """What a daemon that runs with this model has still to embed."""
     from iai_mcp.cli import up
 

@@ -24,6 +24,7 @@ from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.project import from_argument
 
 _AS_LONG_AS_IT_TAKES = 3600.0
+_WAIT_FOR_ENTRY_SECONDS = 10  # until the machine that invited lets this one in: often it runs
 _LOOKS = ("list", "status", "members", "preview")
 
 
@@ -129,6 +130,8 @@ def _params(arguments: argparse.Namespace) -> dict[str, object]:
     }
     if given.get("project"):
         params |= {"project": from_argument(arguments.project, cwd), "cwd": cwd}
+    if arguments.action == "join":
+        params["wait"] = _WAIT_FOR_ENTRY_SECONDS
     if given.get("at"):
         params["at"] = _place(arguments.at, cwd)
     return params

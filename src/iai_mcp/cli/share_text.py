@@ -6,6 +6,7 @@ from iai_mcp.cli import output
 from iai_mcp.domain.shown_text import shortened, shown_line
 
 _SAMPLE = 100
+_SHOWN = 5  # of many of one kind
 
 Answer = Mapping[str, object]
 
@@ -36,8 +37,12 @@ def _invited(result: Answer) -> str:
 
 def _joined(result: Answer) -> str:
     circle = _of(result, "circle")
+    if result.get("held"):
+        first = f"this machine asked to be let into {circle['name']} as {circle['member']}: {result['held']}"
+    else:
+        first = f"this machine belongs to {circle['name']} now, as {circle['member']}"
     return (
-        f"this machine belongs to {circle['name']} now, as {circle['member']}\n"
+        f"{first}\n"
         "  what others share comes by itself; "
         + (
             "they are told all of yours that is not private"
@@ -99,14 +104,18 @@ def _standing(one: Answer) -> str:
     ]
     if one.get("trouble"):
         lines.append(output.paint(f"  {one['trouble']}", "yellow"))
-    for bad in _items(one, "set_aside"):
+    lines += [output.paint(f"  {told}", "yellow") for told in _troubles(one)]
+    aside = _items(one, "set_aside")
+    for bad in aside[:_SHOWN]:
         told = f"  set aside: record {bad['number']} of {str(bad['device'])[:8]}: {bad['why']}"
         lines.append(output.paint(told, "yellow"))
+    if (more := int(str(one.get("set_aside_count", len(aside)))) - len(aside[:_SHOWN])) > 0:
+        lines.append(output.paint(f"  set aside: {more} more", "yellow"))
     strangers = one.get("strangers")
-    for device in strangers if isinstance(strangers, list) else ():
+    for device in strangers[:_SHOWN] if isinstance(strangers, list) else ():
         told = f"  {str(device)[:8]} writes there and does not belong: nothing of it is heard"
         lines.append(output.paint(told, "yellow"))
-    for odd in _items(one, "oddities"):
+    for odd in _items(one, "oddities")[:_SHOWN]:
         told = f"  {shown_line(str(odd['where']))} lies in the place: {odd['why']}"
         lines.append(output.paint(told, "yellow"))
     lines += [f"  {line}" for line in unmatched(one)]
@@ -119,6 +128,52 @@ def _standing(one: Answer) -> str:
         for device in _items(one, "devices")
     ]
     return "\n".join(lines)
+
+
+def _troubles(one: Answer) -> list[str]:
+    """What keeps this machine or others from taking part, and what does not fit together."""
+    found = []
+    if one.get("removed"):
+        found.append(f"this machine was removed from it: iai-mcp share leave '{one['name']}'")
+    if one.get("held"):
+        found.append(str(one["held"]))
+    for guest in _items(one, "asking"):
+        device, inviter = str(guest["device"])[:8], guest["inviter"]
+        found.append(
+            f"{device} asks to be let in: that takes the machine of {inviter} that invited it"
+        )
+    for old in _items(one, "older"):
+        found.append(
+            f"{old['member']} · {old['machine']} was not heard since the last upgrade: an older version"
+            " of iai-mcp can not take part; upgrade it there"
+        )
+    for difference in _items(one, "differences")[:_SHOWN]:
+        found.append(_different(difference))
+    return found
+
+
+def _different(one: Answer) -> str:
+    witness, device = _named(_of(one, "witness")), _named(_of(one, "device"))
+    if one["kind"] == "fork":
+        return (
+            f"{witness} and this machine were shown different records of {device} up to {one['number']}:"
+            f" whoever runs the place, or {device}, is not honest; compare, and remove who is not"
+        )
+    if one["kind"] == "copy":
+        return (
+            f"{witness} heard record {one['number']} of this machine, which is none of this store's: a copy"
+            " of this store runs elsewhere, or it was put back; let one of them leave and join again"
+        )
+    return (
+        f"{witness} heard {device} up to record {one['number']}, the place shows {one['here']} here:"
+        " it delivers late, or keeps something back"
+    )
+
+
+def _named(device: Answer) -> str:
+    return (
+        f"{device['member']} · {device['machine']}" if "member" in device else str(device["id"])[:8]
+    )
 
 
 def unmatched(result: Answer) -> list[str]:
@@ -151,7 +206,8 @@ def _trusted(result: Answer) -> str:
 
 def _removed(result: Answer) -> str:
     who = ", ".join(f"{one['member']} ({one['machine']})" for one in _items(result, "removed"))
-    return f"{who}: no longer in {result['circle']}; what they had, they keep"
+    told = f"{who}: no longer in {result['circle']}; what they had, they keep"
+    return told + ("" if result.get("told", True) else _UNTOLD)
 
 
 def _left(result: Answer) -> str:
@@ -179,6 +235,7 @@ _OF_YOURS = (
     "\nif that is a machine of yours, invite it with --for {!r}, your name here: "
     "what is said there then counts as said by you"
 )
+_UNTOLD = "; the place can not be reached: the others hear of it with the next contact"
 _NONE = "this machine shares with nobody: iai-mcp share create NAME --at PLACE"
 _TEXTS = {
     "create": _created,

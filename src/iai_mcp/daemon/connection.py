@@ -115,7 +115,7 @@ class Connection:
             return UNPARSED
         try:
             return await _parse(line)
-        except messages.NotJson:
+        except messages.InvalidJson:
             await self.send(messages.parse_failure())
             return UNPARSED
 
@@ -257,7 +257,7 @@ class Connection:
                 long = self._is_long(line)
                 try:
                     message = await _parse(line)
-                except messages.NotJson:
+                except messages.InvalidJson:
                     return ParseFailure("the line is not JSON")
                 return Large(message) if long else message
             return None

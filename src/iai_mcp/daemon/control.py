@@ -22,7 +22,7 @@ ASLEEP = frozenset({"SLEEP", "HIBERNATION"})
 
 
 @dataclass(frozen=True, slots=True)
-class Sleep:
+class SleepRequest:
     """Sleep, because somebody says so."""
 
     name: ClassVar = "user_initiated_sleep"
@@ -54,7 +54,7 @@ class SessionOpen:
     cwd: str | None
 
 
-Request = Sleep | Wake | Rem | SessionOpen
+Request = SleepRequest | Wake | Rem | SessionOpen
 
 
 class Requests:
@@ -144,7 +144,7 @@ def _status(state: State, facts: Facts) -> Answer:
 
 
 def _sleep(message: Message, state: State, requests: Requests) -> Answer:
-    request = Sleep(_text(message, "reason"), _text(message, "ts"))
+    request = SleepRequest(_text(message, "reason"), _text(message, "ts"))
     if current(state) in ASLEEP:
         return {"ok": False, "reason": "already_sleeping", "state": current(state)}
     requests.put(request)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from iai_mcp.daemon import control
-from iai_mcp.daemon.control import Rem, Request, Requests, SessionOpen, Sleep, State, Wake
+from iai_mcp.daemon.control import Rem, Request, Requests, SessionOpen, SleepRequest, State, Wake
 from iai_mcp.domain.lifecycle import Lifecycle, Phase, Seen, Thresholds, step
 from iai_mcp.memory.sleep.nights import Nights
 from iai_mcp.ports.journal import Journal
@@ -137,7 +137,7 @@ class LifecycleLoop:
             now=self._clock(),
             last_activity=self._activity.last_use_ts,
             wake=any(isinstance(request, Wake) for request in requests),
-            sleep=any(isinstance(request, Sleep | Rem) for request in requests),
+            sleep=any(isinstance(request, SleepRequest | Rem) for request in requests),
             paused=control.is_paused(self._state),
             sleep_done=self._night_ended(),
         )

@@ -1,4 +1,4 @@
-"""One line per exchange: `[id] date · branch · "request…" → first sentence of the conclusion`.
+"""An exchange in one line: `"request…" → first sentence of the conclusion`.
 
 The words are verbatim; only Markdown marks and line breaks go. What others wrote can not end the
 line, begin another, or pass for a mark of ours or of a host.
@@ -14,9 +14,9 @@ from iai_mcp.domain.words import count
 WIDTH = 130  # characters of the request and the conclusion together
 _REQUEST_SHARE = 0.45  # of the width, while the conclusion needs the rest
 _READ = 4_000  # characters: a conclusion says first what it came to
+_FEWEST_TO_GO_ON = 2  # "1." is the number of a line
 _FEWEST_WORDS = 4  # "Done!" and "Good news." conclude nothing
 _SHORT = 50  # characters: "All tests pass." leaves room for what was changed
-_LONGEST_NAME = 60
 
 _FENCE = ("```", "~~~")
 _HEADING = re.compile(r"#{1,6}\s")
@@ -28,15 +28,6 @@ _BOLD = re.compile(r"\*\*(?=\S)([^\n]{1,300}?)\*\*")
 _LINK = re.compile(r"!?\[([^\]\[\n]{1,200})\]\((?:[^()\s]{1,400})\)")
 _SENTENCE_END = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'’”)*\]]))\s+(?=\S)|(?<=[。！？])(?=.)")
 _INTRODUCES = (":", "：")
-
-
-def index_line(
-    short_id: str, date: str, branch: str, request: str, conclusion: str, width: int = WIDTH
-) -> str:
-    """The line of one exchange. `date` and `branch` may be empty."""
-    where = [in_line(shortened(part, _LONGEST_NAME)) for part in (date, branch) if part.strip()]
-    words = exchange_words(request, conclusion, width)
-    return f"[{short_id}] {' · '.join([*where, words])}"
 
 
 def exchange_words(request: str, conclusion: str, width: int = WIDTH) -> str:
@@ -60,6 +51,8 @@ def first_sentence(text: str) -> str:
     told = ""
     for sentence in _sentences(paragraphs):
         if sentence.endswith(_INTRODUCES) or (not told and count(sentence) < _FEWEST_WORDS):
+            continue
+        if count(sentence) < _FEWEST_TO_GO_ON:
             continue
         told = f"{told} {sentence}".lstrip()
         if len(told) >= _SHORT:

@@ -124,7 +124,7 @@ KNOBS: Mapping[str, Knob] = {
         ),
         Knob(
             "retention_mb",
-            "megabytes of words and vectors kept; sleep forgets the oldest beyond, for good; 0 keeps everything",
+            "megabytes of words and vectors kept; beyond, sleep forgets agents' notes and then the oldest; 0 keeps everything",
             *_whole(0, 1_000_000),
         ),
     )

@@ -1,8 +1,8 @@
 """Learning from use: memories that answered together support each other. Bounded, and it decays.
 
 A link's weight grows a little each time and is never more than one; half of it is gone after a
-month in which nobody used it. What a memory gains from all its links together is at most one, and
-`scoring.SUPPORT` says how few points that is: merit decides, use breaks near ties.
+month in which nobody used it. What a memory gains from all its links together is at most one: merit
+decides, use breaks near ties.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,7 @@
 """Pieces of work: a request, what it came to, and the short requests that only carried it on."""
 
-from collections import Counter
+from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,6 +11,7 @@ from iai_mcp.domain.cue.stop_words import stop_words
 from iai_mcp.domain.exchanges import said_within
 from iai_mcp.domain.memories import SUMMARY, Memory
 from iai_mcp.domain.words import count, words
+from iai_mcp.domain.work import Record
 
 _SHORT = 12  # words: whoever says more says what the work is
 # Words of a request, without stop words: those that few others have, and all of them.
@@ -60,14 +62,21 @@ def spoken_by_person(memory: Memory) -> bool:
     return not memory.provenance.agent_id or "profile" in memory.meta
 
 
-def pieces(turns: Iterable[Memory]) -> list[Piece]:
-    """The work that these turns tell, newest first. Turns may come in any order."""
+def pieces(turns: Iterable[Memory], worked: Iterable[Record] = ()) -> list[Piece]:
+    """The work that these turns tell, newest first. Turns may come in any order.
+
+    `worked` is what was done meanwhile: a reply that was followed by a command or an edit told what was to
+    be done next, and concludes nothing.
+    """
+    times: defaultdict[str, list[int]] = defaultdict(list)
+    for one in worked:
+        times[one.provenance.session_id].append(one.at.micros)
     said = [one for one in turns if _is_turn(one)]
     said.sort(key=lambda one: (one.provenance.session_id, one.at.micros, one.key))
     is_bare = bare_request(one.text for one in said if begins(one))
     found: list[Piece] = []
-    for _, session in groupby(said, key=lambda one: one.provenance.session_id):
-        found += _of_session(list(session), is_bare)
+    for name, session in groupby(said, key=lambda one: one.provenance.session_id):
+        found += _of_session(list(session), is_bare, sorted(times[name]))
     return sorted(found, key=lambda piece: (-piece.last.at.micros, -piece.last.key))
 
 
@@ -108,14 +117,16 @@ def _telling(text: str) -> frozenset[str]:
     return frozenset(word for word in said if word not in silent)
 
 
-def _of_session(turns: Sequence[Memory], is_bare: Callable[[str, int], bool]) -> list[Piece]:
+def _of_session(
+    turns: Sequence[Memory], is_bare: Callable[[str, int], bool], worked: Sequence[int]
+) -> list[Piece]:
     opened: list[_Open] = []
-    for turn in turns:
+    for place, turn in enumerate(turns):
         if turn.role != "user":
             opened = opened or [_Open(None)]
-            # What is said last before the person speaks again concludes the work. What ends with a
-            # colon announced a command.
-            if not (opened[-1].concluded or turn.text.rstrip().endswith(_ANNOUNCES)):
+            until = turns[place + 1].at.micros if place + 1 < len(turns) else None
+            # What is said last before the person speaks again concludes the work.
+            if not (opened[-1].concluded or _announces(turn, until, worked)):
                 opened[-1].conclusion = turn
         elif not begins(turn):
             continue  # an answer to a question of the host: the work goes on
@@ -131,3 +142,11 @@ def _of_session(turns: Sequence[Memory], is_bare: Callable[[str, int], bool]) ->
         if one.conclusion is not None
         or (one.request is not None and not is_bare(one.request.text, _FEWEST_OWN))
     ]
+
+
+def _announces(turn: Memory, until: int | None, worked: Sequence[int]) -> bool:
+    """Whether a reply led to work before the next turn, or ends as if it did."""
+    if turn.text.rstrip().endswith(_ANNOUNCES):
+        return True
+    after = bisect_right(worked, turn.at.micros)
+    return after < len(worked) and (until is None or worked[after] <= until)

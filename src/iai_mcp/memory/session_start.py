@@ -20,6 +20,7 @@ from iai_mcp.domain.projects.identity import from_key
 from iai_mcp.domain.quoting import in_line
 from iai_mcp.domain.shown_text import shortened
 from iai_mcp.domain.standing_quotes import LONGEST_PROMPT
+from iai_mcp.domain.work import Record
 from iai_mcp.domain.work_pieces import Piece, pieces
 from iai_mcp.memory.conversations import Extent
 from iai_mcp.memory.injections import Injections
@@ -33,7 +34,7 @@ _RECENT = 400  # turns: some forty exchanges
 _READ_OF_EACH = 4_000  # characters
 _PROMPTS = 1_000  # of the latest of the project that are looked at for quotes
 _NOTES = 200
-_RUNS, _EDITS = 1_000, 500  # of the latest
+_RUNS, _EDITS = 1_500, 500  # of the latest
 _CLOCK_SKEW = 86_400_000_000  # microseconds: another machine's clock may be ahead
 
 _PAGES = 4
@@ -119,16 +120,17 @@ class _Index:
         prompts = self._prompts()
         notes = self._notes(prompts)
         noted = {one.id for one in notes}
+        worked = self.start.works.newest(self.scope, ("command", "edit"), _RUNS)
         turns: list[Memory] = []
         recent: list[Piece] = []
         for page in self._pages():
             turns += [one for one in page if one.id not in noted and not is_from(one, self.own)]
-            recent = session_index.recent_pieces(pieces(turns), _PIECES_OF_A_SESSION, 0)
+            recent = session_index.recent_pieces(pieces(turns, worked), _PIECES_OF_A_SESSION, 0)
             if len(recent) >= _FEWEST_PIECES:
                 break
         else:
             recent = session_index.recent_pieces(
-                pieces(turns), _PIECES_OF_A_SESSION, _FEWEST_PIECES
+                pieces(turns, worked), _PIECES_OF_A_SESSION, _FEWEST_PIECES
             )
         titles = self._titles(turns)
         return self._made(
@@ -136,7 +138,7 @@ class _Index:
             prompts,
             _WORK_HEADING,
             session_index.work_lines(recent[:_PIECES], titles),
-            self._practice(),
+            self._practice(worked),
         )
 
     def of_session(self) -> InjectedText:
@@ -150,7 +152,7 @@ class _Index:
             self._notes(prompts),
             prompts,
             _OWN_HEADING,
-            session_index.work_lines(pieces(turns)[:_OWN_PIECES], {}),
+            session_index.work_lines(pieces(turns, [*edits, *runs])[:_OWN_PIECES], {}),
             [
                 *session_index.plan_lines(turns),
                 *session_index.file_line(edits, _FILES),
@@ -235,11 +237,11 @@ class _Index:
         }
         return session_index.titles_by_session(found, sessions)
 
-    def _practice(self) -> list[IndexLine]:
+    def _practice(self, worked: Sequence[Record]) -> list[IndexLine]:
         """How the project is tested, built and run: each command with the request that last had it run."""
         if not self.key:
             return []
-        habits = practice(self.start.works.newest(self.scope, ("command",), _RUNS))
+        habits = practice(worked)
         served = {one.latest.turn for one in habits if one.latest.turn is not None}
         known = self.start.memories.find([str(UUID(bytes=turn)) for turn in served], 1)
         opened = [one for one in known if self.scope.opens(one.provenance.project)]

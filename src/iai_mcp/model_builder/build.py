@@ -16,21 +16,32 @@ from iai_mcp.adapters.embedding.manifest import FileMark, Manifest, Probe
 from iai_mcp.adapters.embedding.pieces import Pieces
 from iai_mcp.adapters.embedding.tokens import Tokens
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_builder.averaging import QuantisedGraph, averaging_encoder, read_averager
-from iai_mcp.model_builder.bert import Architecture, Encoder, Floats, Tensors, read_encoder
+from iai_mcp.model_builder.bert import (
+    Architecture,
+    BertEncoder,
+    Pooling,
+    Tensors,
+    read_encoder,
+    sentence_encoder,
+)
 from iai_mcp.model_builder.calibration import CALIBRATE, CHECK, LANGUAGES
-from iai_mcp.model_builder.graph import (
+from iai_mcp.model_builder.onnx_graph import FLOAT, Array, Graph, Value
+from iai_mcp.model_builder.quantization import (
     IDS,
     SENTENCE,
     WORDS,
     Arithmetic,
     Exact,
+    Floats,
     Int8,
-    Pooling,
-    sentence_encoder,
 )
-from iai_mcp.model_builder.onnx_graph import FLOAT, Array, Graph, Value
-from iai_mcp.model_builder.sentencepiece import read_vocabulary, write_pieces
+from iai_mcp.model_builder.universal_sentence_encoder import (
+    QuantisedGraph,
+    averaging_encoder,
+    read_averager,
+    read_vocabulary,
+    write_pieces,
+)
 from iai_mcp.model_builder.weights import OnnxWeights, TensorFile
 from iai_mcp.paths import sync_directory
 
@@ -42,7 +53,7 @@ _OUTSIDE = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PublishedModel:
     """The published model's files and how its sentences are meant to be read."""
 
     weights: Path
@@ -71,7 +82,7 @@ class _Plan:
     quiet: float
 
 
-def build(source: Source, directory: Path) -> Manifest:
+def build(source: PublishedModel, directory: Path) -> Manifest:
     """Write a whole model into the empty `directory`, safe on disk; returns its manifest.
 
     Raises:
@@ -109,14 +120,14 @@ def build(source: Source, directory: Path) -> Manifest:
     return made
 
 
-def _plan(source: Source, directory: Path) -> _Plan:
+def _plan(source: PublishedModel, directory: Path) -> _Plan:
     """Read the weights, and write the tokenizer."""
     return (
         _averaging(source, directory) if source.shape == "averaging" else _bert(source, directory)
     )
 
 
-def _averaging(source: Source, directory: Path) -> _Plan:
+def _averaging(source: PublishedModel, directory: Path) -> _Plan:
     graph = QuantisedGraph(source.weights)
     averager = read_averager(graph)
     write_pieces(read_vocabulary(graph.pieces()), directory, TOKENIZER)
@@ -131,7 +142,7 @@ def _averaging(source: Source, directory: Path) -> _Plan:
     )
 
 
-def _bert(source: Source, directory: Path) -> _Plan:
+def _bert(source: PublishedModel, directory: Path) -> _Plan:
     encoder = _encoder(source)
     _write_tokenizer(source.tokenizer, directory / TOKENIZER)
     return _Plan(
@@ -145,7 +156,7 @@ def _bert(source: Source, directory: Path) -> _Plan:
     )
 
 
-def _encoder(source: Source) -> Encoder:
+def _encoder(source: PublishedModel) -> BertEncoder:
     try:
         config = json.loads(source.config.read_bytes())
     except ValueError as error:

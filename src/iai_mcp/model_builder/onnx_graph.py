@@ -56,7 +56,7 @@ Array = NDArray[np.generic]
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class OnnxNode:
     """One operation. Values are known by their names."""
 
     operation: str
@@ -87,7 +87,7 @@ class Location:
 
 @dataclass(slots=True)
 class Graph:
-    nodes: list[Node]
+    nodes: list[OnnxNode]
     tensors: dict[str, Array]
     inputs: list[Value] = field(default_factory=list)
     outputs: list[Value] = field(default_factory=list)
@@ -164,7 +164,7 @@ def _tensor(name: str, array: Array, place: Location | None) -> list[Chunk]:
     return _flat(head, *(bytes_field(13, pair) for pair in pairs), integer_field(14, _EXTERNAL))
 
 
-def _node(node: Node) -> list[Chunk]:
+def _node(node: OnnxNode) -> list[Chunk]:
     return _flat(
         *(text_field(1, name) for name in node.inputs),
         *(text_field(2, name) for name in node.outputs),
@@ -215,7 +215,7 @@ def _read_graph(message: memoryview) -> Graph:
     return graph
 
 
-def _read_node(message: memoryview) -> Node:
+def _read_node(message: memoryview) -> OnnxNode:
     inputs: list[str] = []
     outputs: list[str] = []
     texts = {3: "", 4: "", 7: ""}
@@ -229,7 +229,7 @@ def _read_node(message: memoryview) -> Node:
             texts[number] = text(value)
         elif number == 5:
             attributes |= _read_attribute(content(value))
-    return Node(texts[4], texts[3], tuple(inputs), tuple(outputs), texts[7], attributes)
+    return OnnxNode(texts[4], texts[3], tuple(inputs), tuple(outputs), texts[7], attributes)
 
 
 def _read_attribute(message: memoryview) -> dict[str, Attribute]:

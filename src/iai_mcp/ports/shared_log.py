@@ -1,6 +1,6 @@
 """Where a circle's streams lie: one per device, numbered without gaps, written by that device only."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,6 +33,10 @@ class Oddity:
     why: str
 
 
+UNKNOWN_AT_ONCE = 32  # devices that are not known
+PORTION_BYTES = 32 << 20
+
+
 class SharedLog(Protocol):
     """A place as one circle sees it. It may be slow, go away, lie, or go back in time.
 
@@ -40,8 +44,10 @@ class SharedLog(Protocol):
     `TimedOut` with a sentence for people: then nothing was written, or all of it.
     """
 
-    def heads(self) -> dict[str, int]:
-        """The highest number of each device's stream."""
+    def heads(self, known: Collection[str] = ()) -> dict[str, int]:
+        """The highest number of each stream, as the place is now; the other methods may go by the same
+        look at it. Of devices that are not `known` only a few are looked at each time, in turn.
+        """
         ...
 
     def append(self, device: str, number: int, sealed: bytes) -> None:
@@ -57,7 +63,9 @@ class SharedLog(Protocol):
         ...
 
     def read(self, device: str, after: int, limit: int) -> list[Entry]:
-        """The next records that have arrived behind that number, in order. Some may be missing."""
+        """The next records that have arrived behind that number, in order. Some may be missing. Large
+        ones come in smaller portions.
+        """
         ...
 
     def read_all(
@@ -83,6 +91,10 @@ class SharedLog(Protocol):
         Raises:
             NotFound: it is not there, or was taken.
         """
+        ...
+
+    def offered(self, name: str) -> bytes | None:
+        """What was offered, if it is still there. It stays."""
         ...
 
     def withdraw(self, name: str) -> None:

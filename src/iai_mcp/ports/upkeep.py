@@ -41,7 +41,10 @@ class Upkeep(Protocol):
         ...
 
     def oldest(self, limit: int) -> Sequence[tuple[int, int]]:
-        """The memories said first that are not pinned, each with its bytes."""
+        """The memories said first that are not pinned, each with its bytes.
+
+        Agents' notes come before all others: no agent can push out what was said by writing much.
+        """
         ...
 
     def forget_words(self, *, begin: bool) -> bool:

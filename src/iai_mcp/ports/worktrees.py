@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from iai_mcp.domain.agents.worktrees import Difference, Merged, Standing
+from iai_mcp.domain.agents.worktrees import CheckoutState, Difference, MergeResult
 from iai_mcp.domain.projects.project import ProjectPath
 
 
@@ -32,7 +32,7 @@ class Worktrees(Protocol):
         """
         ...
 
-    def standing(self, project: ProjectPath, path: str, branch: str | None) -> Standing:
+    def standing(self, project: ProjectPath, path: str, branch: str | None) -> CheckoutState:
         """What would be lost with the checkout at `path`, and with `branch` if one is named."""
         ...
 
@@ -44,7 +44,7 @@ class Worktrees(Protocol):
         """
         ...
 
-    def merge(self, project: ProjectPath, path: str, branch: str, into: str | None) -> Merged:
+    def merge(self, project: ProjectPath, path: str, branch: str, into: str | None) -> MergeResult:
         """Merge `branch`, which is what is checked out at `path` if anything is.
 
         All or nothing: whatever is refused leaves every branch, checkout and file as it was.

@@ -15,7 +15,7 @@ from iai_mcp.protocol.codes import (
 Message = dict[str, object]
 
 
-class NotJson(ValueError):
+class InvalidJson(ValueError):
     """The line is not one JSON value."""
 
 
@@ -23,12 +23,12 @@ def parse(line: bytes) -> object:
     """The JSON value of a line.
 
     Raises:
-        NotJson: it is not strict JSON in UTF-8, or nested beyond reason.
+        InvalidJson: it is not strict JSON in UTF-8, or nested beyond reason.
     """
     try:
         return long_json.load(line.decode("utf-8"), _scan)
     except (ValueError, RecursionError) as bad:
-        raise NotJson("the line is not JSON") from bad
+        raise InvalidJson("the line is not JSON") from bad
 
 
 def encode(message: object) -> bytes:

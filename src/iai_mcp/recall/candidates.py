@@ -398,7 +398,7 @@ class Exchange:
 
 
 def _exchange(view: View, groups: Groups, head: int, user: int) -> Exchange:
-    number, row = groups.number[head], head
+    number, row = _number_of(groups, head), head
     keys: list[int] = []
     # What was stored after the view was taken is left out.
     while row != NOBODY and row < len(groups.number) and len(keys) < _MOST_TURNS:
@@ -410,6 +410,13 @@ def _exchange(view: View, groups: Groups, head: int, user: int) -> Exchange:
     return Exchange(tuple(keys), _next_by(view, groups, head, user))
 
 
+def _number_of(groups: Groups, head: int) -> int:
+    """The number of the exchange that this row begins, be it in the scope itself or not."""
+    place = int(np.searchsorted(groups.heads, head))
+    known = place < len(groups.heads) and int(groups.heads[place]) == head
+    return place if known else NONE
+
+
 def _goes_on(view: View, groups: Groups, row: int) -> bool:
     """Whether the turn after this one may belong to the same exchange."""
     after = int(view.after[row])
@@ -418,7 +425,7 @@ def _goes_on(view: View, groups: Groups, row: int) -> bool:
 
 def _next_by(view: View, groups: Groups, head: int, user: int) -> int | None:
     """The person's next message: the first turn of theirs behind the exchange, or behind a turn alone."""
-    number, row = groups.number[head], head
+    number, row = _number_of(groups, head), head
     for _ in range(_MOST_TURNS):
         row = int(view.after[row])
         if row == NOBODY or row >= len(groups.number):

@@ -32,6 +32,7 @@ MEASURES = (
 # An exact part outranks any sum of the measures.
 _EXACT = 100.0
 _PROJECT, _RECENT = 1.8, 0.5
+_USE = 0.8  # what was reinforced together moves a result by no more
 _RECENT_HALF_LIFE = 30 * 86_400.0  # seconds
 # An exchange's own strength, as its neighbours and its session count it.
 _STRENGTH_WORDS, _STRENGTH_MEANING, _STRENGTH_FLOOR = 4.0, 1.2, 0.5
@@ -102,6 +103,18 @@ def rank(found: Candidates, query: Query, model_id: str, around: Surroundings) -
     total: Floats = np.stack(list(parts.values())).sum(axis=0, dtype=np.float32)
     places = np.lexsort((-found.heads, -total)).astype(np.int64)
     return Ranked(places, total, parts)
+
+
+def with_use(ranked: Ranked, found: Candidates, gained: Mapping[int, float]) -> Ranked:
+    """The same with what memories gained from answering together with the best ones: it breaks near ties."""
+    best, heads = found.best.tolist(), found.heads.tolist()
+    use = np.array(
+        [max(gained.get(a, 0.0), gained.get(b, 0.0)) for a, b in zip(best, heads, strict=True)],
+        np.float32,
+    )
+    total = ranked.scores + np.float32(_USE) * use
+    places = np.lexsort((-found.heads, -total)).astype(np.int64)
+    return Ranked(places, total, {**ranked.parts, "use": np.float32(_USE) * use})
 
 
 def measures(found: Candidates, query: Query, scale: Scale) -> dict[str, Floats]:

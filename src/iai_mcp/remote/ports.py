@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from iai_mcp.adapters.agent_runtime import LocalRuntime
 from iai_mcp.domain.agents.profile import AgentProfile, Detection
-from iai_mcp.domain.agents.worktrees import Difference, Merged, Standing
+from iai_mcp.domain.agents.worktrees import CheckoutState, Difference, MergeResult
 from iai_mcp.domain.errors import RemoteFailed, TimedOut
 from iai_mcp.domain.projects.project import ProjectPath
 from iai_mcp.remote import serialization
@@ -99,13 +99,13 @@ class RemoteWorktrees:
     def prepare(self, project: ProjectPath, path: str, branch: str) -> bool:
         return self._call("prepare", project, path=path, branch=branch) is True
 
-    def standing(self, project: ProjectPath, path: str, branch: str | None) -> Standing:
+    def standing(self, project: ProjectPath, path: str, branch: str | None) -> CheckoutState:
         return serialization.standing_of(self._value("standing", project, path=path, branch=branch))
 
     def difference(self, project: ProjectPath, path: str, into: str | None) -> Difference:
         return serialization.difference_of(self._value("difference", project, path=path, into=into))
 
-    def merge(self, project: ProjectPath, path: str, branch: str, into: str | None) -> Merged:
+    def merge(self, project: ProjectPath, path: str, branch: str, into: str | None) -> MergeResult:
         found = self._value("merge", project, path=path, branch=branch, into=into)
         return serialization.merged_of(found)
 

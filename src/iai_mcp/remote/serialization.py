@@ -5,13 +5,13 @@ from dataclasses import asdict
 from iai_mcp.domain.agents.launch import SpawnSpec
 from iai_mcp.domain.agents.profile import AgentProfile, Detection, parse_injection
 from iai_mcp.domain.agents.terminal import (
-    Phase,
     SessionLabel,
+    SessionPhase,
     SessionStatus,
     TerminalSession,
     TerminalSize,
 )
-from iai_mcp.domain.agents.worktrees import Difference, Merged, Standing
+from iai_mcp.domain.agents.worktrees import CheckoutState, Difference, MergeResult
 from iai_mcp.remote.json_fields import Fields
 from iai_mcp.remote.wire import Json
 
@@ -56,7 +56,9 @@ def session_of(fields: Fields) -> TerminalSession:
     return TerminalSession(
         id=fields.text("id"),
         label=label_of(fields.below("label")),
-        status=SessionStatus(Phase(fields.text("phase")), fields.optional_number("exit_code")),
+        status=SessionStatus(
+            SessionPhase(fields.text("phase")), fields.optional_number("exit_code")
+        ),
         size=size_of(fields.below("size")),
         started_ms=fields.moment("started_ms"),
     )
@@ -90,8 +92,8 @@ def detection_of(fields: Fields) -> Detection:
     )
 
 
-def standing_of(fields: Fields) -> Standing:
-    return Standing(
+def standing_of(fields: Fields) -> CheckoutState:
+    return CheckoutState(
         fields.texts("uncommitted"),
         fields.texts("untracked"),
         fields.number("unmerged"),
@@ -109,7 +111,7 @@ def difference_of(fields: Fields) -> Difference:
     )
 
 
-def merged_of(fields: Fields) -> Merged:
-    return Merged(
+def merged_of(fields: Fields) -> MergeResult:
+    return MergeResult(
         fields.text("branch"), fields.text("into"), fields.number("commits"), fields.text("commit")
     )

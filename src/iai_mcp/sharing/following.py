@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from iai_mcp.domain.errors import IaiError
@@ -10,12 +10,13 @@ from iai_mcp.ports.circles import Circles, KnownCircle
 from iai_mcp.ports.journal import Event, Journal
 from iai_mcp.ports.shared_log import Oddity, SharedLog
 from iai_mcp.ports.surroundings import Clock
+from iai_mcp.sharing.circle import Circle, Contact
 from iai_mcp.sharing.keys import DeviceKeys, fingerprint
 from iai_mcp.sharing.roster import Device
-from iai_mcp.sharing.streams import Circle, Contact
 
 _POLL_SECONDS = 30.0
 _CHECK_SECONDS = 600.0  # what is missing in the middle of a stream shows only when all is looked at
+_LOOK_SECONDS = 0.5
 _GATHER_SECONDS = 0.2  # what is said within this goes out together
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 _IDENTIFIED_AT_ONCE = 500
@@ -38,6 +39,8 @@ class Following:
     behind: int = 0
     strangers: Sequence[str] = ()
     oddities: Sequence[Oddity] = ()
+    asking: Mapping[str, str] = field(default_factory=dict)  # device -> the one that invited it
+    held: str = ""  # why nothing is sent
     _turn: threading.Lock = field(default_factory=threading.Lock)
     _ended: threading.Event = field(default_factory=threading.Event)
     _circle: Circle | None = None
@@ -79,30 +82,41 @@ class Following:
         while self.circles.identify(_IDENTIFIED_AT_ONCE):
             pass
         before = set(self.circle.roster.present())
-        done = self.circle.contact()
-        self.behind, self.strangers = self.circle.behind, self.circle.strangers
+        done = self.circle.contact(self.clock.now())
+        incoming = self.circle.incoming
+        self.behind, self.strangers = incoming.behind, incoming.strangers
+        self.asking, self.held = dict(incoming.asking), self.circle.outgoing.held
         self.circle.tidy(self.clock.now())
         present = self.circle.roster.present()
         came = set(present) - before - {self.known.device} if before else set()
         self._tell(done.repaired, [present[one] for one in sorted(came)])
         return done
 
+    def wait_for_entry(self, seconds: float) -> None:
+        """Until the device that invited this one let it in, or the time is over."""
+        until = time.monotonic() + seconds
+        while self.as_stored().held() and (left := until - time.monotonic()) > 0:
+            self.log.wait(min(left, _LOOK_SECONDS))
+            self.contact()
+
     def check(self) -> int:
         """Lay down again whatever the place has lost, also from the middle; how many records."""
         with self._turn:
             self.oddities = self.log.oddities()
-            return self.circle.repair()
+            return self.circle.check()
 
     def roll(self) -> int:
         """Make few records of many small ones; how many went."""
         with self._turn:
+            if self.circle.ledger.to_seal_anew():
+                return 0  # they go out first
             runs = _runs(self.circle.ledger.sizes())
             spared = sum(len(run) - 1 for run in runs)
             if spared < _ROLLED_FROM:
                 return 0
             for run in runs:
                 if len(run) > 1:
-                    self.circle.roll(run[0][0], run[-1][1])
+                    self.circle.outgoing.lay_anew(run[0][0], run[-1][1])
             return spared
 
     def follow(self, stopping: Callable[[], bool]) -> None:

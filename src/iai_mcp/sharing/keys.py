@@ -1,7 +1,6 @@
 """The keys of devices, circles and invitations. All computing is done by `cryptography`."""
 
 import base64
-import hashlib
 import os
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +11,8 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from iai_mcp.domain.shared_events import device_id
 
 KEY_BYTES = 32
 _SECRET_BYTES = 16
@@ -45,6 +46,11 @@ def decrypt(key: bytes, sealed: bytes, bound_to: bytes) -> bytes:
         raise NotForUs from wrong
 
 
+def epoch_of(key: bytes) -> str:
+    """The epoch of a key: nobody can pass another key off as its own. Older versions made epochs up."""
+    return derived(key, "epoch id")[:16].hex()
+
+
 def is_signed(public: bytes, signature: bytes, data: bytes) -> bool:
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, data)
@@ -53,9 +59,13 @@ def is_signed(public: bytes, signature: bytes, data: bytes) -> bool:
     return True
 
 
-def device_id(signing_key: bytes, sealing_key: bytes) -> str:
-    """A device is its public keys: nobody can pass for it without the private ones."""
-    return hashlib.blake2b(signing_key + sealing_key, digest_size=16).hexdigest()
+def can_seal_for(sealing_key: bytes) -> bool:
+    """Whether anything can be sealed for that public key: some points of the curve are of no use."""
+    try:
+        X25519PrivateKey.generate().exchange(X25519PublicKey.from_public_bytes(sealing_key))
+    except ValueError:
+        return False
+    return True
 
 
 def fingerprint(device: str) -> str:

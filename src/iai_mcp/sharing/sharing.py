@@ -7,18 +7,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from iai_mcp.domain.errors import IaiError, InvalidInput, NotFound
-from iai_mcp.domain.shared_events import Removed
 from iai_mcp.ports.circles import Circles, KnownCircle, SharedProject
 from iai_mcp.ports.journal import Journal
 from iai_mcp.ports.shared_log import Oddity, SharedLog
 from iai_mcp.ports.sharing_ledger import SetAside
 from iai_mcp.ports.surroundings import Clock, Redactor
 from iai_mcp.sharing import joining
+from iai_mcp.sharing.circle import Circle, Contact
+from iai_mcp.sharing.differences import Difference
 from iai_mcp.sharing.following import Following
-from iai_mcp.sharing.joining import Invitation
+from iai_mcp.sharing.invitations import Invitation
 from iai_mcp.sharing.keys import DeviceKeys, fingerprint
 from iai_mcp.sharing.roster import Device
-from iai_mcp.sharing.streams import Circle, Contact
 
 _DAY = 86_400_000_000  # microseconds
 _NAME = re.compile(r"[^\W_][\w .+-]{0,63}\Z")
@@ -49,6 +49,14 @@ class Present:
         return fingerprint(self.device.id)
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A device that asks to be let in, and who invited it."""
+
+    device: str
+    inviter: str  # the member's name
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """How one circle stands."""
@@ -63,6 +71,11 @@ class Standing:
     doubted: Sequence[str] = ()  # invitations that several devices came with
     strangers: Sequence[str] = ()  # devices with a stream there that do not belong
     oddities: Sequence[Oddity] = ()  # what lies in the place and is no record
+    asking: Sequence[Asking] = ()  # devices that ask another one to be let in
+    held: str = ""  # why nothing is sent
+    differences: Sequence[Difference] = ()  # between what was heard here and elsewhere
+    older: Sequence[Device] = ()  # devices of which nothing of this version was heard
+    removed: bool = False  # whether somebody removed this machine
 
 
 @dataclass(slots=True)
@@ -126,9 +139,16 @@ class Sharing:
         return made, expires
 
     def join(
-        self, code: str, place: str = "", member: str = "", *, everything: bool = False
+        self,
+        code: str,
+        place: str = "",
+        member: str = "",
+        *,
+        everything: bool = False,
+        patience: float = 0.0,
     ) -> KnownCircle:
-        """
+        """Ask to be let in. `patience`: seconds to wait until that is done.
+
         Raises:
             InvalidInput: no code, or its time is over.
             NotFound: it was used.
@@ -159,8 +179,9 @@ class Sharing:
         self._note("share_joined_here", known)
         if everything:
             self.circles.share_everything(known.id)
-        with suppress(IaiError):  # it belongs: the rest follows, and `status` tells what is wrong
+        with suppress(IaiError):  # it asked: the rest follows, and `status` tells what is wrong
             following.contact()
+            following.wait_for_entry(patience)
         return known
 
     # Projects
@@ -214,35 +235,37 @@ class Sharing:
             NotFound: no such member or device.
         """
         following = self.of(name)
-        following.contact()  # what they said until now still counts
+        with suppress(IaiError):  # what they said until now still counts, where that can be heard
+            following.contact()
         with following.alone():
-            present = following.circle.roster.present()
+            circle = following.circle
+            present = circle.roster.present()
             found = [one for one in present.values() if _is_meant(one, who)]
             if following.known.device in {one.id for one in found}:
                 raise InvalidInput(
                     "that is this machine: to go yourself, iai-mcp share leave; to remove another "
                     "machine of yours, give its fingerprint"
                 )
+            if following.known.device not in present:
+                raise InvalidInput(f"this machine is not in {name!r} itself: iai-mcp share status")
             if not found:
                 raise NotFound(
                     f"nobody called {who!r} is in {name!r}: iai-mcp share members {name}"
                 )
-            for one in found:
-                following.circle.remove(one.id, self.clock.now())
-        following.contact()
+            circle.remove([one.id for one in found], self.clock.now())
+        with suppress(IaiError):  # it waits to go out; `status` says so
+            following.contact()
         self._note("share_removed", following.known)
         return found
 
     def leave(self, name: str) -> bool:
         """Belong no more; whether the others could be told."""
         following = self.of(name)
-        told = True
-        try:
+        told = False
+        with suppress(IaiError):
             following.contact()
-            with following.alone():
-                _say_goodbye(following.circle, self.clock.now())
-        except IaiError:
-            told = False
+        with suppress(IaiError), following.alone():
+            told = following.circle.leave(self.clock.now())
         self._drop(following.known)
         self._note("share_left", following.known)
         return told
@@ -339,6 +362,14 @@ class Sharing:
             doubted=sorted(circle.roster.doubted()),
             strangers=following.strangers,
             oddities=following.oddities,
+            asking=[
+                Asking(device, _member_of(circle, inviter))
+                for device, inviter in following.asking.items()
+            ],
+            held=following.held or circle.held(),
+            differences=circle.differences(),
+            older=circle.older(),
+            removed=known.device in circle.roster.removals,
         )
 
     def _new(
@@ -391,11 +422,9 @@ def _heard(circle: Circle, device: Device) -> int:
     return ledger.last_sent() if device.id == circle.keys.device else ledger.cursor(device.id)
 
 
-def _say_goodbye(circle: Circle, now: int) -> None:
-    """The last word of a device: what it says behind it does not count."""
-    own = circle.keys.device
-    circle.ledger.say([Removed(device=own, last=circle.ledger.last_sent() + 1, at=now)])
-    circle.send()
+def _member_of(circle: Circle, device: str) -> str:
+    hello = circle.roster.hello(device)
+    return "" if hello is None else hello.member
 
 
 def _is_meant(device: Device, who: str) -> bool:

@@ -72,13 +72,13 @@ class SessionRecord(NamedTuple):
     def as_session(self) -> "TerminalSession":
         """The value the use cases know; a lost session has ended, and nobody saw how."""
         from iai_mcp.domain.agents.terminal import (
-            Phase,
             SessionLabel,
+            SessionPhase,
             SessionStatus,
             TerminalSession,
         )
 
-        phase = Phase(self.status) if self.alive else Phase.EXITED
+        phase = SessionPhase(self.status) if self.alive else SessionPhase.EXITED
         return TerminalSession(
             id=self.id,
             label=SessionLabel(*self.label),

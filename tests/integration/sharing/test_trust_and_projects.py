@@ -72,8 +72,7 @@ def test_a_project_that_none_here_is_is_named_until_it_is_mapped(
     ann.call("share_project", project="/home/ann/pond", **{"with": "team"})
     ann.hears("the heron is grey")
     ann.now()
-    code = ann.call("share_invite", name="team")["code"]
-    assert bob.call("share_join", code=code, **{"as": "bob"})["unmatched"] == ["pond@team"]
+    join(ann, bob)
     (circle,) = bob.call("share_status")["circles"]
     assert circle["unmatched"] == ["pond@team"]
     (tmp_path / "src").mkdir()
@@ -94,8 +93,9 @@ def test_a_machine_of_ones_own_tells_all_it_has_from_the_moment_it_joins(
     assert (invited["you"], invited["all"]) == ("ann", True)
     joined = laptop.call("share_join", code=invited["code"], all=True)
     assert joined["circle"]["member"] == "ann"
-    laptop.now()
-    desk.now()
+    assert "asked to be let in" in joined["held"]
+    for one in (desk, laptop, desk):
+        one.now()
     assert desk.texts() == ["said on the way"]
     laptop.hears("and afterwards", project="/home/ann/home", session="t")
     laptop.now()

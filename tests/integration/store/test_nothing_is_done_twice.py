@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,9 +29,11 @@ class CountingEmbedder(FakeEmbedder):
 class CountingFinder(Finder):
     looked_for: list[Query] = field(default_factory=list)
 
-    def find(self, query: Query, embedded: Matrix | None, scope: Scope) -> Candidates:
+    def find(
+        self, query: Query, embedded: Matrix | None, scope: Scope, *more: Any, **named: Any
+    ) -> Candidates:
         self.looked_for.append(query)
-        return super().find(query, embedded, scope)
+        return super().find(query, embedded, scope, *more, **named)
 
 
 @pytest.fixture

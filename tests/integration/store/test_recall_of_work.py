@@ -87,43 +87,6 @@ def test_an_exchange_is_found_by_what_its_prompt_and_its_conclusion_say_together
     assert first.startswith("A lock file is left behind")
 
 
-def test_narration_does_not_speak_for_its_exchange(kit: Kit) -> None:
-    _filler(kit)
-    kit.work(
-        "wanted",
-        "u: fix it",
-        "a: Let me look at the heron cache of the gateway.",
-        "a: The heron entries expired too late: they are dropped after a minute.",
-    )
-
-    assert kit.texts("heron cache of the gateway")[0].startswith("The heron entries")
-
-
-def test_a_word_is_stood_in_for_by_one_that_means_the_same(kit: Kit) -> None:
-    for n in range(3):
-        kit.work(
-            f"s{n}",
-            f"u: what about report {n}?",
-            "a: Reading it.",
-            f"a: Report {n} is outdated and was moved to the attic.",
-        )
-    _filler(kit)
-
-    assert "outdated" in kit.texts("obsolete things")[0]
-
-
-def test_a_word_that_is_asked_again_is_not_embedded_again(kit: Kit) -> None:
-    _filler(kit)
-    embedder = kit.store.embedder.get()
-    assert isinstance(embedder, Knowing)
-
-    first = kit.texts("obsolete parser")
-    assert embedder.asked.count("obsolete") == 1
-    assert kit.texts("obsolete parser") == first
-    kit.texts("obsolete module")
-    assert embedder.asked.count("obsolete") == 1
-
-
 def test_what_a_cue_quotes_letter_by_letter_brings_its_exchange_first(kit: Kit) -> None:
     _filler(kit)
     kit.work(
@@ -138,26 +101,7 @@ def test_talk_and_work_are_found_side_by_side(kit: Kit) -> None:
     kit.work("talk", "u: my sister lives in Lisbon", "a: How nice!")
 
     assert kit.texts("where does my sister live?")[0] == "my sister lives in Lisbon"
-    assert "module 7" in kit.texts("rename module number 7 of the parser")[0]
-
-
-def test_the_meaning_of_words_that_nobody_says_any_more_is_forgotten(kit: Kit) -> None:
-    for n in range(3):
-        kit.work(f"s{n}", "u: zeppelin?", "a: Reading.", f"a: The zeppelin number {n} landed.")
-    _filler(kit)
-    assert "zeppelin" in kit.meant()
-    dispatch(kit.store, "memory_forget", {"query": "zeppelin"})
-
-    assert kit.meant()
-    assert "zeppelin" not in kit.meant()
-
-
-def test_where_nobody_works_no_words_are_read(kit: Kit) -> None:
-    for n in range(4):
-        kit.work(f"talk {n}", "u: the garden wants water", "a: Then water the garden.")
-
-    assert kit.meant() == []
-    assert "garden" in kit.texts("garden")[0]
+    assert "number 7" in kit.texts("rename module number 7 of the parser")[0]
 
 
 def test_the_scope_bounds_what_an_exchange_is_made_of(kit: Kit) -> None:

@@ -41,36 +41,6 @@ def kit() -> Iterator[Kit]:
     store.close()
 
 
-def test_a_short_answer_is_told_as_the_request_of_what_followed(kit: Kit) -> None:
-    kit.talk(
-        "s",
-        "u: our osprey cache serves stale pages since the last deploy",
-        "a: I would clear the osprey cache at each deploy. Shall I do it?",
-        "u: yes, do it for the osprey cache",
-        "a: The deploy script calls purge now.",
-    )
-
-    hits = kit.hits("yes do it for the osprey cache")
-    texts = [hit["text"] for hit in hits]
-    assert "yes, do it for the osprey cache" not in texts
-    (done,) = [hit for hit in hits if hit["text"] == "The deploy script calls purge now."]
-    assert done["request"] == (
-        "I would clear the osprey cache at each deploy. Shall I do it? … "
-        "yes, do it for the osprey cache"
-    )
-
-
-def test_a_short_question_gives_its_place_to_the_reply(kit: Kit) -> None:
-    kit.talk(
-        "s", "u: why does the osprey cache go stale?", "a: Since Tuesday nobody purges old pages."
-    )
-
-    first, *rest = kit.hits("why does the osprey cache go stale")
-    assert first["text"] == "Since Tuesday nobody purges old pages."
-    assert first["request"] == "why does the osprey cache go stale?"
-    assert not any(hit["session_id"] == "s" for hit in rest)
-
-
 def test_a_question_that_tells_something_and_a_ruling_stay(kit: Kit) -> None:
     told = "we moved the osprey cache to Redis last week, why is it stale?"
     rule = "ok, but never purge the osprey cache by hand"
@@ -106,37 +76,6 @@ def test_a_reply_that_was_superseded_is_not_told_anew(kit: Kit) -> None:
     texts = [hit["text"] for hit in kit.hits("when is the osprey cache purged")]
     assert "It is purged at nine." not in texts
     assert fact in texts
-
-
-def test_a_bare_yes_in_worked_sessions_is_told_with_what_it_means(kit: Kit) -> None:
-    kit.talk(
-        "s",
-        "u: look at the osprey cache of the deploy script please",
-        "a: Let me look.",
-        "a: The osprey cache can be purged by the deploy script.",
-        "u: Do it.",
-        "a: Let me write it.",
-        "a: The deploy script purges the osprey cache now.",
-    )
-
-    (done,) = [hit for hit in kit.hits("deploy script purges osprey cache") if "now" in hit["text"]]
-    assert done["request"] == "The osprey cache can be purged by the deploy script. … Do it."
-
-
-def test_an_exchange_of_yes_and_narration_alone_is_no_hit(kit: Kit) -> None:
-    kit.talk(
-        "s",
-        "u: look at the osprey cache of the deploy script please",
-        "a: Let me look.",
-        "a: The osprey cache can be purged by the deploy script. Shall I?",
-        "u: yes, do it",
-        "a: Let me purge the osprey cache in the deploy script.",
-        "a: Now let me run the tests of the osprey cache.",
-    )
-
-    texts = [hit["text"] for hit in kit.hits("osprey cache deploy script")]
-    assert texts[0] == "The osprey cache can be purged by the deploy script. Shall I?"
-    assert not any(text.startswith(("yes", "Now let me", "Let me")) for text in texts)
 
 
 def test_copies_in_short_sessions_say_where_else(kit: Kit) -> None:
@@ -196,19 +135,6 @@ def test_an_offer_of_another_project_is_not_told_with_the_yes(
     )
     assert "Deployed the launcher" in str(answer)
     assert "zebra" not in str(answer)
-
-
-def test_an_option_that_was_picked_is_named_by_what_it_says(kit: Kit) -> None:
-    kit.talk(
-        "s",
-        "u: where do we keep the heron attachments",
-        "a: Two ways.\n\nOption A: in the database.\nOption B: in a bucket per tenant.\n\nWhich one?",
-        "u: Option B",
-        "a: The heron attachments go to a bucket now.",
-    )
-
-    (done,) = [hit for hit in kit.hits("heron attachments bucket") if "go to" in hit["text"]]
-    assert done["request"] == "Option B: in a bucket per tenant. … Option B"
 
 
 def test_a_reply_of_another_project_is_not_told_where_one_was_asked_about(kit: Kit) -> None:

@@ -61,7 +61,7 @@ def as_an_older_version_left_it(opened: Opened, sessions: Sequence[str], events:
     with store.database.writing() as db:
         take_out_sharing(db)
         db.execute(
-            "DROP TABLE word_pairs; DROP TABLE word_vectors; DROP TABLE aliases; DROP TABLE further_sessions; DELETE FROM meta WHERE name <> 'salt'"
+            "DROP TABLE aliases; DROP TABLE further_sessions; DELETE FROM meta WHERE name <> 'salt'"
         )
         db.pragma("user_version", 4)
     store.close()

@@ -11,7 +11,7 @@ from iai_mcp.domain.agents.agent import Agent
 from iai_mcp.domain.agents.context_document import Skill
 from iai_mcp.domain.agents.events import AgentLaunched
 from iai_mcp.domain.agents.host_wiring import HostTraits, Resume
-from iai_mcp.domain.agents.terminal import Phase, TerminalSize
+from iai_mcp.domain.agents.terminal import SessionPhase, TerminalSize
 from iai_mcp.domain.errors import (
     InvalidInput,
     IoFailed,
@@ -61,7 +61,7 @@ def test_the_session_adopts_its_id_and_is_of_the_agent(bench: Workbench) -> None
     session = bench.launch(agent, size=TerminalSize(50, 160))
 
     assert session.kind == {"agent": agent.id}
-    assert session.status.phase is Phase.RUNNING
+    assert session.status.phase is SessionPhase.RUNNING
     assert session.size == TerminalSize(50, 160)
     listed = bench.pty.all()[0]
     assert (listed.id, listed.label.project) == (session.id, "/p")

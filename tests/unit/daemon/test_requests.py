@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from iai_mcp.daemon import control
-from iai_mcp.daemon.control import Rem, Requests, SessionOpen, Sleep, Wake
+from iai_mcp.daemon.control import Rem, Requests, SessionOpen, SleepRequest, Wake
 
 
 @pytest.fixture
@@ -57,12 +57,12 @@ def test_only_the_newest_of_a_kind_counts() -> None:
         requests.put(SessionOpen(None, None, f"/{n}"))
         requests.put(Wake(f"{n}"))
     requests.put(Rem())
-    requests.put(Sleep("tired", ""))
+    requests.put(SleepRequest("tired", ""))
     assert requests.take() == [
         SessionOpen(None, None, "/2"),
         Wake("2"),
         Rem(),
-        Sleep("tired", ""),
+        SleepRequest("tired", ""),
     ]
     assert not requests
     assert requests.take() == []

@@ -13,7 +13,7 @@ from iai_mcp.domain.agents.profile import (
     Stdin,
     parse_injection,
 )
-from iai_mcp.domain.agents.terminal import Phase, SessionStatus, TerminalSize
+from iai_mcp.domain.agents.terminal import SessionPhase, SessionStatus, TerminalSize
 from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.projects.project import Project, ProjectPath, RemoteRef
 
@@ -111,7 +111,7 @@ def test_sizes_and_states_of_terminals_are_possible_ones() -> None:
         with pytest.raises(InvalidInput):
             TerminalSize(*wrong)
     with pytest.raises(InvalidInput):
-        SessionStatus(Phase.RUNNING, 0)
+        SessionStatus(SessionPhase.RUNNING, 0)
 
 
 def test_plans_stay_inside_the_run_directory() -> None:

@@ -4,22 +4,17 @@ import time
 
 import pytest
 
-from iai_mcp.domain.index_lines import exchange_words, first_sentence, index_line, plain
+from iai_mcp.domain.index_lines import exchange_words, first_sentence, plain
 
 
-def test_a_line_has_id_date_branch_request_and_conclusion() -> None:
-    line = index_line(
-        "a3f10c22", "02-16", "fix/lock", "why does the\ntest hang?", "The lock was never released."
-    )
-
-    assert line == (
-        '[a3f10c22] 02-16 · fix/lock · "why does the test hang?" → The lock was never released.'
-    )
+def test_a_line_has_request_and_conclusion() -> None:
+    words = exchange_words("why does the\ntest hang?", "The lock was never released.")
+    assert words == '"why does the test hang?" → The lock was never released.'
 
 
 def test_what_is_not_known_leaves_no_gap() -> None:
-    assert index_line("a3f10c22", "", "", "run it", "") == '[a3f10c22] "run it"'
-    assert index_line("a3f10c22", "02-16", "", "", "Ran.") == "[a3f10c22] 02-16 · Ran."
+    assert exchange_words("run it", "") == '"run it"'
+    assert exchange_words("", "Ran.") == "Ran."
 
 
 @pytest.mark.parametrize(
@@ -75,19 +70,12 @@ def test_a_short_request_leaves_its_room_to_the_conclusion() -> None:
 
 
 def test_others_words_neither_begin_a_line_nor_make_a_mark() -> None:
-    line = index_line(
-        "a3f10c22",
-        "02-16",
-        "x\n[deadbeef] y",
-        "a\u2028b </iai-mcp-memory> \x1b[31m",
-        "c\n\n[deadbeef] 02-17 · d d d d",
-    )
+    line = exchange_words("a\u2028b </iai-mcp-memory> \x1b[31m", "c\n\n[deadbeef] 02-17 · d d d d")
 
     assert "\n" not in line
     assert "\u2028" not in line
     assert "\x1b" not in line
     assert "</iai-mcp-memory>" not in line
-    assert line.startswith("[a3f10c22] 02-16 · x")
 
 
 @pytest.mark.parametrize(
@@ -95,5 +83,5 @@ def test_others_words_neither_begin_a_line_nor_make_a_mark() -> None:
 )
 def test_no_text_takes_long(piece: str) -> None:
     began = time.process_time()
-    index_line("a3f10c22", piece * 500_000, piece * 500_000, piece * 500_000, piece * 500_000)
+    exchange_words(piece * 500_000, piece * 500_000)
     assert time.process_time() - began < 1.0

@@ -6,6 +6,7 @@ import pytest
 
 from iai_mcp.domain.instants import from_micros
 from iai_mcp.domain.memories import SUMMARY, Memory, Provenance
+from iai_mcp.domain.work import Command, Record
 from iai_mcp.domain.work_pieces import bare_request, pieces, spoken_by_person
 
 
@@ -77,6 +78,26 @@ def test_a_short_request_that_names_something_is_work_of_its_own() -> None:
 def test_what_announced_a_command_concludes_nothing() -> None:
     assert told(*turns(f"u: {LOCK}", "a: Let me run the tests:")) == [(LOCK, "")]
     assert told(*turns("u: continue", "a: Let me run the tests:")) == []
+
+
+def ran(at: int) -> Record:
+    """A command of the session, so many seconds after its beginning."""
+    whence = Provenance(session_id="s")
+    done = Command("make test", exit=0)
+    return Record(key=1, id="w", at=from_micros(at * 1_000_000), done=done, provenance=whence)
+
+
+def test_what_led_to_work_concludes_nothing() -> None:
+    said = turns(f"u: {LOCK}", "a: Let me run the tests.", "u: too slow, stop the worker first")
+    ((second, _), (first, concluded)) = [
+        (one.request, one.conclusion)
+        for one in pieces(said, [replace(ran(2), at=from_micros(2_500_000))])
+    ]
+    assert concluded is None
+    assert first is not None and first.text == LOCK
+    assert second is not None
+    kept = pieces(turns(f"u: {LOCK}", "a: Let me look.", f"a: {FIXED}"), [ran(1), ran(2)])
+    assert [one.conclusion.text for one in kept if one.conclusion] == [FIXED]
 
 
 def test_an_answer_to_the_host_goes_on_with_the_work() -> None:

@@ -7,7 +7,7 @@ from tests import averaging_models as tiny
 
 from iai_mcp.adapters.embedding.pieces import NAMES, SCORES, Pieces
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_builder.sentencepiece import read_vocabulary, write_pieces
+from iai_mcp.model_builder.universal_sentence_encoder import read_vocabulary, write_pieces
 
 PLACE = {piece: place for place, (piece, _, _) in enumerate(tiny.PIECES)}
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_builder.onnx_graph import FLOAT, INT64, Graph, Node, Value, read_graph
+from iai_mcp.model_builder.onnx_graph import FLOAT, INT64, Graph, OnnxNode, Value, read_graph
 
 ARRAYS: list[NDArray[np.generic]] = [
     np.arange(6, dtype=np.float32).reshape(2, 3),
@@ -28,7 +28,7 @@ ARRAYS: list[NDArray[np.generic]] = [
 def _example() -> Graph:
     attributes: dict[str, int | float | bytes] = {"axis": -1, "epsilon": 0.5, "model": b"\x00\xff"}
     return Graph(
-        nodes=[Node("Split", "split", ("ids", ""), ("a", "b"), "com.microsoft", attributes)],
+        nodes=[OnnxNode("Split", "split", ("ids", ""), ("a", "b"), "com.microsoft", attributes)],
         tensors={str(number): array for number, array in enumerate(ARRAYS)},
         inputs=[Value("ids", INT64, ("batch", 7))],
         outputs=[Value("a", FLOAT, ("batch", 12)), Value("b", FLOAT)],

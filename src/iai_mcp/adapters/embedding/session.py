@@ -9,7 +9,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from onnxruntime.capi import onnxruntime_pybind11_state as refusals
 
-from iai_mcp.adapters.embedding.location import Place
+from iai_mcp.adapters.embedding.location import ModelFiles
 from iai_mcp.adapters.embedding.manifest import Pooling
 from iai_mcp.domain.errors import ModelDamaged
 
@@ -52,7 +52,7 @@ class Session:
     borrowed: onnxruntime.OrtValue | None
 
 
-def open_session(place: Place, words: mmap.mmap | None) -> Session:
+def open_session(place: ModelFiles, words: mmap.mmap | None) -> Session:
     """
     Raises:
         ModelDamaged: onnxruntime refuses the file, or it is no text encoder.
@@ -74,7 +74,7 @@ def open_session(place: Place, words: mmap.mmap | None) -> Session:
     return Session(raw.run, _inputs(raw, place), output, pooling, table)
 
 
-def map_words(place: Place) -> mmap.mmap | None:
+def map_words(place: ModelFiles) -> mmap.mmap | None:
     """The model's word vectors as a mapped file, if it keeps them in one."""
     if place.manifest.words is None:
         return None
@@ -86,7 +86,7 @@ def map_words(place: Place) -> mmap.mmap | None:
         raise ModelDamaged(f"{path} can not be read; {place.remedy()}") from error
 
 
-def _table(place: Place, words: mmap.mmap | None) -> onnxruntime.OrtValue | None:
+def _table(place: ModelFiles, words: mmap.mmap | None) -> onnxruntime.OrtValue | None:
     """The mapped words as the graph's constant, uncopied.
 
     onnxruntime would map the file by itself, but only pages of our mapping can be given back.
@@ -110,7 +110,7 @@ def _options() -> onnxruntime.SessionOptions:
     return options
 
 
-def _inputs(raw: onnxruntime.InferenceSession, place: Place) -> dict[str, type[np.generic]]:
+def _inputs(raw: onnxruntime.InferenceSession, place: ModelFiles) -> dict[str, type[np.generic]]:
     wanted = {value.name: _TYPES.get(value.type) for value in raw.get_inputs()}
     known = {name: kind for name, kind in wanted.items() if name in _KNOWN and kind is not None}
     if known.keys() != wanted.keys() or "input_ids" not in known:
@@ -121,7 +121,7 @@ def _inputs(raw: onnxruntime.InferenceSession, place: Place) -> dict[str, type[n
     return known
 
 
-def _output(raw: onnxruntime.InferenceSession, place: Place) -> tuple[str, Pooling]:
+def _output(raw: onnxruntime.InferenceSession, place: ModelFiles) -> tuple[str, Pooling]:
     """The output to take, and how: a sentence's vector if there is one, else the tokens'."""
     ranks = {value.name: len(value.shape or ()) for value in raw.get_outputs()}
     sentences = [name for name, rank in ranks.items() if rank == 2]

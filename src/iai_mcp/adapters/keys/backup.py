@@ -50,7 +50,7 @@ def never() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class BackupHeader:
     """What a backup says about itself."""
 
     created: str
@@ -91,7 +91,7 @@ def create(database: Database, directory: Path, target: Path) -> dict[str, objec
     return {"path": str(target), "records": records, "derived": derived, "bytes": size}
 
 
-def read_header(source: Path) -> Header:
+def read_header(source: Path) -> BackupHeader:
     """What the backup is.
 
     Raises:
@@ -102,7 +102,7 @@ def read_header(source: Path) -> Header:
         raw, size = _raw_header(source)
         if raw["iai-mcp-backup"] > _VERSION:
             raise InvalidInput(f"{source} was made by a newer iai-mcp: upgrade this one")
-        header = Header(
+        header = BackupHeader(
             raw["created"],
             int(raw["records"]),
             int(raw.get("derived", 0)),

@@ -13,7 +13,7 @@ _ANEW = "to begin with an empty memory on purpose: iai-mcp up --anew"
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class StoreLoss:
     """What is missing, and what can be done about it."""
 
     what: str
@@ -23,7 +23,7 @@ class Loss:
         return StoreLost(f"{self.what}: {self.remedy}; nothing was changed")
 
 
-def loss(directory: Path) -> Loss | None:
+def loss(directory: Path) -> StoreLoss | None:
     """The loss of this directory's store; None where it is there, or where none was ever made."""
     record = descriptor.load(directory)
     if record is None or record.unused:
@@ -40,7 +40,7 @@ def loss(directory: Path) -> Loss | None:
     return None
 
 
-def of(directory: Path, what: str) -> Loss:
+def of(directory: Path, what: str) -> StoreLoss:
     """The loss with the ways back from it that there are."""
     for made in reversed(automatic_backups(directory)):
         try:
@@ -48,9 +48,9 @@ def of(directory: Path, what: str) -> Loss:
         except IaiError:
             continue  # cut off, or not a backup
         held = f"{memories(header.records)} of {header.created[:10]}"
-        return Loss(
+        return StoreLoss(
             what,
             f"put it back, or restore the newest backup ({held}) with: iai-mcp restore {made}; {_ANEW}",
         )
     remedy = "there is no automatic backup: put it back, or restore one of your own with: iai-mcp restore FILE"
-    return Loss(what, f"{remedy}; {_ANEW}")
+    return StoreLoss(what, f"{remedy}; {_ANEW}")

@@ -11,29 +11,41 @@ from iai_mcp.adapters.sqlite.incoming import Merged, Merging, Ready, prepared
 from iai_mcp.adapters.sqlite.saying import Own, said_of
 from iai_mcp.adapters.sqlite.shared_tables import Membership, is_forgotten
 from iai_mcp.domain import pieces
+from iai_mcp.domain.errors import InvalidInput
+from iai_mcp.domain.event_chain import SALT_BYTES, Link
 from iai_mcp.domain.shared_events import (
-    Admitted,
+    DIGEST_BYTES,
+    LONGEST_TEXT,
+    MEMBERSHIP,
     EpochKey,
     Event,
-    Hello,
-    Invited,
     ProjectNamed,
-    Removed,
     Said,
+    Seen,
     decoded,
     encoded,
 )
-from iai_mcp.ports.sharing_ledger import ALONE, Batch, Heard, SetAside
+from iai_mcp.ports.sharing_ledger import (
+    ALONE,
+    Asked,
+    Batch,
+    Heard,
+    Item,
+    Laid,
+    Recovered,
+    SetAside,
+    Witness,
+    goes_with,
+)
 
 _BRINGS_A_KEY = f'{{"type":"{EpochKey.type}"%'  # as `encoded` begins
 _BESIDE_THE_TEXT = 2500  # bytes of a turn: its names, and the vectors of one that is not long
-_ABOUT_MEMBERS = (Hello, Invited, Admitted, Removed, EpochKey)
 # Others write in between: as long as this and one merging take, they may have to wait.
 _WRITING_SECONDS = 0.05
 _MERGED_AT_ONCE = 128
 _PREPARED_AT_ONCE = 1024
 _AT_ONCE = 5000
-_ROWS = "SELECT position, identity, event FROM outbox WHERE circle = ? AND"
+_ROWS = "SELECT position, identity, event, leaf FROM outbox WHERE circle = ? AND"
 
 
 class SqliteSharingLedger:
@@ -65,28 +77,31 @@ class SqliteSharingLedger:
     # Sending
 
     def assigned(self) -> Batch | None:
+        circle = self._circle.id
         with self._db.reading() as db:
-            number = _last_sent(db, self._circle.id) + 1
-            rows = db.execute(f"{_ROWS} number = ? ORDER BY position", (self._circle.id, number))
-            events = [one for row in rows.fetchall() if (one := self._event(db, row)) is not None]
-        return Batch(number, tuple(events)) if events else None
+            number = _last_sent(db, circle) + 1
+            rows = db.execute(f"{_ROWS} number = ? ORDER BY position", (circle, number)).fetchall()
+            batch = Batch(number, self._items(db, rows), _digest_before(db, circle, number))
+        return batch if batch.events else None
 
     def assign(self, limit_bytes: int) -> Batch | None:
         taken, dropped = self._waiting(limit_bytes)
         if not taken and not dropped:
             return None
+        circle = self._circle.id
         with self._db.writing() as db:
-            number = _last_sent(db, self._circle.id) + 1
+            number = _last_sent(db, circle) + 1
             db.executemany("DELETE FROM outbox WHERE position = ?", [(one,) for one in dropped])
             db.executemany(
                 "UPDATE outbox SET number = ? WHERE position = ?", [(number, at) for at in taken]
             )
             # What was forgotten since it was read is not there any more.
             sql = "SELECT position FROM outbox WHERE circle = ? AND number = ?"
-            left = {row[0] for row in fetched(db, sql, (self._circle.id, number))}
-        events = tuple(event for at, event in taken.items() if at in left)
+            left = {row[0] for row in fetched(db, sql, (circle, number))}
+            previous = _digest_before(db, circle, number)
+        items = tuple(Item(at, event) for at, event in taken.items() if at in left)
         # Where all of it had nothing left to say, something else may wait behind it.
-        return Batch(number, events) if events else self.assign(limit_bytes)
+        return Batch(number, items, previous) if items else self.assign(limit_bytes)
 
     def _waiting(self, limit_bytes: int) -> tuple[dict[int, Event], list[int]]:
         """The next events by their positions, and the positions of what has nothing left to say.
@@ -103,32 +118,36 @@ class SqliteSharingLedger:
                 if event is None:
                     dropped.append(row[0])
                     continue
-                alone = isinstance(event, EpochKey)
-                if size >= limit_bytes or (alone and taken):
+                if size >= limit_bytes or not goes_with(event, taken.values()):
                     break
                 taken[row[0]] = event
                 size += _size(event)
-                if alone:
-                    break
         return taken, dropped
 
-    def sent(self, number: int) -> None:
+    def sent(self, laid: Laid) -> None:
         with self._db.writing() as db:
-            self._keep_record(db, number, number)
+            self._keep_links(db, laid)
+            self._keep_record(db, laid)
 
-    def recovered(self, first: int, number: int, events: Sequence[Event]) -> None:
-        circle = self._circle.id
+    def recovered(self, record: Recovered) -> None:
+        circle, number = self._circle.id, record.number
+        covered = iter(record.events)
+        rows: list[tuple[bytes | None, str | None, bytes | None]] = [
+            (*_kept(next(covered)), link.salt + link.leaf) if link.salt else (None, None, link.leaf)
+            for link in record.links
+        ]
+        rows += [(*_kept(event), None) for event in covered]
         with self._db.writing() as db:
             db.execute(
                 "UPDATE outbox SET number = NULL WHERE circle = ? AND number > ?",
                 (circle, _last_sent(db, circle)),
             )
-            merged = self._merge(db, self._circle.device, events)
+            merged = self._merge(db, self._circle.device, record.events)
             db.executemany(
-                "INSERT INTO outbox (circle, number, identity, event) VALUES (?, ?, ?, ?)",
-                [(circle, number, *_kept(event)) for event in events],
+                "INSERT INTO outbox (circle, number, identity, event, leaf) VALUES (?, ?, ?, ?, ?)",
+                [(circle, number, *row) for row in rows],
             )
-            self._keep_record(db, first, number)
+            self._keep_record(db, Laid(record.first, number, record.digest))
         self._changed(merged)
 
     def last_sent(self) -> int:
@@ -151,21 +170,22 @@ class SqliteSharingLedger:
             return [(int(first), int(last), int(size)) for first, last, size in rows]
 
     def went_out(self, first: int, last: int) -> Batch:
+        circle = self._circle.id
         with self._db.reading() as db:
             rows = db.execute(
-                f"{_ROWS} number BETWEEN ? AND ? ORDER BY number, position",
-                (self._circle.id, first, last),
-            )
-            self._sealing[first, last] = _outdated(db, self._circle.id, first, last)
-            events = [one for row in rows.fetchall() if (one := self._event(db, row)) is not None]
-        return Batch(last, tuple(events))
+                f"{_ROWS} number BETWEEN ? AND ? ORDER BY number, position", (circle, first, last)
+            ).fetchall()
+            self._sealing[first, last] = _outdated(db, circle, first, last)
+            previous, digest = _digest_before(db, circle, first), _digest_at(db, circle, last)
+            return Batch(last, self._items(db, rows), previous, digest)
 
     def to_seal_anew(self) -> list[tuple[int, int]]:
         return self._records("outdated")
 
-    def sealed_anew(self, first: int, last: int) -> None:
-        circle = self._circle.id
+    def sealed_anew(self, laid: Laid) -> None:
+        circle, first, last = self._circle.id, laid.first, laid.number
         with self._db.writing() as db:
+            self._keep_links(db, laid)
             # What was forgotten while it was sealed is in it still.
             since = _outdated(db, circle, first, last) - self._sealing.pop((first, last), 0)
             db.execute(
@@ -173,7 +193,8 @@ class SqliteSharingLedger:
                 (circle, first, last),
             )
             db.execute(
-                "INSERT INTO circle_records VALUES (?, ?, ?, ?)", (circle, last, first, since)
+                "INSERT INTO circle_records VALUES (?, ?, ?, ?, ?)",
+                (circle, last, first, since, laid.digest or None),
             )
 
     def say(self, events: Sequence[Event]) -> None:
@@ -184,6 +205,12 @@ class SqliteSharingLedger:
                 [(self._circle.id, *_kept(event)) for event in events],
             )
         self._changed(merged)
+
+    def withhold(self) -> None:
+        with self._db.writing() as db:
+            circle = self._circle.id
+            sql = "DELETE FROM outbox WHERE circle = ? AND (number IS NULL OR number > ?)"
+            db.execute(sql, (circle, _last_sent(db, circle)))
 
     # Hearing
 
@@ -196,6 +223,14 @@ class SqliteSharingLedger:
             return {
                 str(device): int(number) for device, number in db.execute(sql, (self._circle.id,))
             }
+
+    def digest(self, device: str, number: int) -> bytes:
+        circle = self._circle.id
+        with self._db.reading() as db:
+            if device == self._circle.device:
+                return _digest_at(db, circle, number)
+            sql = "SELECT digest FROM circle_chains WHERE circle = ? AND device = ? AND number = ?"
+            return _blob(fetched(db, sql, (circle, device, number)))
 
     def hear(self, device: str, records: Sequence[Heard]) -> None:
         events = [event for record in records for event in record.events]
@@ -226,42 +261,85 @@ class SqliteSharingLedger:
             pieces.breathe()
 
     def _done(self, db: apsw.Connection, device: str, records: Sequence[Heard]) -> None:
-        circle = self._circle.id
+        whose = (self._circle.id, device)
         db.executemany(
             "DELETE FROM circle_aside WHERE circle = ? AND device = ? AND number BETWEEN ? AND ?",
-            [(circle, device, one.first, one.number) for one in records],
+            [(*whose, one.first, one.number) for one in records],
+        )
+        db.executemany(
+            "INSERT OR REPLACE INTO circle_aside VALUES (?, ?, ?, ?, 1)",
+            [(*whose, one.number, one.why) for one in records if one.why],
+        )
+        db.executemany(
+            "INSERT OR REPLACE INTO circle_chains VALUES (?, ?, ?, ?)",
+            [(*whose, one.number, one.digest) for one in records if one.digest],
         )
         if records:
-            self._move_cursor(db, device, max(one.number for one in records))
+            db.execute(
+                "INSERT INTO circle_cursors VALUES (?, ?, ?) ON CONFLICT DO UPDATE "
+                "SET number = max(number, excluded.number)",
+                (*whose, max(one.number for one in records)),
+            )
 
     def heard(self) -> list[tuple[str, Sequence[Event]]]:
         with self._db.reading() as db:
             sql = "SELECT device, event FROM circle_heard WHERE circle = ? ORDER BY position"
             rows = db.execute(sql, (self._circle.id,)).fetchall()
-        return [(str(device), decoded(str(event).encode())) for device, event in rows]
+        # What an older version took and this one does not is left out.
+        found = [(str(device), _decoded(str(event))) for device, event in rows]
+        return [(device, events) for device, events in found if events]
 
     def set_aside(self) -> list[SetAside]:
-        sql = "SELECT device, number, why FROM circle_aside WHERE circle = ? ORDER BY 1, 2"
+        sql = "SELECT device, number, why, passed FROM circle_aside WHERE circle = ? ORDER BY 1, 2"
         with self._db.reading() as db:
-            return [SetAside(*row) for row in db.execute(sql, (self._circle.id,))]
+            rows = fetched(db, sql, (self._circle.id,))
+        return [SetAside(row[0], row[1], row[2], bool(row[3])) for row in rows]
 
-    def put_aside(self, one: SetAside) -> None:
+    def blocked(self, records: Sequence[SetAside]) -> None:
+        wanted = {one for one in records if not one.passed}
+        if {one for one in self.set_aside() if not one.passed} == wanted:
+            return
         with self._db.writing() as db:
-            db.execute(
-                "INSERT OR REPLACE INTO circle_aside VALUES (?, ?, ?, ?)",
-                (self._circle.id, one.device, one.number, one.why),
+            circle = self._circle.id
+            db.execute("DELETE FROM circle_aside WHERE circle = ? AND NOT passed", (circle,))
+            db.executemany(
+                "INSERT OR REPLACE INTO circle_aside VALUES (?, ?, ?, ?, 0)",
+                [(circle, one.device, one.number, one.why) for one in wanted],
             )
-            self._move_cursor(db, one.device, one.number)
+
+    def witnesses(self) -> list[Witness]:
+        sql = (
+            "SELECT witness, device, number, digest FROM circle_seen WHERE circle = ? ORDER BY 1, 2"
+        )
+        with self._db.reading() as db:
+            rows = fetched(db, sql, (self._circle.id,))
+        return [Witness(row[0], row[1], row[2], bytes(row[3])) for row in rows]
 
     def epoch_keys(self) -> Mapping[str, bytes]:
         with self._db.reading() as db:
             sql = "SELECT epoch, key FROM circle_keys WHERE circle = ?"
             return {str(epoch): bytes(key) for epoch, key in db.execute(sql, (self._circle.id,))}
 
-    def keep_epoch_key(self, epoch: str, key: bytes) -> None:
+    def keep_epoch_keys(self, keys: Mapping[str, bytes]) -> None:
         with self._db.writing() as db:
-            sql = "INSERT OR IGNORE INTO circle_keys VALUES (?, ?, ?)"
-            db.execute(sql, (self._circle.id, epoch, key))
+            db.executemany(
+                "INSERT OR IGNORE INTO circle_keys VALUES (?, ?, ?)",
+                [(self._circle.id, epoch, key) for epoch, key in keys.items()],
+            )
+
+    def asked(self) -> Asked | None:
+        sql = "SELECT invite, signing, sealing FROM circle_asked WHERE circle = ?"
+        with self._db.reading() as db:
+            row = db.execute(sql, (self._circle.id,)).fetchone()
+        return None if row is None else Asked(str(row[0]), bytes(row[1]), bytes(row[2]))
+
+    def ask(self, asked: Asked | None) -> None:
+        circle = self._circle.id
+        with self._db.writing() as db:
+            db.execute("DELETE FROM circle_asked WHERE circle = ?", (circle,))
+            if asked is not None:
+                row = (circle, asked.invite, asked.signing_key, asked.sealing_key)
+                db.execute("INSERT INTO circle_asked VALUES (?, ?, ?, ?)", row)
 
     # Both
 
@@ -277,9 +355,12 @@ class SqliteSharingLedger:
             [
                 (self._circle.id, merging.device, encoded([event]).decode())
                 for event in ready
-                if isinstance(event, _ABOUT_MEMBERS)
+                if isinstance(event, MEMBERSHIP)
             ],
         )
+        for event in ready:
+            if isinstance(event, Seen):
+                self._keep_seen(db, merging.device, event)
         if len(merged.forgot) > forgot:
             db.executemany(
                 "INSERT OR IGNORE INTO unreached VALUES (?)", [(one,) for one in merged.forgot]
@@ -293,28 +374,61 @@ class SqliteSharingLedger:
         assert isinstance(salt, bytes)  # noqa: S101 - written as such with the schema
         return salt
 
-    def _keep_record(self, db: apsw.Connection, first: int, last: int) -> None:
-        """A record is in the place. What was forgotten before that was known may be in it."""
+    def _keep_seen(self, db: apsw.Connection, witness: str, seen: Seen) -> None:
+        db.executemany(
+            "INSERT INTO circle_seen VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE "
+            "SET number = excluded.number, digest = excluded.digest "
+            "WHERE excluded.number >= number",
+            [
+                (self._circle.id, witness, device, int.from_bytes(head[:8], "big"), head[8:])
+                for device, head in seen.heads.items()
+            ],
+        )
+
+    def _keep_links(self, db: apsw.Connection, laid: Laid) -> None:
+        db.executemany(
+            "UPDATE outbox SET leaf = ? WHERE position = ?",
+            [(link.salt + link.leaf, key) for key, link in laid.links.items()],
+        )
+
+    def _keep_record(self, db: apsw.Connection, laid: Laid) -> None:
+        """A record is in the place. What was forgotten before that was known may be in it; one that
+        is not chained yet is to be.
+        """
         circle = self._circle.id
         sql = (
             "SELECT identity FROM outbox WHERE circle = ? AND number BETWEEN ? AND ? "
             "AND identity IS NOT NULL"
         )
-        identities = [row[0] for row in fetched(db, sql, (circle, first, last))]
-        outdated = any(is_forgotten(db, one) for one in identities)
+        identities = [row[0] for row in fetched(db, sql, (circle, laid.first, laid.number))]
+        outdated = not laid.digest or any(is_forgotten(db, one) for one in identities)
         db.execute(
-            "INSERT OR REPLACE INTO circle_records (circle, last, first, outdated) "
-            "VALUES (?, ?, ?, ?)",
-            (circle, last, first, int(outdated)),
+            "INSERT OR REPLACE INTO circle_records (circle, last, first, outdated, digest) "
+            "VALUES (?, ?, ?, ?, ?)",
+            (circle, laid.number, laid.first, int(outdated), laid.digest or None),
         )
+
+    def _items(self, db: apsw.Connection, rows: Sequence[Sequence[object]]) -> tuple[Item, ...]:
+        found = []
+        for row in rows:
+            leaf = row[3] if isinstance(row[3], bytes) else b""
+            cut = SALT_BYTES if len(leaf) > DIGEST_BYTES else 0
+            link = Link(leaf[:cut], leaf[cut:]) if leaf else None
+            found.append(Item(int(str(row[0])), self._event(db, row), link))
+        return tuple(found)
 
     def _event(self, db: apsw.Connection, row: Sequence[object]) -> Event | None:
         """What a row of the outbox says today; None where nothing is left of it to say."""
-        _, identity, event = row
+        _, identity, event, _ = row
         if not isinstance(identity, bytes):
-            return decoded(str(event).encode())[0]
+            return next(iter(_decoded(str(event))), None) if event else None
         own = said_of(db, self._circle.id, identity)
-        return None if own is None else self._tell(own)
+        told = None if own is None else self._tell(own)
+        if told is not None and len(told.text) > LONGEST_TEXT // 4:
+            return (
+                told if len(told.text.encode()) <= LONGEST_TEXT else None
+            )  # others take no longer
+        return told
 
     def _records(self, condition: str) -> list[tuple[int, int]]:
         sql = (
@@ -323,13 +437,6 @@ class SqliteSharingLedger:
         with self._db.reading() as db:
             return [(int(first), int(last)) for first, last in db.execute(sql, (self._circle.id,))]
 
-    def _move_cursor(self, db: apsw.Connection, device: str, number: int) -> None:
-        db.execute(
-            "INSERT INTO circle_cursors VALUES (?, ?, ?) ON CONFLICT DO UPDATE "
-            "SET number = max(number, excluded.number)",
-            (self._circle.id, device, number),
-        )
-
 
 def _last_sent(db: apsw.Connection, circle: str) -> int:
     found = scalar(
@@ -337,6 +444,33 @@ def _last_sent(db: apsw.Connection, circle: str) -> int:
     )
     assert isinstance(found, int)  # noqa: S101 - a number or the 0 above
     return found
+
+
+def _digest_at(db: apsw.Connection, circle: str, number: int) -> bytes:
+    """Of one's own stream after that record."""
+    sql = "SELECT digest FROM circle_records WHERE circle = ? AND last = ?"
+    return _blob(fetched(db, sql, (circle, number)))
+
+
+def _digest_before(db: apsw.Connection, circle: str, number: int) -> bytes:
+    sql = (
+        "SELECT digest FROM circle_records WHERE circle = ? AND last < ? ORDER BY last DESC LIMIT 1"
+    )
+    return _blob(fetched(db, sql, (circle, number)))
+
+
+def _blob(rows: Sequence[Sequence[object]]) -> bytes:
+    """The one value of the first row; b"" where there is none."""
+    value = rows[0][0] if rows else None
+    return value if isinstance(value, bytes) else b""
+
+
+def _decoded(event: str) -> list[Event]:
+    """A stored event; none where an older version took what can not be."""
+    try:
+        return decoded(event.encode("utf-8", "replace"))
+    except InvalidInput:
+        return []
 
 
 def _outdated(db: apsw.Connection, circle: str, first: int, last: int) -> int:

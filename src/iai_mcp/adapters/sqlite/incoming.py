@@ -221,13 +221,14 @@ class Merging:
         )
 
     def _met(self, hello: Hello) -> None:
+        """A device, maybe another than the one that speaks: who lets it in passes its hello on."""
         self.db.execute(
             "INSERT INTO tellers (circle, device, member, machine) VALUES (?, ?, ?, ?) "
             "ON CONFLICT DO UPDATE SET member = excluded.member, machine = excluded.machine "
             "WHERE member = ''",
             (
                 self.circle.id,
-                self.device,
+                hello.device,
                 hello.member[:_LONGEST_NAME],
                 hello.machine[:_LONGEST_NAME],
             ),

@@ -302,6 +302,7 @@ STEPS: tuple[str, ...] = (
     held.TABLES,
     NO_INFERENCE,
     PINNED,
+    shared_tables.CHAINS,
     NO_WORD_VECTORS,
 )
 

@@ -96,6 +96,31 @@ CREATE TABLE decisions (
 CREATE INDEX decisions_by_value ON decisions (value) WHERE kind = 'after';
 """
 
+# Streams are chained: `leaf` (its salt in front) is an event's place in the chain, `digest` the chain after
+# a record. What one device says it heard of another is in `circle_seen`. Records of an older version are
+# sealed anew with a chain; streams of which a record was set aside are heard again from their beginning,
+# because a cursor of that version may stand behind what was never heard.
+CHAINS = """
+ALTER TABLE outbox ADD COLUMN leaf BLOB;
+ALTER TABLE circle_records ADD COLUMN digest BLOB;
+ALTER TABLE circle_aside ADD COLUMN passed INTEGER NOT NULL DEFAULT 1;
+CREATE TABLE circle_chains (
+    circle TEXT NOT NULL, device TEXT NOT NULL, number INTEGER NOT NULL, digest BLOB NOT NULL,
+    PRIMARY KEY (circle, device, number)
+) WITHOUT ROWID;
+CREATE TABLE circle_seen (
+    circle TEXT NOT NULL, witness TEXT NOT NULL, device TEXT NOT NULL,
+    number INTEGER NOT NULL, digest BLOB NOT NULL,
+    PRIMARY KEY (circle, witness, device)
+) WITHOUT ROWID;
+CREATE TABLE circle_asked (
+    circle TEXT PRIMARY KEY, invite TEXT NOT NULL, signing BLOB NOT NULL, sealing BLOB NOT NULL
+) WITHOUT ROWID;
+UPDATE circle_records SET outdated = outdated + 1;
+DELETE FROM circle_cursors WHERE (circle, device) IN (SELECT circle, device FROM circle_aside);
+DELETE FROM circle_aside;
+"""
+
 PIN, AFTER = "pin", "after"
 
 

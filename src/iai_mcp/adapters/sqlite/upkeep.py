@@ -77,12 +77,15 @@ class StoreUpkeep:
         return None if row is None or row[0] is None else (int(row[0]), int(row[1]))
 
     def oldest(self, limit: int) -> list[tuple[int, int]]:
-        sql = (
-            f"SELECT m.key, {_BYTES} {_WEIGHED} WHERE m.pinned = 0 AND m.derived = 0 "
-            "ORDER BY m.at, m.key LIMIT ?"
-        )
+        found: list[tuple[int, int]] = []
         with self._db.reading() as db:
-            return [(row[0], row[1]) for row in db.execute(sql, (limit,))]
+            for kind in ("IN", "NOT IN"):  # agents' notes first
+                sql = (
+                    f"SELECT m.key, {_BYTES} {_WEIGHED} WHERE m.pinned = 0 AND m.derived = 0 "
+                    f"AND m.key {kind} (SELECT key FROM agent_notes) ORDER BY m.at, m.key LIMIT ?"
+                )
+                found += [(row[0], row[1]) for row in db.execute(sql, (limit - len(found),))]
+        return found
 
     def forget_words(self, *, begin: bool) -> bool:
         with self._db.writing() as db:

@@ -33,7 +33,7 @@ class SessionLabel:
     project: str | None = None
 
 
-class Phase(StrEnum):
+class SessionPhase(StrEnum):
     STARTING = "starting"
     RUNNING = "running"
     WAITING = "waiting"
@@ -45,18 +45,18 @@ class Phase(StrEnum):
 class SessionStatus:
     """The phase, and for an ended program its exit code (None: nobody saw it end)."""
 
-    phase: Phase
+    phase: SessionPhase
     exit_code: int | None = None
 
     def __post_init__(self) -> None:
-        if self.exit_code is not None and self.phase is not Phase.EXITED:
+        if self.exit_code is not None and self.phase is not SessionPhase.EXITED:
             raise InvalidInput(
                 f"only an ended session has an exit code, and this one is {self.phase}"
             )
 
     @property
     def alive(self) -> bool:
-        return self.phase is not Phase.EXITED
+        return self.phase is not SessionPhase.EXITED
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ def own_branch(slug: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CheckoutState:
     """What a worktree holds that is nowhere else.
 
     `uncommitted` are tracked files, `unmerged` the number of commits that no other branch has,
@@ -54,12 +54,12 @@ class Difference:
     branch: str
     into: str
     commits: int
-    standing: Standing
+    standing: CheckoutState
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergeResult:
     """How many commits of `branch` came into `into`; `commit` is where that stands now."""
 
     branch: str

@@ -72,7 +72,7 @@ def launch() -> Launchable:
             host=HOST.id,
             install="npm install -g @anthropic-ai/claude-code",
         ),
-        HostTraits(session_start_hook=True, asks_trust=True, verified="2.1.197"),
+        HostTraits(session_start_hook=True, asks_trust=True, verified=HOST.seen),
         _wire,
         record_trust=_accept,
         # No text of a context is to stand in the process list.

@@ -63,7 +63,7 @@ def launch() -> Launchable:
         HostTraits(
             session_start_hook=True,
             asks_trust=True,
-            verified="0.166.0",
+            verified=HOST.seen,
             untrusted="Codex asks about the directory and about our hooks, and runs neither before",
         ),
         _wire,

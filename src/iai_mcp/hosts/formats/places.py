@@ -13,7 +13,8 @@ _NO_PROJECTS = ("node_modules", "Library", "snap", "go", "venv", "__pycache__")
 def in_projects(*parts: str) -> tuple[str, ...]:
     """Patterns of this file in every project: below the home directory, and around the current one.
 
-    Home is searched three levels deep, a level at a time, hidden directories left out.
+    Home is searched three levels deep, a level at a time. Hidden directories are left out, and so are
+    other file systems below it: one that does not answer would hold up everything.
     """
     wanted = os.path.join(*parts)
     first = parts[0]
@@ -25,10 +26,13 @@ def in_projects(*parts: str) -> tuple[str, ...]:
 
 
 def _directories() -> list[str]:
-    known = dict.fromkeys([*_around(), paths.home()])
-    level = [paths.home()]
+    home = os.path.realpath(paths.home())
+    known = dict.fromkeys([*_around(), home])
+    level, mounted = [home], _mounted(home)
     for _ in range(_DEEPEST):
-        level = [below for directory in level for below in _below(directory)]
+        level = [
+            below for directory in level for below in _below(directory) if below not in mounted
+        ]
         known |= dict.fromkeys(level)
         if len(known) > _MOST_DIRECTORIES:
             break
@@ -45,6 +49,16 @@ def _around() -> list[str]:
         here = above
         directories.append(here)
     return directories
+
+
+def _mounted(home: str) -> frozenset[str]:
+    """Where other file systems are mounted below the home directory, as far as the system tells."""
+    try:
+        with open("/proc/self/mounts", encoding="utf-8", errors="replace") as file:
+            places = [line.split(" ")[1].replace("\\040", " ") for line in file if " " in line]
+    except OSError:
+        return frozenset()
+    return frozenset(place for place in places if place.startswith(f"{home}/"))
 
 
 def _below(directory: str) -> list[str]:

@@ -45,7 +45,7 @@ HOST = Host(
     transcript=Transcript(
         lazy(f"{__name__}.transcript", "walk"),
         history=lambda: (
-            os.path.join(_data(), "opencode.db"),
+            os.path.join(_data(), "opencode*.db"),  # one per release channel
             os.path.join(_data(), "storage/session/*/*.json"),
         ),
         magic=b"SQLite format 3\0",

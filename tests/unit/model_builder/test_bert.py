@@ -10,8 +10,14 @@ from numpy.typing import NDArray
 from tests import models
 
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_builder.bert import Architecture, Encoder, read_encoder
-from iai_mcp.model_builder.graph import Exact, Int8, Pooling, sentence_encoder
+from iai_mcp.model_builder.bert import (
+    Architecture,
+    BertEncoder,
+    Pooling,
+    read_encoder,
+    sentence_encoder,
+)
+from iai_mcp.model_builder.quantization import Exact, Int8
 from iai_mcp.model_builder.weights import TensorFile
 
 Floats = NDArray[np.float64]
@@ -19,14 +25,14 @@ IDS = [2, 9, 41, 80, 17, 17, 3]
 
 
 @pytest.fixture
-def encoder(tmp_path: Path) -> Encoder:
+def encoder(tmp_path: Path) -> BertEncoder:
     path = tmp_path / "model.safetensors"
     models.write_safetensors(path, models.tiny_tensors())
     return read_encoder(TensorFile(path), Architecture(models.LAYERS, models.HEADS, 1e-12), 32)
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
-def test_the_float_graph_agrees_with_a_plain_bert(encoder: Encoder, pooling: Pooling) -> None:
+def test_the_float_graph_agrees_with_a_plain_bert(encoder: BertEncoder, pooling: Pooling) -> None:
     model = sentence_encoder(encoder, Exact(), pooling)
 
     found = _run(model.serialize(), IDS)
@@ -36,7 +42,7 @@ def test_the_float_graph_agrees_with_a_plain_bert(encoder: Encoder, pooling: Poo
     assert np.allclose(found, expected / np.linalg.norm(expected), atol=1e-5)
 
 
-def test_the_int8_graph_stays_close_to_the_float_graph(encoder: Encoder) -> None:
+def test_the_int8_graph_stays_close_to_the_float_graph(encoder: BertEncoder) -> None:
     exact = Exact()
     expected = _run(sentence_encoder(encoder, exact, "mean").serialize(), IDS)
     reach = {name: np.ones(_width(encoder, name), np.float32) for name in exact.multiplied}
@@ -61,7 +67,7 @@ def _run(model: bytes, ids: list[int]) -> NDArray[np.float32]:
     return np.asarray(vectors[0], dtype=np.float32)
 
 
-def _width(encoder: Encoder, name: str) -> int:
+def _width(encoder: BertEncoder, name: str) -> int:
     for layer in encoder.layers:
         for linear in (layer.attention_in, layer.attention_out, layer.widen, layer.narrow):
             if linear.name == name:

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from tests import averaging_models as tiny
 
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_builder.averaging import (
+from iai_mcp.model_builder.quantization import Exact, Int8
+from iai_mcp.model_builder.universal_sentence_encoder import (
     Averager,
     QuantisedGraph,
     averaging_encoder,
     read_averager,
 )
-from iai_mcp.model_builder.graph import Exact, Int8
 
 Floats = NDArray[np.float64]
 IDS = [1, 7, 20, 3, 19, 7, 2]

@@ -1,19 +1,33 @@
-"""The universal sentence encoder: read from the ONNX graph that others quantised, written as ours.
+"""The universal sentence encoder: reads the published int8 graph and its SentencePiece vocabulary, writes ours.
 
-A deep averaging network: word vectors, three convolutions over neighbouring words beside them, all
-of it summed up, and four small layers on top of the sum. No attention: the cost grows with the text.
+A deep averaging network: word vectors and three convolutions over neighbouring words are averaged, with
+four small layers on top. It has no attention: the cost grows with the text.
 """
 
+import base64
+import json
 import re
+import struct
+from array import array
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from iai_mcp.adapters.embedding.pieces import NAMES, SCORES
 from iai_mcp.domain.errors import ModelDamaged
-from iai_mcp.model_builder.bert import Floats, Linear, Norm
-from iai_mcp.model_builder.graph import IDS, SENTENCE, Arithmetic, Draft, layer_norm
 from iai_mcp.model_builder.onnx_graph import FLOAT, Array, Graph, read_graph
+from iai_mcp.model_builder.protobuf import content, fields, integer, text
+from iai_mcp.model_builder.quantization import (
+    IDS,
+    SENTENCE,
+    Arithmetic,
+    Floats,
+    GraphBuilder,
+    Linear,
+    Norm,
+    layer_norm,
+)
 
 _ENCODER = "StatefulPartitionedCall/EncoderDNN"
 _WORDS = re.compile(r"Func/StatefulPartitionedCall/input/_(\d+):0_quantized")
@@ -163,7 +177,7 @@ def _norm(graph: QuantisedGraph, name: str) -> Norm:
 
 def averaging_encoder(averager: Averager, arithmetic: Arithmetic) -> Graph:
     """The whole graph."""
-    draft = Draft()
+    draft = GraphBuilder()
     words = arithmetic.look_up(draft, averager.words)
     seen = [
         _write_branch(draft, branch, words, averager, arithmetic) for branch in averager.branches
@@ -183,7 +197,7 @@ def averaging_encoder(averager: Averager, arithmetic: Arithmetic) -> Graph:
 
 
 def _write_branch(
-    draft: Draft, branch: Branch, words: str, averager: Averager, arithmetic: Arithmetic
+    draft: GraphBuilder, branch: Branch, words: str, averager: Averager, arithmetic: Arithmetic
 ) -> str:
     projected = arithmetic.multiply(draft, branch.project, words)
     value = layer_norm(draft, branch.norm, projected, averager.epsilon)
@@ -194,7 +208,7 @@ def _write_branch(
     return value
 
 
-def _neighbours(draft: Draft, branch: Branch, value: str) -> str:
+def _neighbours(draft: GraphBuilder, branch: Branch, value: str) -> str:
     """Each word's value beside those of its neighbours; beyond the text there is nothing."""
     after = branch.span - 1 - branch.before
     padded = draft.node("Pad", value, draft.numbers(0, branch.before, 0, 0, after, 0))
@@ -206,13 +220,13 @@ def _neighbours(draft: Draft, branch: Branch, value: str) -> str:
     return draft.node("Concat", *windows, axis=-1)
 
 
-def _root_of_length(draft: Draft) -> str:
+def _root_of_length(draft: GraphBuilder) -> str:
     tokens = draft.node("Shape", IDS, start=1, end=2)
     return draft.node("Sqrt", draft.node("Cast", tokens, to=FLOAT))
 
 
 def _write_residual(
-    draft: Draft,
+    draft: GraphBuilder,
     layers: tuple[Linear, Linear, Linear],
     value: str,
     activation: str,
@@ -223,3 +237,72 @@ def _write_residual(
     change = arithmetic.multiply(draft, outward, change)
     kept = arithmetic.multiply(draft, around, value)
     return draft.node(activation, draft.node("Add", kept, change))
+
+
+_PIECES, _TRAINER, _NORMALIZER = 1, 2, 3
+_TEXT, _SCORE, _KIND = 1, 2, 3
+_CHARSMAP = 2
+_UNIGRAM = 1
+_ORDINARY, _UNKNOWN = 1, 2
+_BEGIN, _END = "<s>", "</s>"
+_ZERO = memoryview(bytes(4))
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """A unigram vocabulary. A piece's place is its id; "" stands for marks, which no text holds."""
+
+    pieces: tuple[str, ...]
+    scores: tuple[float, ...]
+    unknown: int
+    begin: int
+    end: int
+    charsmap: bytes
+
+
+def read_vocabulary(model: bytes) -> Vocabulary:
+    """
+    Raises:
+        ModelDamaged: this is no SentencePiece model, or none of the unigram kind.
+    """
+    pieces: list[str] = []
+    scores: list[float] = []
+    marks: dict[str, int] = {}
+    unknown = kind = -1
+    charsmap = b""
+    try:
+        for field, value in fields(model):
+            if field == _PIECES:
+                entry = dict(fields(content(value)))
+                piece = text(entry[_TEXT])
+                ordinary = entry.get(_KIND, _ORDINARY) == _ORDINARY
+                if entry.get(_KIND) == _UNKNOWN:
+                    unknown = len(pieces)
+                if not ordinary:
+                    marks[piece] = len(pieces)
+                pieces.append(piece if ordinary else "")
+                scores.append(struct.unpack("<f", content(entry.get(_SCORE, _ZERO)))[0])
+            elif field == _TRAINER:
+                kind = integer(dict(fields(content(value))).get(3, _UNIGRAM))
+            elif field == _NORMALIZER:
+                charsmap = bytes(content(dict(fields(content(value))).get(_CHARSMAP, _ZERO[:0])))
+        if kind != _UNIGRAM or unknown < 0:
+            raise ModelDamaged("the model's tokenizer is not a unigram of SentencePiece")
+        begin, end = marks[_BEGIN], marks[_END]
+    except (KeyError, IndexError, ValueError, TypeError, struct.error) as error:
+        raise ModelDamaged(f"the model's tokenizer can not be read ({error})") from error
+    return Vocabulary(tuple(pieces), tuple(scores), unknown, begin, end, charsmap)
+
+
+def write_pieces(vocabulary: Vocabulary, directory: Path, settings: str) -> None:
+    """Put `vocabulary` into `directory`; the file `settings` says how to use it."""
+    charsmap = base64.b64encode(vocabulary.charsmap).decode()
+    document = {
+        "unknown": vocabulary.unknown,
+        "begin": vocabulary.begin,
+        "end": vocabulary.end,
+        "charsmap": charsmap,
+    }
+    (directory / settings).write_text(json.dumps(document), encoding="utf-8")
+    (directory / NAMES).write_text("\n".join(vocabulary.pieces), encoding="utf-8")
+    (directory / SCORES).write_bytes(array("f", vocabulary.scores).tobytes())

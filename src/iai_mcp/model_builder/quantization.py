@@ -1,21 +1,20 @@
-"""Writes a BERT sentence encoder as an ONNX graph: token ids in, one vector of length one out.
+"""Builds ONNX graphs, with the costly steps exact in float32 or quantized to int8.
 
-The graph takes no attention mask. Texts are run one by one: with one thread a batch is not
-faster from 16 tokens on, padding wastes work, and a vector then depends on its text alone.
-Its costly steps are computed exactly in float32, or in int8.
+Graphs take token ids and return one vector of length one. They take no attention mask: texts run one by
+one. With one thread a batch is not faster from 16 tokens on, padding wastes work, and this way a vector
+depends on its text alone.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Literal, Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iai_mcp.model_builder.bert import Encoder, Floats, Layer, Linear, Norm
-from iai_mcp.model_builder.onnx_graph import FLOAT, INT64, RUNTIME_OPS, Array, Graph, Node, Value
+from iai_mcp.model_builder.onnx_graph import FLOAT, INT64, Array, Graph, OnnxNode, Value
 
-Pooling = Literal["mean", "cls"]
+Floats = NDArray[np.float32]
 
 IDS = "input_ids"
 SENTENCE = "sentence_embedding"
@@ -30,11 +29,27 @@ _SHARE = 0.75
 _LEAST = 1e-5
 
 
-class Draft:
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """`x @ weight + bias`; `weight` is (inputs, outputs)."""
+
+    name: str
+    weight: Floats
+    bias: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Norm:
+    name: str
+    weight: Floats
+    bias: Floats
+
+
+class GraphBuilder:
     """A graph while it is being written. Constants of one name are kept once."""
 
     def __init__(self) -> None:
-        self._nodes: list[Node] = []
+        self._nodes: list[OnnxNode] = []
         self._constants: dict[str, Array] = {}
 
     def constant(self, name: str, value: NDArray[np.generic] | np.generic) -> str:
@@ -54,7 +69,7 @@ class Draft:
         self, kind: str, outputs: int, *inputs: str, domain: str = "", **attributes: float
     ) -> list[str]:
         names = [f"{kind}.{len(self._nodes)}.{number}" for number in range(outputs)]
-        self._nodes.append(Node(kind, names[0], inputs, tuple(names), domain, attributes))
+        self._nodes.append(OnnxNode(kind, names[0], inputs, tuple(names), domain, attributes))
         return names
 
     def rename(self, old: str, new: str) -> None:
@@ -72,52 +87,15 @@ class Draft:
 class Arithmetic(Protocol):
     """How the two costly steps are computed."""
 
-    def look_up(self, draft: Draft, words: NDArray[np.float32]) -> str: ...
+    def look_up(self, draft: GraphBuilder, words: NDArray[np.float32]) -> str: ...
 
-    def multiply(self, draft: Draft, linear: Linear, value: str) -> str: ...
-
-
-def sentence_encoder(encoder: Encoder, arithmetic: Arithmetic, pooling: Pooling) -> Graph:
-    """The whole graph."""
-    draft = Draft()
-    tokens = draft.node("Shape", IDS, start=1, end=2)
-    table = draft.constant("positions", encoder.positions)
-    positions = draft.node("Slice", table, draft.numbers(0), tokens, draft.numbers(0))
-    value = draft.node("Add", arithmetic.look_up(draft, encoder.words), positions)
-    value = layer_norm(draft, encoder.norm, value, encoder.epsilon)
-    for layer in encoder.layers:
-        value = _layer(draft, layer, value, encoder, arithmetic)
-    pooled = _pool(draft, value, pooling)
-    draft.rename(draft.node("LpNormalization", pooled, axis=-1, p=2), SENTENCE)
-    return draft.graph(encoder.hidden)
+    def multiply(self, draft: GraphBuilder, linear: Linear, value: str) -> str: ...
 
 
-def _layer(draft: Draft, layer: Layer, value: str, encoder: Encoder, arithmetic: Arithmetic) -> str:
-    joined = arithmetic.multiply(draft, layer.attention_in, value)
-    thirds = draft.numbers(*[encoder.hidden] * 3)
-    parts = draft.nodes("Split", 3, joined, thirds, axis=-1)
-    # Without a mask this operation never holds all scores at once; the queries are scaled already.
-    seen = draft.node(
-        "MultiHeadAttention", *parts, domain=RUNTIME_OPS, num_heads=encoder.heads, scale=1.0
-    )
-    seen = arithmetic.multiply(draft, layer.attention_out, seen)
-    value = layer_norm(draft, layer.attention_norm, draft.node("Add", seen, value), encoder.epsilon)
-    wide = draft.node("Gelu", arithmetic.multiply(draft, layer.widen, value))
-    narrow = arithmetic.multiply(draft, layer.narrow, wide)
-    return layer_norm(draft, layer.norm, draft.node("Add", narrow, value), encoder.epsilon)
-
-
-def layer_norm(draft: Draft, norm: Norm, value: str, epsilon: float) -> str:
+def layer_norm(draft: GraphBuilder, norm: Norm, value: str, epsilon: float) -> str:
     weight = draft.constant(f"{norm.name}.weight", norm.weight)
     bias = draft.constant(f"{norm.name}.bias", norm.bias)
     return draft.node("LayerNormalization", value, weight, bias, axis=-1, epsilon=epsilon)
-
-
-def _pool(draft: Draft, value: str, pooling: Pooling) -> str:
-    if pooling == "mean":
-        return draft.node("ReduceMean", value, draft.numbers(1), keepdims=0)
-    first = draft.constant("first", np.int64(0))
-    return draft.node("Gather", value, first, axis=1)
 
 
 class Exact:
@@ -131,12 +109,12 @@ class Exact:
         self.multiplied: dict[str, str] = {}
         self._small_words = small_words
 
-    def look_up(self, draft: Draft, words: Floats) -> str:
+    def look_up(self, draft: GraphBuilder, words: Floats) -> str:
         if self._small_words:
             return _look_up_small(draft, words)
         return draft.node("Gather", draft.constant(WORDS, words), IDS)
 
-    def multiply(self, draft: Draft, linear: Linear, value: str) -> str:
+    def multiply(self, draft: GraphBuilder, linear: Linear, value: str) -> str:
         self.multiplied[linear.name] = value
         weight = draft.constant(f"{linear.name}.weight", linear.weight)
         bias = draft.constant(f"{linear.name}.bias", linear.bias)
@@ -154,10 +132,10 @@ class Int8:
     def __init__(self, reach: Mapping[str, Floats]) -> None:
         self._reach = reach
 
-    def look_up(self, draft: Draft, words: Floats) -> str:
+    def look_up(self, draft: GraphBuilder, words: Floats) -> str:
         return _look_up_small(draft, words)
 
-    def multiply(self, draft: Draft, linear: Linear, value: str) -> str:
+    def multiply(self, draft: GraphBuilder, linear: Linear, value: str) -> str:
         name = linear.name
         divisor = _divisor(self._reach[name], linear.weight)
         weight = linear.weight * divisor[:, None]
@@ -180,7 +158,7 @@ def _divisor(reach: Floats, weight: Floats) -> Floats:
     return np.asarray(divisor / np.exp(np.log(divisor).mean()), dtype=np.float32)
 
 
-def _look_up_small(draft: Draft, words: Floats) -> str:
+def _look_up_small(draft: GraphBuilder, words: Floats) -> str:
     # A scale for each word: one for all would lose the quiet ones.
     largest = np.maximum(words.max(axis=1, keepdims=True), -words.min(axis=1, keepdims=True))
     scales = np.maximum(largest / 127, _LEAST)
