@@ -42,9 +42,7 @@ class Settings:
     log_level: str = "INFO"  # of the daemon's log
     page_idle: int = 900  # seconds until a page that no browser shows is gone
     http: str = ""  # HOST:PORT on loopback to serve MCP over HTTP too; empty is off
-    mcp_tools: str = (
-        "models"  # tools that agents are shown: `models` (seven) or `all`; others can be called
-    )
+    mcp_tools: str = "models"  # the tools that agents are shown: `models` (seven), or `all`
 
 
 def load(environ: Mapping[str, str] | None = None) -> Settings:

@@ -1,7 +1,7 @@
 """The setting `mcp_tools` for a bridge that lists the tools without the daemon.
 
-A host waits for this list at its start. The reader of settings takes milliseconds to import, so it
-is imported only when the configuration names the setting.
+A host waits for this list at its start. A reader of TOML takes milliseconds to import, so it is
+imported only when the configuration names the setting.
 """
 
 import os
@@ -20,14 +20,11 @@ def mcp_tools() -> str:
         return value
     try:
         with open(paths.in_user_data("config.toml"), "rb") as file:
-            if b"mcp_tools" not in file.read():
-                return _DEFAULT
-    except OSError:
-        return _DEFAULT
-    from iai_mcp import settings
-    from iai_mcp.domain.errors import InvalidInput
+            text = file.read()
+        if b"mcp_tools" not in text:
+            return _DEFAULT
+        import tomllib
 
-    try:
-        return settings.load().mcp_tools
-    except InvalidInput:
+        return str(tomllib.loads(text.decode()).get("mcp_tools", _DEFAULT))
+    except (OSError, ValueError, RecursionError):
         return _DEFAULT

@@ -107,6 +107,7 @@ def test_the_bridge_and_the_daemon_list_the_very_same(
         (None, "mcp_tools = true"),
         (None, "mcp_tools = = all"),
         (None, "x" * 100_000),
+        (None, "mcp_tools = " + "[" * 100_000),
     ],
 )
 def test_a_setting_that_the_daemon_refuses_leaves_the_host_the_tools_for_models(
