@@ -48,7 +48,7 @@ class TextSearch(Search):
             for entry, one in zip([*first, *rest, *superseded], lines, strict=True)
         }
         nexts = self._nexts(first) if close else {}
-        work = self._work(first) if self.asked.work else []
+        work = self._work(first) if self.asked.work and close else []
         shown: list[render.Shown] = []
         if close:
             taken = sum(len(one.encode()) + 1 for one in work)
