@@ -280,6 +280,7 @@ class MemoryStore:
         self.packing.start()
         self.packing.wake()
         self.later(self.columns.catch_up)  # what the first recall would otherwise wait for
+        self.later(self.injections.load)
 
     @cached_property
     def sleep(self) -> "Sleep":

@@ -13,7 +13,7 @@ from iai_mcp.ports.memories import Memories
 from iai_mcp.ports.surroundings import Clock
 
 KIND = "injection"
-_SESSIONS_IN_MIND = 256
+_SESSIONS_IN_MIND = 1_024
 _READ_AT_MOST = 10_000
 _SHOWN_OF_EACH = 4_000  # characters
 _AROUND = 2_000  # bytes of one injection beside the words of its memories, and of a forgotten one
@@ -69,6 +69,22 @@ class Injections:
         at = self.clock.now()
         self.later(lambda: self.journal.record_event(KIND, data, at))
 
+    def load(self) -> None:
+        """Read what the latest sessions were given before this process began."""
+        for event in self.journal.events(KIND, None, _READ_AT_MOST):
+            data = event["data"]
+            details: Mapping[str, object] = data if isinstance(data, dict) else {}
+            sources, session_id = details.get("sources"), str(details.get("session_id", ""))
+            ids = [
+                str(one["id"])
+                for one in (sources if isinstance(sources, list) else ())
+                if isinstance(one, dict) and "id" in one
+            ]
+            if session_id and ids:
+                with self._turnstile:
+                    self._given.setdefault(session_id, set()).update(ids)
+                    _keep_newest(self._given, session_id)
+
     def fork(self, session_id: str, parent: str) -> None:
         """Remember what a session was forked from, until it is captured with the turns it repeats."""
         with self._turnstile:
@@ -83,7 +99,7 @@ class Injections:
         return own if parent is None else own | self.memories.lineage(parent)
 
     def given_to(self, session_id: str) -> frozenset[str]:
-        """The ids that this session was given since the daemon started, or what it was forked from."""
+        """The ids that this session was given, or what it was forked from."""
         with self._turnstile:
             names = filter(None, (session_id, self._forks.get(session_id)))
             return frozenset(one for name in names for one in self._given.get(name, ()))
