@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Connects an MCP host (stdin, stdout) to the memory daemon (Unix socket). Never starts a daemon.
-import { lstatSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -67,6 +67,20 @@ function withContext(message: Json): Bytes {
   return lineOf({ ...message, params: { ...objectOf(message.params), _meta } });
 }
 
+const userData = (): string => (env.IAI_MCP_STORE ? resolve(env.IAI_MCP_STORE) : join(env.HOME || homedir(), ".iai-mcp"));
+
+/** The tools that the setting `mcp_tools` lists: the variable, else the key in config.toml before its first table. */
+function listedTools(): unknown[] {
+  let setting = env.IAI_MCP_MCP_TOOLS;
+  if (setting === undefined) {
+    try {
+      const [top] = readFileSync(join(userData(), "config.toml"), "utf8").split(/^[ \t]*\[/m, 1);
+      setting = /^[ \t]*(["']?)mcp_tools\1[ \t]*=[ \t]*(["'])all\2[ \t]*(?:#.*)?$/m.test(top) ? "all" : undefined;
+    } catch { /* no such file: the default */ }
+  }
+  return setting === "all" ? [...shared.tools, ...shared.other_tools] : shared.tools;
+}
+
 /** Answers without the daemon: a result for what a host needs at its start, else an error. */
 function answerAlone(message: Json, reason: string): void {
   const { id, method } = message;
@@ -78,7 +92,7 @@ function answerAlone(message: Json, reason: string): void {
     if (typeof asked !== "string") return fail(id, -32602, "missing required param: 'protocolVersion'");
     const protocolVersion = shared.versions.includes(asked) ? asked : shared.versions.at(-1);
     result = { protocolVersion, capabilities: { tools: {} }, serverInfo, instructions: shared.instructions };
-  } else if (method === "tools/list") result = { tools: shared.tools };
+  } else if (method === "tools/list") result = { tools: listedTools() };
   else if (method !== "ping") return fail(id, -32002, reason);
   const envelope = { resultType: "complete", ttlMs: 0, cacheScope: "private", _meta: { "io.modelcontextprotocol/serverInfo": serverInfo } };
   toHost(lineOf({ id, result: { ...result, ...(VERSION_META in metaOf(message) ? envelope : {}) } }));
@@ -97,8 +111,7 @@ function distrust(path: string): string {
 
 /** Connects to the daemon; returns why that failed and what to do, or "". */
 async function dial(): Promise<string> {
-  const store = env.IAI_MCP_STORE ? resolve(env.IAI_MCP_STORE) : join(env.HOME || homedir(), ".iai-mcp");
-  const path = env.IAI_DAEMON_SOCKET_PATH ? resolve(env.IAI_DAEMON_SOCKET_PATH) : join(store, ".daemon.sock");
+  const path = env.IAI_DAEMON_SOCKET_PATH ? resolve(env.IAI_DAEMON_SOCKET_PATH) : join(userData(), ".daemon.sock");
   const [size, limit] = [Buffer.byteLength(path), process.platform === "linux" ? 107 : 103];
   const long = `the socket path is ${size} bytes long and a Unix socket allows ${limit}`;
   if (size > limit) return `${long}: set IAI_DAEMON_SOCKET_PATH to a shorter path (${path})`;

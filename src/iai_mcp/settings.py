@@ -15,6 +15,7 @@ from iai_mcp.domain.errors import InvalidInput
 CONFIG_NAME = "config.toml"
 
 _LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+_TOOL_LISTS = ("models", "all")
 # With none of these the daemon would take connections and never answer.
 _AT_LEAST_ONE = frozenset({"workers", "calls_per_connection", "calls_in_all", "embed_page"})
 # More of them is a typing error. Each is a thread, or a factor of what is read at once.
@@ -41,6 +42,7 @@ class Settings:
     log_level: str = "INFO"  # of the daemon's log
     page_idle: int = 900  # seconds until a page that no browser shows is gone
     http: str = ""  # HOST:PORT on loopback to serve MCP over HTTP too; empty is off
+    mcp_tools: str = "models"  # the tools that agents are shown: `models` (seven), or `all`
 
 
 def load(environ: Mapping[str, str] | None = None) -> Settings:
@@ -92,10 +94,16 @@ def _value(name: str, raw: object, where: str) -> int | str:
 
 
 def _text(name: str, raw: str, where: str) -> str:
-    if name != "log_level":
-        return raw
-    if raw.upper() not in _LOG_LEVELS:
+    if name == "log_level":
+        return _choice(name, raw.upper(), _LOG_LEVELS, where)
+    if name == "mcp_tools":
+        return _choice(name, raw, _TOOL_LISTS, where)
+    return raw
+
+
+def _choice(name: str, value: str, choices: tuple[str, ...], where: str) -> str:
+    if value not in choices:
         raise InvalidInput(
-            f"{where}: log_level must be one of {', '.join(_LOG_LEVELS)}, not {raw[:40]!r}"
+            f"{where}: {name} must be one of {', '.join(choices)}, not {value[:40]!r}"
         )
-    return raw.upper()
+    return value

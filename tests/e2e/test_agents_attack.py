@@ -93,10 +93,10 @@ def test_two_calls_do_not_erase_everything(daemon: DaemonProcess, bridge: Bridge
 
 def test_the_tools_say_what_they_do(bridge: Bridge) -> None:
     tools = {one["name"]: one for one in bridge.ask("tools/list", {})["result"]["tools"]}
-    for name in ("profile_get_set", "memory_recall", "memory_timeline", "topology", "events_query"):
+    for name in ("memory_recall", "memory_show", "memory_timeline", "memory_work"):
         assert tools[name]["annotations"]["readOnlyHint"] is True, name
     assert tools["memory_forget"]["annotations"].get("destructiveHint", True) is True
-    for name in ("memory_capture", "memory_contradict", "memory_consolidate", "memory_reinforce"):
+    for name in ("memory_capture", "memory_contradict"):
         assert tools[name]["annotations"]["destructiveHint"] is False, name
 
 

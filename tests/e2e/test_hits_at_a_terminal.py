@@ -1,4 +1,4 @@
-"""Recall for people: numbered hits, the matched words marked, and `show N`, `pin N`, `forget N`."""
+"""Recall for people: results with ids, and `show N`, `pin N`, `forget N` by their order."""
 
 import json
 import re
@@ -26,25 +26,23 @@ def told(home: ScratchHome, fresh_daemon: DaemonProcess) -> DaemonProcess:
     return fresh_daemon
 
 
-def test_hits_are_numbered_and_a_number_opens_the_hit_in_its_conversation(
+def test_results_begin_with_an_id_and_a_number_opens_one_in_its_conversation(
     home: ScratchHome, told: DaemonProcess
 ) -> None:
     shown = Window(home, PAGER="cat").run("iai-mcp recall otter sleeps", "iai-mcp show 1")
     recalled, _, opened = shown.partition("Line 100 is")
-    assert re.search(r"^1 ", recalled, re.MULTILINE)
+    assert re.search(r"^\[[0-9a-f]{8}\] ", recalled, re.MULTILINE)
     assert "the otter sleeps" in recalled
-    assert "iai-mcp show 1" in recalled, "where the whole of it is"
     assert "Line 299" in opened
-    assert "the lynx hunts hares" in recalled, "the turn before it"
-    assert "the heron fishes" in opened, "the turns around it"
 
 
-def test_what_is_shown_is_what_matched_and_its_words_are_marked(
+def test_what_is_shown_is_what_matched_and_ids_are_bold(
     home: ScratchHome, told: DaemonProcess
 ) -> None:
     coloured = Window(home, NO_COLOR="", TERM="xterm").run("iai-mcp recall otter sleeping")
-    assert f"{BOLD}otter\x1b[0m {BOLD}sleeps\x1b[0m" in coloured
-    assert "Line 150" not in coloured
+    assert f"{BOLD}[" in coloured
+    assert "the otter sleeps" in coloured
+    assert "Line 250" not in coloured
     plain = Window(home).run("iai-mcp recall otter")
     assert "\x1b" not in plain
     assert "\x1b" not in home.command("recall", "otter", NO_COLOR="", TERM="xterm").stdout

@@ -23,7 +23,7 @@ from tests.integration.mcp_sessions.processes import BridgeProcess
 from tests.support.answers import Json
 
 from iai_mcp.client import connection
-from iai_mcp.protocol.tools import NAMES, TEXT_TOOLS
+from iai_mcp.protocol.tools import FOR_MODELS, NAMES, TEXT_TOOLS
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_SECONDS = 30.0
@@ -228,7 +228,7 @@ def test_a_killed_daemons_successor_serves_the_same_bridge_with_the_same_memory(
                 await session.call_tool("memory_recall", {"cue": "port", "format": "json"})
             assert refused.value.code == -32002
             assert "iai-mcp up" in refused.value.message
-            assert len((await session.list_tools()).tools) == len(NAMES)
+            assert len((await session.list_tools()).tools) == len(FOR_MODELS)
 
             assert daemon.start() != first_pid
             found = await session.call_tool("memory_recall", {"cue": "port", "format": "json"})
@@ -342,3 +342,49 @@ def test_search_tools_answer_with_one_text_block_unless_json_is_asked_for(daemon
             assert silent == TEXT_TOOLS
 
     within_deadline(scenario)
+
+
+@pytest.mark.parametrize(("setting", "count"), [("models", len(FOR_MODELS)), ("all", len(NAMES))])
+def test_bridge_daemon_and_http_list_the_same_tools_and_answer_all_of_them(
+    daemon: Daemon, tmp_path: Path, setting: str, count: int
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    (tmp_path / "store").mkdir()
+    config = tmp_path / "store" / "config.toml"
+    config.write_text(f'http = "{address}"\nmcp_tools = "{setting}"\n')
+
+    async def scenario() -> None:
+        async with stdio_client(server(daemon)) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            alone = (await session.list_tools()).tools
+            assert len(alone) == count
+            await anyio.to_thread.run_sync(daemon.start)
+            assert (await session.list_tools()).tools == alone
+            topology = await session.call_tool("topology", {})
+            assert "communities" in topology.structured_content
+        token_file = tmp_path / "store" / "http-token"
+        await anyio.to_thread.run_sync(until, token_file.exists)
+        bearer = {"Authorization": f"Bearer {token_file.read_text().strip()}"}
+        async with (
+            httpx2.AsyncClient(headers=bearer) as http,
+            Client(streamable_http_client(f"http://{address}/mcp", http_client=http)) as client,
+        ):
+            assert (await client.list_tools()).tools == alone
+            assert not (await client.call_tool("events_query", {})).is_error
+
+    within_deadline(scenario)
+
+
+def test_a_tool_list_that_does_not_exist_refuses_the_start_in_a_sentence(daemon: Daemon) -> None:
+    refused = subprocess.run(
+        [sys.executable, "-m", "iai_mcp.daemon"],
+        env={**daemon.env, "IAI_MCP_MCP_TOOLS": "loud"},
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_SECONDS,
+        check=False,
+    )
+    assert refused.returncode == 1
+    assert "mcp_tools must be one of models, all, not 'loud'" in refused.stderr
+    assert "Traceback" not in refused.stderr

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 import apsw
 
-from iai_mcp.adapters.sqlite import packing, schema
+from iai_mcp.adapters.sqlite import packing, schema, shared_tables
 from iai_mcp.adapters.sqlite.memories import SqliteMemories
 from iai_mcp.adapters.sqlite.packing import PackedBlocks
 from iai_mcp.adapters.sqlite.vectors import SqliteVectors
@@ -41,4 +41,9 @@ def take_out_packing(db: apsw.Connection) -> None:
     """Back to the format before there were any."""
     for kind, name in re.findall(r"CREATE (TRIGGER|TABLE) (\w+)", packing.TABLES)[::-1]:
         db.execute(f"DROP {kind} {name}")
+    # Later steps are taken again, so what they added goes, too.
+    for table in re.findall(r"CREATE TABLE (\w+)", shared_tables.CHAINS):
+        db.execute(f"DROP TABLE {table}")
+    for table, column in re.findall(r"ALTER TABLE (\w+) ADD COLUMN (\w+)", shared_tables.CHAINS):
+        db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
     db.pragma("user_version", schema.STEPS.index(packing.TABLES))

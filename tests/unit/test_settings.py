@@ -58,6 +58,15 @@ def test_a_log_level_is_one_of_those_there_are_in_any_case() -> None:
         settings.load({"IAI_MCP_LOG_LEVEL": "loud"})
 
 
+@pytest.mark.parametrize("value", ["ALL", "", "none", "models,all", "x" * 1000])
+def test_the_tool_list_is_for_models_or_all(value: str) -> None:
+    assert settings.load({}).mcp_tools == "models"
+    assert settings.load({"IAI_MCP_MCP_TOOLS": "all"}).mcp_tools == "all"
+    with pytest.raises(InvalidInput, match="one of models, all") as refused:
+        settings.load({"IAI_MCP_MCP_TOOLS": value})
+    assert len(refused.value.message) < 200
+
+
 def test_a_file_that_is_not_text_is_named(_home: Path) -> None:
     (_home / "config.toml").write_bytes(b"log_level = '\xff'")
     with pytest.raises(InvalidInput, match=r"config\.toml"):

@@ -114,9 +114,10 @@ def local_answer(message: Message) -> bytes | None:
             return error(identity, INVALID_PARAMS, "missing required param: 'protocolVersion'")
         result = mcp.initialize_result(requested)
     if method == "tools/list":
-        from iai_mcp.protocol.tools import DEFINITIONS
+        from iai_mcp.bridge.tool_list import mcp_tools
+        from iai_mcp.protocol.tools import listed
 
-        result = {"tools": DEFINITIONS}
+        result = {"tools": listed(mcp_tools())}
     if has_envelope(message):
         result |= mcp.envelope_of_result()
     return line_of({"jsonrpc": "2.0", "id": identity, "result": result})

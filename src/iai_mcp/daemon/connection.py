@@ -270,7 +270,8 @@ class Connection:
                 told = {**remote_access.of_session(method, told), CALLER: REMOTE}
             return await self._call(method, told)
 
-        await serve_session(first, receive, self.send, call)
+        setting = self._server.settings.mcp_tools
+        await serve_session(first, receive, self.send, call, setting)
 
 
 async def _parse(line: bytes) -> object:

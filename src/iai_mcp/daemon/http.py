@@ -41,10 +41,12 @@ FIRST_WORD_SECONDS = 0.5
 TOKEN_WITHIN_SECONDS = 5.0
 
 
-async def serve(listening: socket.socket, call: Call, stopping: asyncio.Event) -> None:
+async def serve(
+    listening: socket.socket, call: Call, stopping: asyncio.Event, mcp_tools: str = "models"
+) -> None:
     """Serve until `stopping` is set; requests in flight are answered first."""
     config = DoorConfig(
-        application(listening.getsockname(), call, token()),
+        application(listening.getsockname(), call, token(), mcp_tools),
         http=Visitor,
         ws="none",
         lifespan="on",
@@ -69,10 +71,10 @@ async def serve(listening: socket.socket, call: Call, stopping: asyncio.Event) -
         listening.close()
 
 
-def application(address: tuple[object, ...], call: Call, secret: str) -> ASGIApp:
+def application(address: tuple[object, ...], call: Call, secret: str, mcp_tools: str) -> ASGIApp:
     """The whole of what HTTP clients can reach; `address` is where it listens, as a socket tells it."""
     names = host_names(str(address[0]), int(str(address[1])))
-    app = build_server(call, lambda _ctx: {}).streamable_http_app(
+    app = build_server(call, lambda _ctx: {}, mcp_tools).streamable_http_app(
         json_response=True,
         stateless_http=True,
         max_request_body_size=MAX_LINE,

@@ -60,7 +60,8 @@ async def _serve(server: SocketServer, listening: socket.socket) -> None:
     # In a thread: the library takes a second to import, and the socket answers meanwhile.
     door = await loop.run_in_executor(None, mcp_session.load, "iai_mcp.daemon.http")
     # Ours stays open: who dials while one try, or one daemon, follows another waits in the queue.
-    await door.serve(listening.dup(), call, server.shutdown_event)
+    setting = server.settings.mcp_tools
+    await door.serve(listening.dup(), call, server.shutdown_event, setting)
 
 
 async def _leave(server: SocketServer, listening: socket.socket) -> None:

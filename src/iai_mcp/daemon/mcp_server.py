@@ -23,7 +23,7 @@ from iai_mcp.daemon.mcp_session import Call, Context, Large, ParseFailure, Recei
 from iai_mcp.domain.errors import IaiError, InvalidInput
 from iai_mcp.protocol import mcp as identity
 from iai_mcp.protocol.codes import FAILED, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
-from iai_mcp.protocol.tools import DEFINITIONS
+from iai_mcp.protocol.tools import listed
 
 logger = logging.getLogger(__name__)
 
@@ -33,20 +33,22 @@ MAX_IN_FLIGHT = 64
 GRACE_SECONDS = 3.0
 
 _TEXT_ONLY = frozenset({"2024-11-05", "2025-03-26"})
-_TOOLS = [types.Tool.model_validate(definition) for definition in DEFINITIONS]
 
 RequestContext = ServerRequestContext[dict[str, object]]
 Inbound = MemoryObjectSendStream[SessionMessage | Exception]
 Outbound = MemoryObjectReceiveStream[SessionMessage]
 
 
-def build_server(call: Call, context_of: Callable[[RequestContext], Context]) -> Server:
-    """A server whose tools are doors to `call`."""
+def build_server(
+    call: Call, context_of: Callable[[RequestContext], Context], mcp_tools: str
+) -> Server:
+    """A server whose tools are doors to `call`; `mcp_tools` is the setting that says which it lists."""
 
     async def list_tools(
         _ctx: RequestContext, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=_TOOLS)
+        tools = [types.Tool.model_validate(definition) for definition in listed(mcp_tools)]
+        return types.ListToolsResult(tools=tools)
 
     async def call_tool(
         ctx: RequestContext, params: types.CallToolRequestParams
@@ -99,10 +101,10 @@ async def _call_tool(
     )
 
 
-async def serve(first: object, receive: Receive, send: Send, call: Call) -> None:
+async def serve(first: object, receive: Receive, send: Send, call: Call, mcp_tools: str) -> None:
     """See `mcp_session.serve_session`."""
     context = identity.caller_context(first)
-    server = build_server(call, lambda _ctx: context)
+    server = build_server(call, lambda _ctx: context, mcp_tools)
     into_sdk, sdk_reads = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     sdk_writes, from_sdk = anyio.create_memory_object_stream[SessionMessage](0)
     session = _Session(receive, send)

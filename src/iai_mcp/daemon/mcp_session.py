@@ -57,7 +57,9 @@ def _loader() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=1, thread_name_prefix="mcp-load")
 
 
-async def serve_session(first: object, receive: Receive, send: Send, call: Call) -> None:
+async def serve_session(
+    first: object, receive: Receive, send: Send, call: Call, mcp_tools: str = "models"
+) -> None:
     """Serve one MCP session until the client is done.
 
     Args:
@@ -68,6 +70,7 @@ async def serve_session(first: object, receive: Receive, send: Send, call: Call)
         send: writes one message; an `OSError` from it ends the session at once.
         call: one method of the core with its params and who is calling. It raises what core
             raises, and is cancelled when the client cancels or is gone.
+        mcp_tools: the setting that says which tools are listed.
     """
     try:
         server = await asyncio.get_running_loop().run_in_executor(_loader(), load)
@@ -75,7 +78,7 @@ async def serve_session(first: object, receive: Receive, send: Send, call: Call)
         logger.error("the MCP library can not be loaded", extra={"module_name": missing.name})  # noqa: TRY400 - the name says it all
         await _refuse(first, send)
         return
-    await server.serve(first, receive, send, call)
+    await server.serve(first, receive, send, call, mcp_tools)
 
 
 async def _refuse(first: object, send: Send) -> None:

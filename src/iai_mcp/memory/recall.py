@@ -25,6 +25,7 @@ from iai_mcp.ports.memories import Memories, Scope
 from iai_mcp.ports.surroundings import Clock
 from iai_mcp.recall.candidates import NONE, Candidates, Finder
 from iai_mcp.recall.query import Query, holds_exactly, parse_query
+from iai_mcp.recall.render import BYTES_PER_TOKEN
 from iai_mcp.recall.score import Ranked, Surroundings, rank, with_use
 
 _SUPPORTING = 5  # so many of the best support what was reinforced together with them
@@ -76,6 +77,10 @@ class Recall:
             speakers=self.finder.people(scope),
             language=asked.language,
         )
+        behind = leg if isinstance(leg, str) else leg.behind
+        degraded = tuple(why for why in (behind, "" if here is not None else _SILENT) if why)
+        note = f"\n\n({'; '.join(degraded)})" if asked.as_text and degraded else ""
+        taken = -(-len(note.encode()) // BYTES_PER_TOKEN)
         # The model computes beside the interpreter: nobody waits for a turn to embed a cue.
         embedded = _embedded(asked, query, leg)
         with self.turn:
@@ -92,13 +97,15 @@ class Recall:
                 ranked = self._with_use(found, ranked)
             vectors = None if isinstance(leg, str) else leg.vectors
             form = TextSearch if asked.as_text else HitSearch
-            search = form(self.sources, asked, scope, query, embedded, vectors, found, ranked)
+            fitting = replace(asked, budget=max(1, asked.budget - taken))
+            search = form(self.sources, fitting, scope, query, embedded, vectors, found, ranked)
             answer = search.answer()
-        behind = leg if isinstance(leg, str) else leg.behind
-        degraded = tuple(why for why in (behind, "" if here is not None else _SILENT) if why)
-        if asked.as_text and degraded:
-            answer = replace(answer, text=f"{answer.text}\n\n({'; '.join(degraded)})")
-        return replace(answer, by_meaning=not isinstance(leg, str), degraded=degraded)
+        return replace(
+            answer,
+            text=answer.text + note,
+            by_meaning=not isinstance(leg, str),
+            degraded=degraded,
+        )
 
     def _with_use(self, found: Candidates, ranked: Ranked) -> Ranked:
         """The ranking with what `memory_reinforce` said of the best results and others."""

@@ -97,7 +97,7 @@ class HitSearch(Search):
             turns,
             room,
             lambda turn, span: text_bytes(turns[turn].turn.text[slice(*span)]) + 5,
-            lambda turn: around(drafts[turn]),
+            lambda turn, _: around(drafts[turn]),
         )
         hits = []
         for turn in sorted(chosen, key=lambda turn: turns[turn].turn.entry):

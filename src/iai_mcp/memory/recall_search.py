@@ -217,7 +217,7 @@ class Search:
         turns: Sequence["ShownTurn"],
         room: int,
         size: Callable[[int, Span], int],
-        opening: Callable[[int], int],
+        opening: Callable[[int, bool], int],
     ) -> dict[int, list[Span]]:
         passages = valued(
             [one.turn for one in turns],

@@ -22,6 +22,7 @@ from iai_mcp.recall.passages import Span
 from iai_mcp.recall.render import Listed, joined, next_message
 from iai_mcp.recall.resolve import Entry
 
+_LABEL = 12  # bytes that may come before a turn
 _NAMED = 0.005  # a smaller part of a score is left out
 
 
@@ -77,14 +78,11 @@ class TextSearch(Search):
     ) -> list[render.Shown]:
         turns = self._turns(first)
         disputed = self._disputes([one.memory for one in turns])
-        opened: set[int] = set()
 
-        def opening(turn: int) -> int:
-            number = turns[turn].turn.entry
-            if number in opened:
-                return 1
-            opened.add(number)
-            entry = first[number]
+        def opening(turn: int, first_of_entry: bool) -> int:
+            if not first_of_entry:
+                return _LABEL
+            entry = first[turns[turn].turn.entry]
             empty = render.Shown(
                 listed[entry.main.key],
                 () if turns[turn].memory.role != "user" else ((turns[turn].memory, ""),),
@@ -92,7 +90,7 @@ class TextSearch(Search):
             )
             ids = {one.main.id: "0" * 8 for one in listed.values()}
             ids |= {one.replaced_by: "0" * 8 for one in listed.values()}
-            return len(render.block(empty, ids, "").encode()) + 3
+            return len(render.block(empty, ids, "").encode()) + _LABEL
 
         def size(turn: int, span: Span) -> int:
             return len(turns[turn].turn.text[slice(*span)].encode()) + len(render.BETWEEN.encode())

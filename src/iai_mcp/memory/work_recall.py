@@ -159,7 +159,8 @@ class WorkRecall:
         """What the cue names outright: edits of a path, the failure that an error message quotes and what
         fixed it."""
         named: dict[int, float] = {}
-        if errors_in(cue):
+        if errors := errors_in(cue):
+            named |= dict.fromkeys(self.works.failing_with(errors, scope, _MOST), _FIX)
             for fix in self.answers.mendings(cue, scope)[:_MOST]:
                 named |= dict.fromkeys((*fix.steps[-2:], fix.failure), _FIX)
         for path in _PATH.findall(cue)[:2]:

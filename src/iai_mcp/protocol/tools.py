@@ -2,7 +2,8 @@
 
 Every host pays for these words in every session, so the schemas are written by hand and kept
 short: a parameter whose name says it all has no description. Output schemas promise only what
-callers build on, because clients refuse an answer that does not match.
+callers build on, because clients refuse an answer that does not match. The search hint is for
+Claude Code's search over tools that a model does not see yet; it costs the model nothing.
 """
 
 Schema = dict[str, object]
@@ -38,7 +39,13 @@ def _hints(*, reads: bool = False, destroys: bool = False, repeats: bool = False
 
 
 def _tool(
-    name: str, title: str, description: str, takes: Schema, gives: Schema | None, hints: Schema
+    name: str,
+    title: str,
+    description: str,
+    search_hint: str,
+    takes: Schema,
+    gives: Schema | None,
+    hints: Schema,
 ) -> Definition:
     shown: Definition = {
         "name": name,
@@ -46,7 +53,12 @@ def _tool(
         "description": description,
         "inputSchema": takes,
     }
-    return {**shown, **({} if gives is None else {"outputSchema": gives}), "annotations": hints}
+    return {
+        **shown,
+        **({} if gives is None else {"outputSchema": gives}),
+        "annotations": hints,
+        "_meta": {"anthropic/searchHint": search_hint},
+    }
 
 
 # These answer with one text block. Structured content comes only with `format: "json"`.
@@ -55,7 +67,7 @@ TEXT_TOOLS = frozenset(("memory_recall", "memory_show", "memory_timeline", "memo
 _FORMAT: Schema = {"type": "string", "enum": ["text", "json"]}
 _SINCE: Schema = {"type": "string", "description": "ISO date or 'yesterday', '3 days ago'"}
 
-DEFINITIONS: tuple[Definition, ...] = (
+FOR_MODELS: tuple[Definition, ...] = (
     _tool(
         "memory_recall",
         "Search memory",
@@ -65,6 +77,8 @@ DEFINITIONS: tuple[Definition, ...] = (
         "or error text. Wrong guesses do no harm; they find twice as much as the question alone. "
         'Example: cue "why did we drop redis?", wordings ["moved the job queue to Postgres", '
         '"one service less, jobs survive a restart", "redis queue removed SKIP LOCKED"].',
+        "remember, earlier session, previous conversation, past decision, history, what did we "
+        "decide, why did we, last time",
         _object(
             {
                 "cue": {"type": "string", "description": "the question"},
@@ -109,6 +123,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         "Open results",
         "Open results of memory_recall: the whole exchange, verbatim, with the commands and edits in "
         "between.",
+        "open or read a memory by id, whole exchange, full text of an earlier session",
         _object(
             {
                 "ids": {**_TEXTS, "description": "1–5 ids, as printed in [brackets]"},
@@ -124,8 +139,11 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_work",
         "Search commands and edits",
-        "What agents ran and changed in this project. ask: how (commands that worked), fix (what fixed an "
-        "error), blame (edits of a path, with the request), changed (latest edits).",
+        "What agents ran and changed in this project: one result a line, with an id that memory_show opens. "
+        "`ask` and its `query`: how (words) finds commands that worked; fix (the error text) what fixed it; "
+        "blame (a path) its edits and the requests behind them; changed (no query) the latest edits.",
+        "which command worked, how to run tests or build, fix for an error seen before, who "
+        "changed this file, latest edits",
         _object(
             {
                 "ask": {"type": "string", "enum": ["how", "fix", "blame", "changed"]},
@@ -133,10 +151,16 @@ DEFINITIONS: tuple[Definition, ...] = (
                     "type": "string",
                     "description": "words, error text, or a path for blame",
                 },
-                "wordings": {"type": "array", "items": _TEXT},
+                "wordings": {
+                    **_TEXTS,
+                    "description": "for how: 3–4 possible wordings of the command (at most 6)",
+                },
                 "project": {"type": "string", "description": "name or path; '*' for all"},
                 "since": _SINCE,
                 "until": _TEXT,
+                "session_id": _TEXT,
+                "agent": _TEXT,
+                "host": _TEXT,
                 "limit": _WHOLE,
                 "budget_tokens": {"type": "integer", "default": 1500},
                 "format": _FORMAT,
@@ -150,7 +174,8 @@ DEFINITIONS: tuple[Definition, ...] = (
         "memory_capture",
         "Remember",
         "Keep a conclusion for later sessions of this project, as your note. Sessions are kept anyway; use "
-        "this for what was never said in plain words.",
+        "this for a conclusion that was never said in plain words.",
+        "remember this, save a note, keep a conclusion for later sessions",
         _object(
             {
                 "text": _TEXT,
@@ -174,30 +199,25 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_contradict",
         "Correct",
-        "Correct a memory of this project; the old one stays.",
+        "Correct a memory of this project that is wrong or out of date. The old text is kept.",
+        "correct a memory that is wrong or out of date, this has changed",
         _object({"id": _TEXT, "new_fact": _TEXT}, ("id", "new_fact")),
-        _ANYTHING,
-        _hints(),
-    ),
-    _tool(
-        "memory_reinforce",
-        "Reinforce",
-        "Say which hits were useful together.",
-        _object({"ids": _TEXTS}, ("ids",)),
         _ANYTHING,
         _hints(),
     ),
     _tool(
         "memory_forget",
         "Forget",
-        "Delete up to 50 memories a day. Filters combine by AND; try dry_run first.",
+        "Delete memories that the user wants gone, at most 50 a day. Give ids or filters; a memory must "
+        "match all of them. Try dry_run first.",
+        "forget, delete or remove memories, clean up what was remembered",
         _object(
             {
                 "ids": _TEXTS,
-                "query": _TEXT,
+                "query": {"type": "string", "description": "words that the text contains"},
                 "session_id": _TEXT,
                 "project": _TEXT,
-                "after": _TEXT,
+                "after": _SINCE,
                 "before": _TEXT,
                 "dry_run": _FLAG,
             }
@@ -208,7 +228,10 @@ DEFINITIONS: tuple[Definition, ...] = (
     _tool(
         "memory_timeline",
         "Timeline",
-        "The newest turns of this project, one line each, oldest first.",
+        "What was said last in this project, or at a time, or in a session: the newest turns, one line each, "
+        "oldest first, with ids that memory_show opens.",
+        "recent history, what happened yesterday or last week, latest messages by date, a "
+        "session in order",
         _object(
             {
                 "project": {"type": "string", "description": "name or path; '*' for all"},
@@ -224,10 +247,24 @@ DEFINITIONS: tuple[Definition, ...] = (
         None,
         _hints(reads=True),
     ),
+)
+
+# Listed only when the setting `mcp_tools` is `all`; they can be called in any case.
+OTHERS: tuple[Definition, ...] = (
+    _tool(
+        "memory_reinforce",
+        "Reinforce",
+        "Say which hits were useful together.",
+        "mark memories that were useful together",
+        _object({"ids": _TEXTS}, ("ids",)),
+        _ANYTHING,
+        _hints(),
+    ),
     _tool(
         "memory_consolidate",
         "Consolidate",
         "Run upkeep (sleep) now.",
+        "run the upkeep of memory now, sleep",
         _object({"wait": _FLAG}),
         _ANYTHING,
         _hints(repeats=True),
@@ -236,6 +273,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         "profile_get_set",
         "Settings",
         "Read settings.",
+        "read the settings and knobs of memory",
         _object({"operation": {}, "knob": _TEXT, "value": {}}),
         _ANYTHING,
         _hints(reads=True),
@@ -244,6 +282,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         "events_query",
         "Events",
         "What memory did lately.",
+        "log of what the memory did, events",
         _object({"kind": _TEXT, "since": _TEXT, "limit": _WHOLE}),
         _object({"events": _LIST}),
         _hints(reads=True),
@@ -252,10 +291,17 @@ DEFINITIONS: tuple[Definition, ...] = (
         "topology",
         "Topology",
         "Counts, communities, pending vectors.",
+        "memory statistics, how much is remembered, topics, counts",
         _object({}),
         _ANYTHING,
         _hints(reads=True),
     ),
 )
 
+DEFINITIONS = FOR_MODELS + OTHERS
 NAMES: frozenset[str] = frozenset(str(definition["name"]) for definition in DEFINITIONS)
+
+
+def listed(mcp_tools: str) -> tuple[Definition, ...]:
+    """What `tools/list` answers with this value of the setting `mcp_tools`."""
+    return DEFINITIONS if mcp_tools == "all" else FOR_MODELS

@@ -266,8 +266,8 @@ def _summed(numbers: Sequence[Rows], *columns: Sequence[Floats]) -> tuple[Rows, 
 
 
 def idf(total: int, holding: int) -> float:
-    """How rare a word is that so many of all hold."""
-    return max(1e-6, float(np.log((total - holding + 0.5) / (holding + 0.5))))
+    """How rare a word is that so many of all hold. Never 0: in a small store most words are held by many."""
+    return float(np.log1p((total - holding + 0.5) / (holding + 0.5)))
 
 
 def _measured(

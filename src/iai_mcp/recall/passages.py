@@ -162,12 +162,15 @@ def valued(
     words = np.array([[_bm25(piece, known) for known in rarity] for _, piece in places])
     table = _standard(words) + _standard(np.array(cosines))
     value = table.max(axis=1) + np.array([weights[turns[number].entry] for number, _ in places])
-    parts = [part.lower() for part in exact]
-    value += [
-        _EXACT * sum(part in turns[number].text[piece.start : piece.end].lower() for part in parts)
-        for number, piece in places
-    ]
+    texts = [turns[number].text[piece.start : piece.end].lower() for number, piece in places]
+    for part in exact:
+        held = np.array([part.lower() in text for text in texts])
+        # What many of them hold tells little about which to show.
+        value += held * (_EXACT / max(1, int(held.sum())))
     order = np.argsort(-value, kind="stable").tolist()
+    # A passage without a word of the query that is no nearer than others says nothing of it.
+    about = (words.max(axis=1) > 0) | (table.max(axis=1) > _NEAR)
+    order = [at for at in order if about[at]] or order[:1]
     return [
         Valued(places[at][0], places[at][1].start, places[at][1].end, float(value[at]))
         for at in order
@@ -175,6 +178,7 @@ def valued(
 
 
 _EXACT = 10.0  # more than any standard score
+_NEAR = 0.5  # standard score
 
 
 def _cosine(

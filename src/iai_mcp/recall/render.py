@@ -60,23 +60,25 @@ def choose(
     passages: Sequence[Valued],
     room: int,
     size: Callable[[int, Span], int],
-    opening: Callable[[int], int],
+    opening: Callable[[int, bool], int],
     entry_of: Callable[[int], int],
 ) -> dict[int, list[Span]]:
     """Which passages to show of which turn, best first while they fit `room` bytes.
 
-    `size` is what a passage of a turn takes, `opening` what the first passage of a turn takes besides. The
-    best passage comes in any case.
+    `size` is what a passage of a turn takes, `opening` what the first passage of a turn takes besides, and
+    whether it is the first of its result. The best passage comes in any case.
     """
     chosen: dict[int, list[Span]] = {}
+    entries: set[int] = set()
     for passage in passages:
         span = (passage.start, passage.end)
         cost = size(passage.turn, span)
         if passage.turn not in chosen:
-            cost += opening(passage.turn)
+            cost += opening(passage.turn, entry_of(passage.turn) not in entries)
         if cost > room and chosen:
             continue
         room -= cost
+        entries.add(entry_of(passage.turn))
         chosen.setdefault(passage.turn, []).append(span)
     return {turn: sorted(own) for turn, own in chosen.items()}
 
@@ -174,10 +176,16 @@ def block(one: Shown, ids: Mapping[str, str], project: str) -> str:
     asked = request_of(one)
     lines = [head, *([f"> asked: {asked}"] if asked else [])]
     lines += [f"({one.why})"] if one.why else []
-    lines.append("\n… ".join(quoted(text) for _, text in one.turns))
+    lines.append("\n… ".join(_told(turn, text, one) for turn, text in one.turns))
     if one.next:
         lines.append(f'next: "{one.next}"')
     return "\n".join(lines)
+
+
+def _told(turn: Memory, text: str, one: Shown) -> str:
+    """What is shown of a turn. Beside replies the person's words begin with a label."""
+    replied = any(other.role == "assistant" for other, _ in one.turns)
+    return f"> asked: {quoted(text)}" if turn.role == "user" and replied else quoted(text)
 
 
 def request_of(one: Shown) -> str:

@@ -6,7 +6,7 @@ conversation. Exact parts of the cue decide before everything else.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
@@ -119,6 +119,7 @@ def with_use(ranked: Ranked, found: Candidates, gained: Mapping[int, float]) -> 
 
 def measures(found: Candidates, query: Query, scale: Scale) -> dict[str, Floats]:
     """The measures by name, one value per candidate. Nothing is NaN."""
+    found = _with_matches(found)
     turn = _scaled(found.turn, scale, found.coverage)
     passage = np.where(np.isnan(found.passage), turn, _z(found.passage, scale))
     if scale.english and query.other_script:
@@ -144,6 +145,24 @@ def measures(found: Candidates, query: Query, scale: Scale) -> dict[str, Floats]
         "wish": topic,
     }
     return {name: np.asarray(column, np.float32) for name, column in columns.items()}
+
+
+def _with_matches(found: Candidates) -> Candidates:
+    """Without the wordings that nothing matches: they must not make the others count less."""
+    matched = [
+        row
+        for row in range(len(found.words))
+        if row == 0 or found.words[row].any() or not np.isnan(found.turn[row]).all()
+    ]
+    if len(matched) == len(found.words):
+        return found
+    return replace(
+        found,
+        words=found.words[matched],
+        coverage=found.coverage[matched],
+        turn=found.turn[matched],
+        passage=found.passage[matched],
+    )
 
 
 def _z(cosines: Floats, scale: Scale) -> Floats:

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Mapping
 
+from iai_mcp import settings
 from iai_mcp.daemon.mcp_session import ParseFailure, serve_session
 from iai_mcp.domain.errors import Busy, EmptyCue
 from iai_mcp.protocol.codes import MAX_LINE
@@ -76,7 +77,8 @@ class Standin:
         if isinstance(first, dict) and first.get("method") == AGENTS_METHOD:
             first = await receive()
         if first is not None:
-            await serve_session(first, receive, send, self.call)
+            setting = settings.load().mcp_tools
+            await serve_session(first, receive, send, self.call, setting)
         self.events.append("closed")
         writer.close()
 

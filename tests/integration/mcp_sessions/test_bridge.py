@@ -13,7 +13,7 @@ import pytest
 from tests.integration.mcp_sessions.processes import BridgeProcess, StandinProcess
 from tests.support.answers import Json
 
-from iai_mcp.protocol.tools import NAMES
+from iai_mcp.protocol.tools import FOR_MODELS
 
 Start = Callable[..., BridgeProcess]
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
@@ -60,7 +60,7 @@ def test_without_a_daemon_the_host_gets_handshake_and_tools_and_later_its_answer
 ) -> None:
     bridge = opened(start_bridge)
     bridge.say({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, recall(2))
-    assert len(bridge.hear()["result"]["tools"]) == len(NAMES)
+    assert len(bridge.hear()["result"]["tools"]) == len(FOR_MODELS)
     assert bridge.hear()["error"]["code"] == -32002
 
     daemon.start()

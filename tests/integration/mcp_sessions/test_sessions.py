@@ -129,7 +129,7 @@ def test_clients_of_old_versions_get_the_text() -> None:
         ({"cue": "x", "k": "3"}, "k must be a whole number"),
         ({"cue": "x", "k": True}, "k must be a whole number"),
         ({"cue": "x", "k": 101}, "k must be at most 100"),
-        ({"cue": "x", "role": "robot"}, "role must be one of: user, assistant"),
+        ({"cue": "x", "role": "robot"}, "role must be one of: user, assistant, summary"),
         ({"cue": "x", "cue_embedding": ["a"]}, "cue_embedding[] must be a number"),
         ({"cue": "\ud800"}, "cue holds half a surrogate pair: send whole characters"),
         ({"cue": "  "}, "ask about something: the cue was blank"),

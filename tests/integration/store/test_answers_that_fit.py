@@ -93,7 +93,7 @@ def test_one_pasted_log_never_takes_the_place_of_everything_else(kit: Kit) -> No
     kit.tell(f"{LOG}\nthe osprey worker died", "restart the osprey worker with make osprey", REPORT)
 
     answer = kit.recall("osprey worker died")
-    assert len(answer["hits"]) == 3
+    assert len(answer["hits"]) + len(answer["more"]) == 3
     assert any("make osprey" in hit["text"] for hit in answer["hits"])
 
 

@@ -9,7 +9,7 @@ from tests.support.answers import Json
 from iai_mcp.bridge.mcp_session import PATIENCE_SECONDS, BridgeSession, Wires
 from iai_mcp.protocol.frames import OVERSIZE
 from iai_mcp.protocol.mcp import CONTEXT_META, initialize_result
-from iai_mcp.protocol.tools import NAMES
+from iai_mcp.protocol.tools import FOR_MODELS
 
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 CONTEXT = {"cwd": "/srv/app", "agent_name": "backend"}
@@ -95,7 +95,7 @@ def test_while_the_daemon_is_down_tools_are_listed_and_pings_answered() -> None:
     bridge = Bridge(up=False)
     bridge.host_says(request("tools/list", "a"), request("ping", "b"))
     tools, ping = bridge.wires.host
-    assert len(tools["result"]["tools"]) == len(NAMES)
+    assert len(tools["result"]["tools"]) == len(FOR_MODELS)
     assert ping["result"] == {}
 
 
@@ -180,7 +180,7 @@ def test_a_call_in_flight_when_the_daemon_dies_is_told_and_the_next_one_works() 
     bridge.host_says(call(1), call("1"), request("tools/list", 2))
     bridge.daemon_dies()
     assert bridge.codes() == [(1, -32002), ("1", -32002)]
-    assert len(bridge.wires.host[-1]["result"]["tools"]) == len(NAMES)
+    assert len(bridge.wires.host[-1]["result"]["tools"]) == len(FOR_MODELS)
     assert bridge.conversation.in_flight == 0
 
     bridge.wires.up = True

@@ -113,7 +113,7 @@ CHEAP = [Valued(0, 0, 10, 3.0), Valued(1, 0, 90, 2.0), Valued(0, 20, 30, 1.0)]
 
 
 def chosen(room: int) -> dict[int, list[tuple[int, int]]]:
-    return choose(CHEAP, room, lambda _, span: span[1] - span[0], lambda _: 5, lambda turn: turn)
+    return choose(CHEAP, room, lambda _, span: span[1] - span[0], lambda *_: 5, lambda turn: turn)
 
 
 def test_passages_are_taken_best_first_while_they_fit() -> None:
