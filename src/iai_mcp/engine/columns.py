@@ -22,8 +22,6 @@ Mask = NDArray[np.bool_]
 
 NOBODY = -1  # no such row, no such name
 _PAGE = 4_096  # rows taken in while readers wait
-_SCANNED = 1 << 16  # rows looked through at once for the latest of something
-_FACTS_KEPT = 8
 _MASKS_KEPT = 4  # one byte a memory: a question, and the rules of its projects
 _PROMPT = "user"  # the role that begins an exchange, unless it is said within one
 
@@ -136,7 +134,6 @@ class Columns:
         self._changes = 0
         self._lost = 0
         self._masked: dict[tuple[Scope, tuple[int, ...]], tuple[int, Mask]] = {}
-        self._with: dict[tuple[Fact, Scope, int], tuple[Mask, list[int]]] = {}
 
     def current(self) -> View:
         """The columns with everything that is stored by now."""
@@ -224,20 +221,6 @@ class Columns:
             self._masked = {}
         self._masked[asked] = (changes, mask)
         return mask
-
-    def keys_with(self, fact: Fact, scope: Scope, latest: int) -> list[int]:
-        """The keys of the latest that a fact holds of within the scope, in order of arrival."""
-        view = self.current()
-        mask = self.within(view, scope)
-        asked = fact, scope, latest
-        kept = self._with.get(asked)
-        if kept is not None and kept[0] is mask:
-            return kept[1]
-        keys = _latest_with(view, mask, fact, latest)
-        if len(self._with) >= _FACTS_KEPT:
-            self._with = {}
-        self._with[asked] = (mask, keys)
-        return keys
 
     def _of_session(self, session_id: str) -> tuple[int, ...]:
         """The keys of a session, as the log has it: a memory may belong to several, and leave one."""
@@ -413,19 +396,6 @@ class Columns:
         self._columns = _blank(max(needed, len(old["keys"]) * 3 // 2))
         for name, column in old.items():
             self._columns[name][: self._used] = column[: self._used]
-
-
-def _latest_with(view: View, mask: Mask, fact: Fact, latest: int) -> list[int]:
-    """From the end: of what many rows have, few are looked through."""
-    found: list[int] = []
-    end = len(mask)
-    while end > 0 and len(found) < latest:
-        part = slice(max(0, end - _SCANNED), end)
-        rows = np.flatnonzero(mask[part] & having(view.facts[part], fact))
-        keys: list[int] = view.keys[part][rows[-latest:]].tolist()
-        found = keys + found
-        end = part.start
-    return found[-latest:] if latest else []
 
 
 def _blank(capacity: int) -> dict[str, NDArray[Any]]:

@@ -100,8 +100,12 @@ class Recall:
             fitting = replace(asked, budget=max(1, asked.budget - taken))
             search = form(self.sources, fitting, scope, query, embedded, vectors, found, ranked)
             answer = search.answer()
+        hits = answer.hits
+        if knobs.verbosity == "short":
+            hits = tuple(replace(hit, reason=hit.reason.partition(",")[0]) for hit in hits)
         return replace(
             answer,
+            hits=hits,
             text=answer.text + note,
             by_meaning=not isinstance(leg, str),
             degraded=degraded,

@@ -95,7 +95,8 @@ class WorkRecall:
         fitting = [hit for hit in hits if hit.fit >= _FITS]
         most = min(_MOST, max(1, asked.limit - _AFTER))
         first = bool(fitting) and fitting[0].fit >= _IS_WORK
-        return Share(_within(fitting, most, asked.budget // 5), 0 if first else _AFTER)
+        part = asked.budget // (2 if first else 5)
+        return Share(_within(fitting, most, part), 0 if first else _AFTER)
 
     def beside(
         self, asked: Question, scope: Scope, query: Query, spans: Sequence[Scope]

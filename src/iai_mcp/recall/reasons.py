@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping
 
+# Which words tell of each part; several parts may be told alike.
 _TOLD: Mapping[str, str] = {
     "exact": "quotes it exactly",
     "words": "words",
+    "coverage": "words",
     "meaning": "meaning",
-    "time": "time",
-    "who": "who said it",
-    "kind": "the kind of answer",
-    "neighbours": "neighbours",
+    "near": "the exchange beside it",
     "session": "its session",
-    "standing": "a standing wish about this",
+    "time": "time",
+    "named": "who said it",
+    "person": "who said it",
+    "wish": "a standing wish about this",
     "project": "this project",
     "recency": "recent",
     "use": "answered together before",
@@ -23,7 +25,10 @@ _MOST = 2
 
 def told(parts: Mapping[str, float]) -> str:
     """The parts that spoke most for it, strongest first; the rest and what spoke against it is left to the numbers."""
-    spoke = {part: value for part, value in parts.items() if value > 0 and part in _TOLD}
+    spoke: dict[str, float] = {}
+    for part, value in parts.items():
+        if value > 0 and part in _TOLD:
+            spoke[_TOLD[part]] = spoke.get(_TOLD[part], 0.0) + value
     least = _WORTH_NAMING * sum(spoke.values())
-    named = sorted((p for p in spoke if spoke[p] >= least), key=lambda p: (-spoke[p], p))
-    return ", ".join(_TOLD[part] for part in named[:_MOST]) or "most recent"
+    named = sorted((name for name in spoke if spoke[name] >= least), key=lambda n: (-spoke[n], n))
+    return ", ".join(named[:_MOST]) or "most recent"

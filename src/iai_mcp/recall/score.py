@@ -31,7 +31,7 @@ MEASURES = (
 )
 # An exact part outranks any sum of the measures.
 _EXACT = 100.0
-_PROJECT, _RECENT = 1.8, 0.5
+_PROJECT, _RECENT = 1.8, 4.0  # at full preference; recency counts nothing unless a knob says so
 _USE = 0.8  # what was reinforced together moves a result by no more
 _RECENT_HALF_LIFE = 30 * 86_400.0  # seconds
 # An exchange's own strength, as its neighbours and its session count it.

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from iai_mcp.domain.traits import Fact
-from iai_mcp.engine import columns as columns_module
 from iai_mcp.engine.columns import NOBODY, Columns, having
 from iai_mcp.ports.memories import Entry, EntryPage, Renewed, Scope
 
@@ -248,20 +247,6 @@ def test_memories_without_a_session_are_exchanges_of_their_own() -> None:
     assert list(view.head) == [0, 1]
 
 
-def test_what_a_fact_holds_of_is_found_within_a_scope() -> None:
-    asking = int(Fact.SPOKEN | Fact.ASKS)
-    columns = _columns(
-        _line(1, facts=asking),
-        _line(2),
-        _line(3, facts=asking, project="q"),
-        _line(4, facts=asking),
-    )
-
-    assert columns.keys_with(Fact.ASKS, Scope(projects=("p",)), 9) == [1, 4]
-    columns.drop([4])
-    assert columns.keys_with(Fact.ASKS, Scope(), 9) == [1, 3]
-
-
 @pytest.mark.parametrize("late", [0.0, 0.2])
 def test_many_that_come_at_once_are_linked_as_if_each_came_by_itself(late: float) -> None:
     chance = random.Random(11)
@@ -286,17 +271,6 @@ def test_many_that_come_at_once_are_linked_as_if_each_came_by_itself(late: float
     expected, found = one_by_one.view(), in_pages.view()
     for name in ("before", "after", "head", "session", "role"):
         assert getattr(found, name).tolist() == getattr(expected, name).tolist(), name
-
-
-def test_the_latest_of_a_fact_are_found_from_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns_module, "_SCANNED", 4)
-    asking = int(Fact.SPOKEN | Fact.ASKS)
-    columns = _columns(*[_line(key, facts=asking if key % 3 else 0) for key in range(1, 20)])
-    assert columns.keys_with(Fact.ASKS, Scope(), 3) == [16, 17, 19]
-    assert columns.keys_with(Fact.ASKS, Scope(), 5) == [13, 14, 16, 17, 19]
-    assert len(columns.keys_with(Fact.ASKS, Scope(), 50)) == 13
-    columns.drop([17])
-    assert columns.keys_with(Fact.ASKS, Scope(), 3) == [14, 16, 19]
 
 
 def test_a_page_of_rows_is_the_same_whole_or_from_any_key_on() -> None:
