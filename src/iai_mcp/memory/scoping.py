@@ -95,8 +95,15 @@ class Access:
             known_at=wanted.as_of,
             members=self._members(wanted.member),
             machines=("" if wanted.machine == HERE else wanted.machine,) if wanted.machine else (),
-            not_members=tuple(self.memories.members(untrusted=True)) if wanted.trusted else (),
+            not_members=self._not_members(wanted),
         )
+
+    def _not_members(self, wanted: Filter) -> tuple[str, ...]:
+        """Who is left out: all others where one's own words are asked for, those without trust where
+        agents are told unasked."""
+        if not wanted.trusted and wanted.member != ME:
+            return ()
+        return tuple(self.memories.members(untrusted=wanted.member != ME))
 
     def _members(self, named: str) -> tuple[str, ...]:
         """The members of that name, in whatever circle; () for everybody."""
@@ -225,8 +232,8 @@ def project_scope(key: str, memories: Memories, projects: Projects) -> Scope:
 def stands_in(scope: Scope, memory: Memory) -> bool:
     """Whether a scope has a memory in the session that said it first.
 
-    What oneself said on another machine counts as that machine's here: who asks for their own words is
-    named one place less.
+    A memory names its member also where that is oneself on another machine: a scope of one's own words
+    leaves out all others by name.
     """
     whence, at = memory.provenance, memory.at.micros
     teller = f"{whence.circle}/{whence.member}" if whence.circle else ""
@@ -242,7 +249,7 @@ def stands_in(scope: Scope, memory: Memory) -> bool:
             scope.until is None or at < scope.until,
             scope.known_at is None or at <= scope.known_at,
             not (scope.said and memory.derived),
-            not scope.members or teller in scope.members,
+            not scope.members or teller in scope.members or "" in scope.members,
             teller not in scope.not_members,
             not scope.machines or whence.machine in scope.machines,
         )

@@ -117,7 +117,7 @@ class Circle:
             return ""
         if self.ledger.asked() is not None:
             return WAITS_FOR_ENTRY
-        if not self._belongs():
+        if not self._is_ready():
             return WAITS_FOR_ROSTER
         epoch = self.roster.epoch()
         return WAITS_FOR_KEY if epoch and epoch not in self.ledger.epoch_keys() else ""
@@ -143,10 +143,13 @@ class Circle:
     def _belongs(self) -> bool:
         return self.keys.device in self.roster.present()
 
+    def _is_ready(self) -> bool:
+        """Whether it belongs and heard of an epoch: under it the others can read the key of a new one."""
+        return self._belongs() and bool(self.roster.epochs)
+
     def _lacks_epoch(self) -> bool:
         """Whether a device that was removed has the key of every epoch."""
-        known = bool(self.roster.epochs)  # else nothing was heard yet
-        return known and not self.roster.epoch() and self._belongs()
+        return self._is_ready() and not self.roster.epoch()
 
     def _heads(self) -> dict[str, bytes]:
         """How far each other device was heard, as others are told of it."""
@@ -163,7 +166,11 @@ class Circle:
         """Let devices no longer belong, from what was heard of them so far on. A new epoch begins, whose
         key they do not get. No contact is needed: it goes out with the next.
         """
-        self.begin_epoch(now, without=devices, then=[self._removed(one, now) for one in devices])
+        removals = [self._removed(one, now) for one in devices]
+        if self._is_ready():
+            self.begin_epoch(now, without=devices, then=removals)
+        else:
+            self.say(removals)  # the epoch begins once those before it were heard
 
     def leave(self, now: int) -> bool:
         """The last word of this device: what it says behind it does not count. Whether the others can
@@ -230,7 +237,7 @@ class Circle:
     def _answer(self, now: int) -> None:
         """What follows from what was heard."""
         own, roster = self.keys.device, self.roster
-        if not self._belongs():
+        if not self._is_ready():
             return
         devices = roster.devices()
         # Who hears of a removal says so, with how far it had heard: then all come to the same.
@@ -294,13 +301,16 @@ class Circle:
         """Lay the keys into the place, sealed for each device that this one let in and that has not
         been heard since.
         """
+        newest, keys = self.roster.epoch(), self.ledger.epoch_keys()
+        if newest not in keys or not self._belongs():
+            return  # it has nothing to hand out, or was removed itself
         for invite, guest in self.roster.admitted_by(self.keys.device):
             if self.ledger.cursor(guest) or self.log.offered(grant_name(invite)) is not None:
                 continue
             seen = self._heads()
             grant = Grant(
-                keys=dict(self.ledger.epoch_keys()),
-                newest=self.roster.epoch(),
+                keys=dict(keys),
+                newest=newest,
                 heard=self._membership(),
                 seen=Seen(heads=seen) if seen else None,
             )

@@ -1,6 +1,6 @@
 """The streams of the other devices: only signed records without gaps are heard, and each as it is."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -185,16 +185,18 @@ class Incoming:
 
     def _seek_keys(self, heads: Mapping[str, int]) -> int:
         """Where a stream waits for a key: look for it also in streams of devices that are not known yet,
-        because what waits may be what says that they belong. How many were found.
+        because what waits may be what says that they belong, and in what devices that were removed said
+        behind what counts here: others may have heard it, and sealed under that key. How many were
+        found.
         """
         if not self._waiting:
             return 0
         before = len(self.ledger.epoch_keys())
-        unknown = sorted(set(heads) - set(self.roster.devices()) - {self.keys.device})
-        fresh = [one for one in unknown if self._sought.get(one) != (heads[one], before)]
+        unheard = sorted(set(heads) - set(self.roster.present()) - {self.keys.device})
+        fresh = [one for one in unheard if self._sought.get(one) != (heads[one], before)]
         for device in fresh[:UNKNOWN_AT_ONCE]:
             self._sought[device] = (heads[device], before)
-            for entry in self.log.read(device, 0, _READ_AT_ONCE):
+            for entry in self.log.read(device, self.ledger.cursor(device), _READ_AT_ONCE):
                 try:
                     header = self._checked(device, entry)
                     if header.membership:
@@ -341,59 +343,82 @@ class Incoming:
             self._waiting[device] = rewritten
             return 0
         try:
-            target = self._reached(self._stream(device), {cut.digest: cut for cut in chained})
+            target, path = self._reached(device, {cut.digest: cut for cut in chained})
+            if target is None or target.digest == stream.digest:
+                self._scanned[device] = looked
+                self._waiting[device] = rewritten
+                return 0
+            return self._take_until(device, target, path)
         except MissingKey as missing:
             self._waiting[device] = SetAside(
                 device, stream.cursor + 1, missing.message, passed=False
             )
             return 0
-        if target is None or target.digest == stream.digest:
-            self._scanned[device] = looked
-            self._waiting[device] = rewritten
-            return 0
-        return self._take_until(device, target)
 
-    def _reached(self, stream: _Stream, cuts: Mapping[bytes, Cut]) -> Cut | None:
-        """The furthest of these cuts that the stream comes to, without a change on the way."""
-        found: Cut | None = None
-        if stream.digest in cuts:
-            found = cuts[stream.digest]
-        for entry, header in self._all_signed(stream):
-            if not header.is_chained:
-                return found
+    def _chained(self, device: str) -> Iterator[tuple[Header, Content | None, str]]:
+        """The records that the chain leads to from what was heard; None and why for what can not be
+        applied. Whoever can write there may have laid down others beside them.
+
+        Raises:
+            MissingKey: the key of the next one is not here.
+        """
+        at = self._stream(device)
+        for entry, header in self._all_signed(self._stream(device)):
+            content, why = None, ""
             try:
                 content = self._opened(entry, header)
-                self._keep_keys(content.events, are_counted=False)  # of what follows
+                self._check_overlap(at, header, content)
             except MissingKey:
-                if found is None:
-                    raise
-                return found
-            except InvalidInput:
-                content = None  # it is set aside; the chain goes on over it
-            if content is None:
-                passed = [one for one in cuts if one.hex() == header.digest]
-            else:
-                previous = bytes.fromhex(header.previous)
-                passed = [one for one in cuts if content.until(previous, one) is not None]
-            found = max([cuts[one] for one in passed] + ([found] if found else []), default=None)
-        return found
+                raise
+            except InvalidInput as bad:
+                if header.first <= at.cursor:
+                    return  # it stands for some that were read, and may say something else
+                why = bad.message
+            if not header.is_chained:
+                return
+            at.passed(header)
+            yield header, content, why
 
-    def _take_until(self, device: str, target: Cut) -> int:
-        stream, found, heard = self._stream(device), [], 0
-        for entry, header in self._all_signed(stream):
-            previous = bytes.fromhex(header.previous)
-            why, events, is_last = "", [], False
-            try:
-                content = self._opened(entry, header)
-                until = content.until(previous, target.digest)
+    def _reached(
+        self, device: str, cuts: Mapping[bytes, Cut]
+    ) -> tuple[Cut | None, Collection[str]]:
+        """The furthest of these cuts that the stream comes to, without a change on the way, and the
+        digests of the records on the way.
+        """
+        stream, path = self._stream(device), set()
+        found = cuts.get(stream.digest)
+        try:
+            for header, content, _ in self._chained(device):
+                path.add(header.digest)
+                if content is None:  # it is set aside; the chain goes on over it
+                    passed = [one for one in cuts if one.hex() == header.digest]
+                else:
+                    self._keep_keys(content.events, are_counted=False)  # of what follows
+                    previous = bytes.fromhex(header.previous)
+                    passed = [one for one in cuts if content.until(previous, one) is not None]
+                found = max(
+                    [cuts[one] for one in passed] + ([found] if found else []), default=None
+                )
+        except MissingKey:
+            if found is None:
+                raise
+        return found, path
+
+    def _take_until(self, device: str, target: Cut, path: Collection[str]) -> int:
+        found: list[Heard] = []
+        heard = 0
+        for header, content, why in self._chained(device):
+            if header.digest not in path:
+                break  # the place shows something else than a moment ago
+            events: Sequence[Event] = ()
+            if content is None:
+                is_last = header.digest == target.digest.hex()
+            else:
+                until = content.until(bytes.fromhex(header.previous), target.digest)
                 is_last = until is not None
                 # Vectors are not covered by the chain: they are made here.
                 covered = content.events[: content.covered] if until is None else until
                 events = [without_vectors(one) if isinstance(one, Said) else one for one in covered]
-            except MissingKey:
-                break
-            except InvalidInput as bad:
-                why, is_last = bad.message, header.digest == target.digest.hex()
             digest = target.digest if is_last else bytes.fromhex(header.digest)
             number = max(target.last, header.first) if is_last else header.number
             found.append(Heard(header.first, number, events, digest, why))

@@ -14,6 +14,7 @@ from iai_mcp.domain.errors import InvalidInput
 from iai_mcp.domain.shared_events import Event, Seen, decoded, device_id, encoded
 from iai_mcp.ports.sharing_ledger import Asked
 from iai_mcp.sharing.keys import (
+    KEY_BYTES,
     DeviceKeys,
     InviteSecret,
     NotForUs,
@@ -157,9 +158,12 @@ class Grant:
             epochs = {str(epoch): bytes.fromhex(key) for epoch, key in told["keys"].items()}
             heard = [(str(device), decoded(events.encode())) for device, events in told["heard"]]
             seen = [one for one in decoded(told["seen"].encode()) if isinstance(one, Seen)]
-            return cls(epochs, str(told["newest"]), heard, seen[0] if seen else None)
+            grant = cls(epochs, str(told["newest"]), heard, seen[0] if seen else None)
         except (NotForUs, ValueError, TypeError, KeyError, AttributeError) as broken:
             raise InvalidInput(_OTHER_WELCOME) from broken
+        if grant.newest not in epochs or {len(one) for one in epochs.values()} != {KEY_BYTES}:
+            raise InvalidInput(_OTHER_WELCOME)
+        return grant
 
 
 def grant_name(invite: str) -> str:
