@@ -133,7 +133,10 @@ def test_an_optional_argument_is_not_asked_for(home: ScratchHome) -> None:
 
 def test_a_question_that_is_too_narrow_is_not_told_that_memory_is_empty(home: ScratchHome) -> None:
     home.command("capture", "the lynx hunts hares")
-    assert "nothing that fits" in home.command("recall", "lynx", "--role", "wizard").stdout
+    assert (
+        "Nothing is stored yet that could match"
+        in home.command("recall", "lynx", "--role", "wizard").stdout
+    )
     assert "nothing of that" in home.command("events", "--kind", "wizardry").stdout
 
 

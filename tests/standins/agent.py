@@ -202,7 +202,7 @@ class Session:
             ):
                 await client.initialize()
                 cue = prompt.removeprefix("recall: ")
-                result = await client.call_tool("memory_recall", {"cue": cue})
+                result = await client.call_tool("memory_recall", {"cue": cue, "format": "json"})
                 hits = (result.structured_content or {}).get("hits", [])
                 return str(hits[0]["text"]) if hits else "I do not know."
 

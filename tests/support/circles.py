@@ -36,7 +36,7 @@ def take_out_sharing(db: apsw.Connection) -> None:
     for column in ("everywhere", "teller"):
         db.execute(f"ALTER TABLE memories DROP COLUMN {column}")
     for table in re.findall(r"CREATE TABLE (\w+)", shared_tables.TABLES + shared_tables.CHAINS):
-        db.execute(f"DROP TABLE {table}")
+        db.execute(f"DROP TABLE IF EXISTS {table}")
 
 
 class StoredLedger(SqliteSharingLedger):

@@ -41,9 +41,13 @@ def take_out_packing(db: apsw.Connection) -> None:
     """Back to the format before there were any."""
     for kind, name in re.findall(r"CREATE (TRIGGER|TABLE) (\w+)", packing.TABLES)[::-1]:
         db.execute(f"DROP {kind} {name}")
-    # Later steps are taken again, so what they added goes, too.
+    take_out_chains(db)
+    db.pragma("user_version", schema.STEPS.index(packing.TABLES))
+
+
+def take_out_chains(db: apsw.Connection) -> None:
+    """Later steps are taken again, so what they added goes, too."""
     for table in re.findall(r"CREATE TABLE (\w+)", shared_tables.CHAINS):
         db.execute(f"DROP TABLE {table}")
     for table, column in re.findall(r"ALTER TABLE (\w+) ADD COLUMN (\w+)", shared_tables.CHAINS):
         db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-    db.pragma("user_version", schema.STEPS.index(packing.TABLES))

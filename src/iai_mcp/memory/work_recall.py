@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from iai_mcp.domain.commands import errors_in, same_command
+from iai_mcp.domain.errors import PlaceSilent
 from iai_mcp.domain.words import words
 from iai_mcp.domain.work import Command, Edit, Looked, Record, details_of, text_of
 from iai_mcp.domain.work_ranking import stem
@@ -110,7 +111,10 @@ class WorkRecall:
         """The caller's project, unless the question names one or the caller stands in none."""
         if asked.about.project or not asked.caller.cwd:
             return scope
-        key = self.answers.access.projects.key_of("", asked.caller.cwd)
+        try:
+            key = self.answers.access.projects.key_of("", asked.caller.cwd)
+        except PlaceSilent:
+            key = ""
         if not key:
             return scope
         own = replace(scope, projects=(key,))

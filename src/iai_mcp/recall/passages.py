@@ -168,8 +168,9 @@ def valued(
         # What many of them hold tells little about which to show.
         value += held * (_EXACT / max(1, int(held.sum())))
     order = np.argsort(-value, kind="stable").tolist()
-    # A passage without a word of the query that is no nearer than others says nothing of it.
-    about = (words.max(axis=1) > 0) | (table.max(axis=1) > _NEAR)
+    # Of a long turn, a passage without a word of the query that is no nearer than others says nothing of it.
+    short = np.array([len(turns[number].text) <= SIZE for number, _ in places])
+    about = short | (words.max(axis=1) > 0) | (table.max(axis=1) > _NEAR)
     order = [at for at in order if about[at]] or order[:1]
     return [
         Valued(places[at][0], places[at][1].start, places[at][1].end, float(value[at]))
