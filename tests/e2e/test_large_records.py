@@ -124,7 +124,7 @@ def test_the_timeline_command_shows_them_all(told: Told) -> None:
     shown = told.home.command("timeline", "--session-id", "huge")
     assert shown.returncode == 0, shown.stderr
     assert f"{len(told.texts['huge']):,} characters" in shown.stdout
-    assert re.search(r"^\[[0-9a-f]{8}\] ", shown.stdout, re.MULTILINE), "an id opens it"
+    assert "iai-mcp show" in shown.stdout
 
 
 @pytest.mark.parametrize("name", ["huge", "unwieldy"])
