@@ -250,7 +250,7 @@ def _ask(bridge: "subprocess.Popen[bytes]", host: str, question: str) -> tuple[f
         },
     )
     _send(bridge, {"jsonrpc": "2.0", "method": "notifications/initialized"})
-    arguments = {"cue": question, "k": 1, "project": "demo"}
+    arguments = {"cue": question, "k": 1, "project": "demo", "format": "json"}
     took, answer = _timed(
         lambda: _exchange(bridge, "tools/call", {"name": "memory_recall", "arguments": arguments})
     )
